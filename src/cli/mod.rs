@@ -1,0 +1,2 @@
+//! Command lines.
+pub mod nvlink;

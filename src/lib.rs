@@ -1,0 +1,3 @@
+//! cuweld, the open CUDA device linker.
+pub mod input;
+pub mod cli;
