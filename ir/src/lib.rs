@@ -1,1 +1,65 @@
-//! The linker IR.
+//! The linker IR of cuweld.
+//!
+//! A [`Module`] is one device link: its target, the options that change bytes, the input objects in
+//! link order, and dense tables of entities named by typed `u32` ids. It has three forms: in memory
+//! (this crate's types), text (`.lir`) and device ELF ([`elf`]).
+//!
+//! Architecture Invariant: this crate does no IO, prints nothing and knows file names only as data.
+//!
+//! Architecture Invariant: nothing is removed from a module and contents never change. What dies,
+//! loses or is skipped is marked with its reason; what changes in the bytes is a [`Patch`] that the
+//! writer applies while it copies.
+
+pub mod arena;
+pub mod attribute;
+pub mod callgraph_record;
+pub mod elf;
+pub mod function;
+pub mod ids;
+pub mod link_symbol;
+pub mod module;
+pub mod note;
+pub mod object;
+pub mod placement;
+pub mod plan;
+pub mod reloc;
+pub mod section;
+pub mod symbol;
+pub mod table;
+pub mod target;
+
+pub use arena::Arena;
+pub use attribute::Attribute;
+pub use attribute::MergedInfo;
+pub use callgraph_record::CallKind;
+pub use callgraph_record::CallRecord;
+pub use callgraph_record::PrototypeRecord;
+pub use function::Function;
+pub use function::FunctionState;
+pub use function::FunctionView;
+pub use function::Views;
+pub use ids::*;
+pub use link_symbol::LinkSymbol;
+pub use link_symbol::Liveness;
+pub use module::LinkOptions;
+pub use module::Module;
+pub use module::Phase;
+pub use note::Note;
+pub use object::Object;
+pub use object::ObjectState;
+pub use placement::BankPiece;
+pub use placement::SharedFrame;
+pub use plan::ElfPlan;
+pub use reloc::Patch;
+pub use reloc::Reloc;
+pub use reloc::RelocPlan;
+pub use section::Section;
+pub use section::SectionContent;
+pub use section::SectionInfo;
+pub use section::SectionKind;
+pub use symbol::Symbol;
+pub use symbol::SymbolPlace;
+pub use symbol::SymbolRef;
+pub use table::IdRange;
+pub use table::PrimaryMap;
+pub use target::Target;

@@ -1,0 +1,33 @@
+//! The arena that owns bytes which no input holds: records the linker creates, parsed text.
+
+use bumpalo::Bump;
+
+/// A bump allocator for byte strings that live as long as the module.
+///
+/// One arena belongs to one thread; lowering in parallel gives each worker its own.
+#[derive(Default)]
+pub struct Arena {
+    bump: Bump,
+}
+
+impl Arena {
+    /// An empty arena; nothing is reserved until the first allocation.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Copies bytes into the arena.
+    pub fn bytes(&self, bytes: &[u8]) -> &[u8] {
+        self.bump.alloc_slice_copy(bytes)
+    }
+
+    /// Copies a string into the arena.
+    pub fn string(&self, text: &str) -> &str {
+        self.bump.alloc_str(text)
+    }
+
+    /// Bytes taken from the system so far.
+    pub fn allocated_bytes(&self) -> usize {
+        self.bump.allocated_bytes()
+    }
+}

@@ -1,0 +1,32 @@
+//! Contents of decoded sections, encoded for given output indices.
+
+use crate::attribute::Attribute;
+use crate::attribute::format;
+use crate::callgraph_record::CallKind;
+
+/// Appends an attribute record; `refs` are the output symbol indices of its references.
+pub fn append_attribute(out: &mut Vec<u8>, attribute: &Attribute<'_>, refs: &[u32]) {
+    out.extend_from_slice(&[attribute.format, attribute.code]);
+    if attribute.format != format::SVAL {
+        out.extend_from_slice(&attribute.value.to_le_bytes());
+        return;
+    }
+    // Payload lengths were u16 in the input, and the linker's own records are shorter still.
+    let length = (refs.len() * 4 + attribute.rest.len()) as u16;
+    out.extend_from_slice(&length.to_le_bytes());
+    for index in refs {
+        out.extend_from_slice(&index.to_le_bytes());
+    }
+    out.extend_from_slice(attribute.rest);
+}
+
+/// Appends a pair of words.
+pub fn append_pair(out: &mut Vec<u8>, first: u32, second: u32) {
+    out.extend_from_slice(&first.to_le_bytes());
+    out.extend_from_slice(&second.to_le_bytes());
+}
+
+/// Appends the marker row of a call graph group.
+pub fn append_marker(out: &mut Vec<u8>, kind: CallKind) {
+    append_pair(out, 0, kind.marker() as u32);
+}

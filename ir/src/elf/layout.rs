@@ -1,0 +1,38 @@
+//! File offsets of a plan (`merge.md` section 2).
+
+use crate::plan::ElfPlan;
+use crate::target::section_types::is_no_bits;
+use crate::target::section_types::sht;
+
+/// Rounds up to an alignment; 0 and 1 mean none.
+pub fn align_up(value: u64, align: u64) -> u64 {
+    if align > 1 { value.next_multiple_of(align) } else { value }
+}
+
+/// Gives every section its file offset, then places the header tables: sections in index order at
+/// their alignment; the first section without bytes moves the offset to its own alignment, those
+/// after it share that offset; section headers at the next multiple of 8; program headers last.
+pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
+    let mut offset = 0x40;
+    let mut no_bits_seen = false;
+    for section in &mut plan.sections {
+        if section.ty == sht::NULL {
+            continue;
+        }
+        if is_no_bits(section.ty) {
+            if !no_bits_seen {
+                offset = align_up(offset, section.align);
+                no_bits_seen = true;
+            }
+            section.offset = offset;
+        } else {
+            offset = align_up(offset, section.align);
+            section.offset = offset;
+            offset += section.size;
+        }
+    }
+    plan.shoff = align_up(offset, 8);
+    let end = plan.shoff + 64 * plan.sections.len() as u64;
+    plan.phoff = if plan.segments.is_empty() { 0 } else { end };
+    plan.file_size = end + 56 * plan.segments.len() as u64;
+}

@@ -1,0 +1,24 @@
+//! The device ELF form of the IR.
+//!
+//! - [`raw`]: the file's records, as zero-copy views.
+//! - [`validate`]: the four layers of checks of the specification.
+//! - [`read`]: bytes to an [`ObjectPart`], the rows of one object.
+//! - [`plan_object`]: an object to a plan of itself.
+//! - [`write`]: a plan to bytes.
+
+pub mod encode;
+pub mod layout;
+pub mod names;
+pub mod note_records;
+pub mod plan_object;
+pub mod raw;
+pub mod read;
+pub mod validate;
+pub mod write;
+
+pub use plan_object::plan_object;
+pub use read::ObjectPart;
+pub use read::ReadError;
+pub use read::read_object;
+pub use write::WriteError;
+pub use write::write;

@@ -1,0 +1,116 @@
+//! Notes in their file form, and the descriptors of CUDA's own notes.
+
+use crate::target::toolkit;
+
+/// A note as it stands in a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawNote<'data> {
+    /// Owner name with its NUL.
+    pub owner: &'data [u8],
+    /// Type.
+    pub ty: u32,
+    /// Descriptor.
+    pub desc: &'data [u8],
+}
+
+/// Splits a note section; `None` if a record reaches past its end.
+pub fn split_notes(mut bytes: &[u8]) -> Option<Vec<RawNote<'_>>> {
+    let mut notes = Vec::new();
+    while !bytes.is_empty() {
+        let word = |index: usize| -> Option<u32> {
+            Some(u32::from_le_bytes(bytes.get(index * 4..index * 4 + 4)?.try_into().ok()?))
+        };
+        let (owner_size, desc_size, ty) = (word(0)? as usize, word(1)? as usize, word(2)?);
+        let owner = bytes.get(12..12usize.checked_add(owner_size)?)?;
+        let desc_start = 12 + owner_size.checked_next_multiple_of(4)?;
+        let desc_end = desc_start.checked_add(desc_size)?;
+        let desc = bytes.get(desc_start..desc_end)?;
+        notes.push(RawNote { owner, ty, desc });
+        let next = desc_end.checked_next_multiple_of(4)?;
+        bytes = bytes.get(next..).unwrap_or(&[]);
+    }
+    Some(notes)
+}
+
+/// Appends a note in its file form.
+pub fn append_note(out: &mut Vec<u8>, owner: &[u8], ty: u32, desc: &[u8]) {
+    out.extend_from_slice(&(owner.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(desc.len() as u32).to_le_bytes());
+    out.extend_from_slice(&ty.to_le_bytes());
+    out.extend_from_slice(owner);
+    out.resize(out.len().next_multiple_of(4), 0);
+    out.extend_from_slice(desc);
+    out.resize(out.len().next_multiple_of(4), 0);
+}
+
+/// The descriptor of a `.note.nv.tkinfo` note: version 2, five string offsets, the strings, padded
+/// to 4 bytes.
+pub fn tool_info(object: &str, tool: &str, version: &str, branch: &str, options: &str) -> Vec<u8> {
+    let mut desc = 2u32.to_le_bytes().to_vec();
+    let mut strings = Vec::new();
+    for text in [object, tool, version, branch, options] {
+        desc.extend_from_slice(&(strings.len() as u32).to_le_bytes());
+        strings.extend_from_slice(text.as_bytes());
+        strings.push(0);
+    }
+    desc.extend_from_slice(&strings);
+    desc.resize(desc.len().next_multiple_of(4), 0);
+    desc
+}
+
+/// The five strings of a `.note.nv.tkinfo` descriptor.
+pub fn tool_info_strings(desc: &[u8]) -> Option<[&[u8]; 5]> {
+    let strings = desc.get(24..)?;
+    let mut found = [&[][..]; 5];
+    for (index, slot) in found.iter_mut().enumerate() {
+        let at = 4 + index * 4;
+        let offset = u32::from_le_bytes(desc.get(at..at + 4)?.try_into().ok()?);
+        *slot = super::raw::string_at(strings, offset)?;
+    }
+    Some(found)
+}
+
+/// The descriptor of a `.note.nv.cuinfo` note.
+pub fn cuda_info(virtual_sm: u16) -> [u8; 8] {
+    let mut desc = [0; 8];
+    desc[0] = 2;
+    desc[2..4].copy_from_slice(&virtual_sm.to_le_bytes());
+    desc[4..8].copy_from_slice(&toolkit::TOOLKIT.to_le_bytes());
+    desc
+}
+
+/// Version, virtual SM and toolkit of a `.note.nv.cuinfo` descriptor.
+pub fn cuda_info_fields(desc: &[u8]) -> Option<(u16, u16, u16)> {
+    let half = |at: usize| -> Option<u16> {
+        Some(u16::from_le_bytes(desc.get(at..at + 2)?.try_into().ok()?))
+    };
+    Some((half(0)?, half(2)?, half(4)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_split_and_join() {
+        let mut bytes = Vec::new();
+        append_note(&mut bytes, b"NVIDIA Corp\0", 1000, &cuda_info(90));
+        append_note(&mut bytes, b"abc\0", 7, &[1, 2, 3]);
+        let notes = split_notes(&bytes).unwrap();
+        assert_eq!(notes.len(), 2);
+        assert_eq!(cuda_info_fields(notes[0].desc), Some((2, 90, 0x82)));
+        assert_eq!(notes[1], RawNote { owner: b"abc\0", ty: 7, desc: &[1, 2, 3] });
+        for length in 1..bytes.len() - 1 {
+            // A cut note is refused, except where the cut falls between the two notes.
+            assert_eq!(split_notes(&bytes[..length]).is_some(), length == 32, "{length}");
+        }
+    }
+
+    #[test]
+    fn tool_strings_are_found_again() {
+        let desc = tool_info("", "nvlink", "v", "b", "-arch sm_90 ");
+        assert_eq!(desc.len() % 4, 0);
+        let strings = tool_info_strings(&desc).unwrap();
+        assert_eq!(strings, [&b""[..], b"nvlink", b"v", b"b", b"-arch sm_90 "]);
+    }
+}

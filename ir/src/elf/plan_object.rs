@@ -1,0 +1,205 @@
+//! An input object as a plan of itself: the same sections in the same order, tables encoded anew.
+//!
+//! The file may be laid out differently from the original, but links to the same bytes.
+
+use super::encode::append_attribute;
+use super::encode::append_marker;
+use super::encode::append_pair;
+use super::layout::assign_offsets;
+use super::names::NameTable;
+use super::note_records::append_note;
+use super::raw::SHN_ABS;
+use super::raw::SHN_COMMON;
+use crate::arena::Arena;
+use crate::callgraph_record::CallKind;
+use crate::ids::*;
+use crate::module::Module;
+use crate::plan::*;
+use crate::section::SectionContent;
+use crate::section::SectionInfo;
+use crate::symbol::SymbolPlace;
+use crate::symbol::SymbolRef;
+use crate::symbol::stt;
+use crate::table::EntityId;
+use crate::target::section_types::sht;
+
+/// Plans one input object of a module that no pass has decided anything about.
+pub fn plan_object<'data>(
+    module: &Module<'data>,
+    object: ObjectId,
+    arena: &'data Arena,
+) -> ElfPlan<'data> {
+    let row = &module.objects[object];
+    let base = row.sections.start();
+    let sections = &module.sections[row.sections];
+    let symbols = &module.symbols[row.symbols];
+    let index_of = |section: SectionId| (section.index() - base) as u32;
+
+    let mut names = NameTable::new();
+    let mut symbol_names = NameTable::new();
+    let mut plan = ElfPlan { e_type: row.e_type, e_flags: row.e_flags, ..Default::default() };
+
+    // SECTION symbols come first, then the object's own in their order.
+    let has_symbol = |ty: u32| {
+        !matches!(
+            ty,
+            sht::NULL
+                | sht::STRTAB
+                | sht::SYMTAB
+                | sht::REL
+                | sht::RELA
+                | sht::SYMTAB_SHNDX
+                | sht::CUDA_INFO
+                | sht::CUDA_COMPAT
+        )
+    };
+    let mut section_symbols = vec![0u32; sections.len()];
+    plan.symbols.push(PlanSymbol { name_offset: 0, info: 0, other: 0, shndx: 0, value: 0, size: 0 });
+    for (index, section) in sections.iter().enumerate() {
+        if has_symbol(section.ty) {
+            section_symbols[index] = plan.symbols.len() as u32;
+            plan.symbols.push(PlanSymbol {
+                name_offset: symbol_names.add(section.name),
+                info: stt::SECTION,
+                other: 0,
+                shndx: index as u16,
+                value: 0,
+                size: 0,
+            });
+        }
+    }
+    let first_symbol = plan.symbols.len() as u32;
+    for symbol in symbols {
+        plan.symbols.push(PlanSymbol {
+            name_offset: symbol_names.add(symbol.name),
+            info: symbol.bind << 4 | symbol.ty,
+            other: symbol.other,
+            shndx: match symbol.place {
+                SymbolPlace::Undefined => 0,
+                SymbolPlace::Section(section) => index_of(section) as u16,
+                SymbolPlace::Common => SHN_COMMON,
+                SymbolPlace::Absolute => SHN_ABS,
+                SymbolPlace::Reserved(index) => index,
+            },
+            value: symbol.value,
+            size: symbol.size,
+        });
+    }
+    let symbol_index = |reference: SymbolRef| match reference {
+        SymbolRef::None => 0,
+        SymbolRef::Symbol(id) => {
+            row.symbols.ordinal(id).map_or(0, |ordinal| first_symbol + ordinal as u32)
+        }
+        SymbolRef::Section(id) => {
+            row.sections.ordinal(id).map_or(0, |ordinal| section_symbols[ordinal])
+        }
+    };
+    for call in &module.calls[row.calls] {
+        symbol_names.add(call.prototype);
+    }
+    for prototype in &module.prototypes[row.prototypes] {
+        symbol_names.add(prototype.prototype);
+    }
+
+    for (ordinal, section) in sections.iter().enumerate() {
+        let id = row.sections.get(ordinal);
+        let mut bytes = Vec::new();
+        let content = match (section.ty, section.content) {
+            (_, SectionContent::Bytes(bytes)) if !bytes.is_empty() => {
+                let start = plan.pieces.len() as u32;
+                plan.pieces.extend(id.map(|section| PlanPiece { offset: 0, section }));
+                PlanContent::Pieces(start..plan.pieces.len() as u32)
+            }
+            (_, SectionContent::Bytes(_) | SectionContent::NoBits(_)) => PlanContent::None,
+            (sht::REL | sht::RELA, _) => {
+                let start = plan.relocs.len() as u32;
+                plan.relocs.extend(module.relocs[section.relocs].iter().map(|reloc| PlanReloc {
+                    offset: reloc.offset,
+                    ty: reloc.ty,
+                    symbol: symbol_index(reloc.target),
+                    addend: reloc.addend,
+                }));
+                PlanContent::Relocs(start..plan.relocs.len() as u32)
+            }
+            (sht::CUDA_INFO | sht::CUDA_COMPAT, _) => {
+                for attribute in &module.attributes[section.attributes] {
+                    let refs: Vec<u32> =
+                        module.refs(attribute).iter().map(|target| symbol_index(*target)).collect();
+                    append_attribute(&mut bytes, attribute, &refs);
+                }
+                PlanContent::Bytes(arena.bytes(&bytes))
+            }
+            (sht::CUDA_CALLGRAPH, _) => {
+                for kind in CallKind::ALL {
+                    append_marker(&mut bytes, kind);
+                    for call in module.calls[row.calls].iter().filter(|call| call.kind == kind) {
+                        let second = if kind.has_prototype() {
+                            symbol_names.add(call.prototype)
+                        } else {
+                            symbol_index(call.to)
+                        };
+                        append_pair(&mut bytes, symbol_index(call.from), second);
+                    }
+                }
+                PlanContent::Bytes(arena.bytes(&bytes))
+            }
+            (sht::CUDA_PROTOTYPE, _) => {
+                for prototype in &module.prototypes[row.prototypes] {
+                    let second = symbol_names.add(prototype.prototype);
+                    append_pair(&mut bytes, symbol_index(prototype.function), second);
+                }
+                PlanContent::Bytes(arena.bytes(&bytes))
+            }
+            (sht::NOTE, _) => {
+                for note in module.notes[row.notes].iter().filter(|note| note.section == id) {
+                    append_note(&mut bytes, note.owner, note.ty, note.desc);
+                }
+                PlanContent::Bytes(arena.bytes(&bytes))
+            }
+            (sht::SYMTAB, _) => PlanContent::Symbols,
+            (sht::STRTAB, _) if section.name == b".shstrtab" => PlanContent::SectionNames,
+            (sht::STRTAB, _) => PlanContent::SymbolNames,
+            _ => PlanContent::None,
+        };
+        if content == PlanContent::SectionNames {
+            plan.shstrndx = ordinal as u32;
+        }
+        let size = match &content {
+            PlanContent::Bytes(bytes) => bytes.len() as u64,
+            PlanContent::Relocs(rows) => rows.len() as u64 * section.entsize.max(16),
+            PlanContent::Symbols => plan.symbols.len() as u64 * 24,
+            _ => section.size(),
+        };
+        plan.sections.push(PlanSection {
+            name: section.name,
+            name_offset: names.add(section.name),
+            ty: section.ty,
+            flags: section.flags,
+            offset: 0,
+            size,
+            link: section.link.map_or(0, index_of),
+            info: match section.info {
+                SectionInfo::None => 0,
+                SectionInfo::Section(target) => index_of(target),
+                SectionInfo::Symbol { symbol, high } => {
+                    u32::from(high) << 24 | symbol_index(SymbolRef::Symbol(symbol))
+                }
+                SectionInfo::Raw(raw) => raw,
+            },
+            align: section.align,
+            entsize: section.entsize,
+            content,
+        });
+    }
+    plan.section_names = names.into_bytes();
+    plan.symbol_names = symbol_names.into_bytes();
+    for section in &mut plan.sections {
+        match section.content {
+            PlanContent::SectionNames => section.size = plan.section_names.len() as u64,
+            PlanContent::SymbolNames => section.size = plan.symbol_names.len() as u64,
+            _ => {}
+        }
+    }
+    assign_offsets(&mut plan);
+    plan
+}

@@ -1,0 +1,175 @@
+//! ELF64 little-endian records as they stand in the file.
+
+use zerocopy::FromBytes;
+use zerocopy::Immutable;
+use zerocopy::IntoBytes;
+use zerocopy::KnownLayout;
+use zerocopy::Unaligned;
+use zerocopy::little_endian::I64;
+use zerocopy::little_endian::U16;
+use zerocopy::little_endian::U32;
+use zerocopy::little_endian::U64;
+
+/// `e_machine` of CUDA device code.
+pub const EM_CUDA: u16 = 190;
+/// `e_ident[EI_OSABI]` of the current device ELF.
+pub const OSABI_CUDA: u8 = 0x41;
+/// `e_ident[EI_ABIVERSION]` of the current device ELF.
+pub const ABI_VERSION: u8 = 8;
+/// `e_type` of relocatable objects.
+pub const ET_REL: u16 = 1;
+/// `e_type` of executables.
+pub const ET_EXEC: u16 = 2;
+/// `e_type` of EWP objects (`ptxas -ewp`).
+pub const ET_EWP: u16 = 0xff00;
+/// First reserved section index.
+pub const SHN_LORESERVE: u16 = 0xff00;
+/// Absolute symbols.
+pub const SHN_ABS: u16 = 0xfff1;
+/// Tentative definitions.
+pub const SHN_COMMON: u16 = 0xfff2;
+/// The index is in `.symtab_shndx`.
+pub const SHN_XINDEX: u16 = 0xffff;
+
+/// The file header, 64 bytes.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct FileHeader {
+    /// Magic, class, data, version, OSABI (7), ABI version (8).
+    pub ident: [u8; 16],
+    /// File type.
+    pub e_type: U16,
+    /// Machine.
+    pub machine: U16,
+    /// 1.
+    pub version: U32,
+    /// 0.
+    pub entry: U64,
+    /// Program header table offset.
+    pub phoff: U64,
+    /// Section header table offset.
+    pub shoff: U64,
+    /// Flags.
+    pub flags: U32,
+    /// 64.
+    pub ehsize: U16,
+    /// 56.
+    pub phentsize: U16,
+    /// Number of program headers.
+    pub phnum: U16,
+    /// 64.
+    pub shentsize: U16,
+    /// Number of sections, 0 if it does not fit.
+    pub shnum: U16,
+    /// Index of the section name table.
+    pub shstrndx: U16,
+}
+
+/// A section header, 64 bytes.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct SectionHeader {
+    /// Offset in the section name table.
+    pub name: U32,
+    /// Type.
+    pub ty: U32,
+    /// Flags.
+    pub flags: U64,
+    /// Address, 0.
+    pub addr: U64,
+    /// File offset.
+    pub offset: U64,
+    /// Size in bytes.
+    pub size: U64,
+    /// Link.
+    pub link: U32,
+    /// Info.
+    pub info: U32,
+    /// Alignment in bytes.
+    pub align: U64,
+    /// Entry size in bytes.
+    pub entsize: U64,
+}
+
+/// A program header, 56 bytes.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ProgramHeader {
+    /// Type.
+    pub ty: U32,
+    /// Flags.
+    pub flags: U32,
+    /// File offset.
+    pub offset: U64,
+    /// Virtual address, 0.
+    pub vaddr: U64,
+    /// Physical address, 0.
+    pub paddr: U64,
+    /// Bytes in the file.
+    pub filesz: U64,
+    /// Bytes in memory.
+    pub memsz: U64,
+    /// Alignment in bytes.
+    pub align: U64,
+}
+
+/// A symbol, 24 bytes.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct RawSymbol {
+    /// Offset in the symbol name table.
+    pub name: U32,
+    /// Binding (high nibble) and type.
+    pub info: u8,
+    /// Other.
+    pub other: u8,
+    /// Section index.
+    pub shndx: U16,
+    /// Value.
+    pub value: U64,
+    /// Size in bytes.
+    pub size: U64,
+}
+
+/// A relocation without addend, 16 bytes.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct RawRel {
+    /// Offset in the target section.
+    pub offset: U64,
+    /// Type.
+    pub ty: U32,
+    /// Symbol index.
+    pub symbol: U32,
+}
+
+/// A relocation with addend, 24 bytes.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct RawRela {
+    /// Offset in the target section.
+    pub offset: U64,
+    /// Type.
+    pub ty: U32,
+    /// Symbol index.
+    pub symbol: U32,
+    /// Addend.
+    pub addend: I64,
+}
+
+/// A pair of words, the record of `.nv.callgraph` and `.nv.prototype`.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct RawPair {
+    /// First word.
+    pub first: U32,
+    /// Second word.
+    pub second: U32,
+}
+
+/// The string that begins at `offset`, without its NUL; `None` if the table ends before.
+pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
+    let rest = table.get(offset as usize..)?;
+    let end = rest.iter().position(|byte| *byte == 0)?;
+    rest.get(..end)
+}

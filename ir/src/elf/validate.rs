@@ -1,0 +1,492 @@
+//! The four layers of checks on a device ELF (specification: cubin loading).
+//!
+//! 1. Structure: entry sizes, table ranges, section ranges (types without bytes in the file are
+//!    exempt), no overflow.
+//! 2. Extent: the highest byte that the headers speak of lies within the file.
+//! 3. Architecture: class, OSABI, ABI version, SM, toolkit.
+//! 4. Finalizer precondition: a file is finalized once.
+
+use thiserror::Error;
+use zerocopy::FromBytes;
+
+use super::raw::*;
+use crate::target::Target;
+use crate::target::section_types::is_no_bits;
+use crate::target::toolkit;
+
+/// The headers of a file that passed layer 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers<'data> {
+    /// The file header.
+    pub file: &'data FileHeader,
+    /// Section headers.
+    pub sections: &'data [SectionHeader],
+    /// Program headers.
+    pub segments: &'data [ProgramHeader],
+}
+
+/// What is wrong with the structure of a file (layers 1 and 2). Always the input's fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum StructureError {
+    /// The file is shorter than an ELF header, or has another magic number.
+    #[error("not an ELF file")]
+    NotElf,
+    /// ELF32.
+    #[error("a 32-bit ELF file")]
+    Not64Bit,
+    /// Big endian.
+    #[error("not a little-endian ELF file")]
+    NotLittleEndian,
+    /// `e_shentsize` or `e_phentsize` is not that of ELF64.
+    #[error("{table} header entries have {found} bytes, not {expected}")]
+    EntrySize {
+        /// Which table.
+        table: &'static str,
+        /// The size in the file.
+        found: u16,
+        /// The only right size.
+        expected: u16,
+    },
+    /// A header table does not lie within the file.
+    #[error("the {table} header table at {offset:#x} ({count} entries) reaches past the end of the file ({size:#x} bytes)")]
+    TableRange {
+        /// Which table.
+        table: &'static str,
+        /// Its file offset.
+        offset: u64,
+        /// Its number of entries.
+        count: u64,
+        /// Size of the file.
+        size: u64,
+    },
+    /// A section's bytes do not lie within the file.
+    #[error("section {index} ({offset:#x}, {length:#x} bytes) reaches past the end of the file ({size:#x} bytes)")]
+    SectionRange {
+        /// Index of the section.
+        index: u32,
+        /// `sh_offset`.
+        offset: u64,
+        /// `sh_size`.
+        length: u64,
+        /// Size of the file.
+        size: u64,
+    },
+    /// Offset and size of a section or segment do not add up in 64 bits.
+    #[error("offset {offset:#x} and size {length:#x} of {what} {index} overflow")]
+    Overflow {
+        /// "section" or "segment".
+        what: &'static str,
+        /// Its index.
+        index: u32,
+        /// Its offset.
+        offset: u64,
+        /// Its size.
+        length: u64,
+    },
+    /// The headers speak of bytes past the end of the file (layer 2).
+    #[error("the headers describe {extent:#x} bytes, the file has {size:#x}")]
+    Extent {
+        /// One past the last byte.
+        extent: u64,
+        /// Size of the file.
+        size: u64,
+    },
+    /// `e_shstrndx` names no section.
+    #[error("the section name table index {0} names no section")]
+    NameTable(u32),
+}
+
+/// Layer 1: the structure.
+pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
+    let size = image.len() as u64;
+    let (file, _) = FileHeader::ref_from_prefix(image).map_err(|_| StructureError::NotElf)?;
+    if file.ident[..4] != *b"\x7fELF" {
+        return Err(StructureError::NotElf);
+    }
+    if file.ident[4] != 2 {
+        return Err(StructureError::Not64Bit);
+    }
+    if file.ident[5] != 1 {
+        return Err(StructureError::NotLittleEndian);
+    }
+    let entry = |table, found: u16, expected: u16, needed: bool| {
+        if needed && found != expected {
+            return Err(StructureError::EntrySize { table, found, expected });
+        }
+        Ok(())
+    };
+    entry("program", file.phentsize.get(), 56, file.phnum.get() != 0)?;
+    entry("section", file.shentsize.get(), 64, file.shoff.get() != 0)?;
+    let segments = table::<ProgramHeader>(image, "program", file.phoff.get(), file.phnum.get().into())?;
+    let sections = if file.shoff.get() == 0 {
+        &[]
+    } else {
+        let mut count = u64::from(file.shnum.get());
+        if count == 0 {
+            let first = table::<SectionHeader>(image, "section", file.shoff.get(), 1)?;
+            count = first.first().map_or(0, |header| header.size.get());
+        }
+        table::<SectionHeader>(image, "section", file.shoff.get(), count)?
+    };
+    for (index, header) in sections.iter().enumerate() {
+        let (index, offset, length) = (index as u32, header.offset.get(), header.size.get());
+        if index == 0 || is_no_bits(header.ty.get()) {
+            continue;
+        }
+        let end = offset.checked_add(length).ok_or(StructureError::Overflow {
+            what: "section",
+            index,
+            offset,
+            length,
+        })?;
+        if end > size {
+            return Err(StructureError::SectionRange { index, offset, length, size });
+        }
+    }
+    let names = u32::from(file.shstrndx.get());
+    if !sections.is_empty() && names as usize >= sections.len() {
+        return Err(StructureError::NameTable(names));
+    }
+    Ok(Headers { file, sections, segments })
+}
+
+fn table<'data, T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
+    image: &'data [u8],
+    table: &'static str,
+    offset: u64,
+    count: u64,
+) -> Result<&'data [T], StructureError> {
+    let out_of_range =
+        StructureError::TableRange { table, offset, count, size: image.len() as u64 };
+    if count == 0 {
+        return Ok(&[]);
+    }
+    let start = usize::try_from(offset).map_err(|_| out_of_range)?;
+    let number = usize::try_from(count).map_err(|_| out_of_range)?;
+    let bytes = image.get(start..).ok_or(out_of_range)?;
+    let (rows, _) =
+        <[T]>::ref_from_prefix_with_elems(bytes, number).map_err(|_| out_of_range)?;
+    Ok(rows)
+}
+
+/// Layer 2: one past the last byte that the headers speak of, which must lie within the file.
+pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, StructureError> {
+    let file = headers.file;
+    let mut extent = 64;
+    let mut cover = |what, index: usize, offset: u64, length: u64| {
+        let end = offset.checked_add(length).ok_or(StructureError::Overflow {
+            what,
+            index: index as u32,
+            offset,
+            length,
+        })?;
+        extent = extent.max(end);
+        Ok(())
+    };
+    cover("section header table", 0, file.shoff.get(), headers.sections.len() as u64 * 64)?;
+    cover("program header table", 0, file.phoff.get(), headers.segments.len() as u64 * 56)?;
+    for (index, header) in headers.sections.iter().enumerate().skip(1) {
+        if !is_no_bits(header.ty.get()) {
+            cover("section", index, header.offset.get(), header.size.get())?;
+        }
+    }
+    for (index, header) in headers.segments.iter().enumerate() {
+        cover("segment", index, header.offset.get(), header.filesz.get())?;
+    }
+    if extent > size {
+        return Err(StructureError::Extent { extent, size });
+    }
+    Ok(extent)
+}
+
+/// What layer 3 knows of an object beside its file header.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObjectFacts {
+    /// Descriptor version and toolkit of `.note.nv.cuinfo`, if it has one.
+    pub cuda_info: Option<(u16, u16)>,
+    /// `.nv.compat` marks the object as made for an `a` variant.
+    pub specific: bool,
+}
+
+/// Why an object does not fit the target (layer 3). The Display text is nvlink's, with `{file}` for
+/// the input's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ArchitectureError {
+    /// ELF32 for a 64-bit target.
+    #[error("Input file '{{file}}' size does not match target '-m64'")]
+    WordSize,
+    /// OSABI or ABI version of another generation.
+    #[error("Input file '{{file}}' abi does not match")]
+    Abi {
+        /// `e_ident[EI_OSABI]`.
+        osabi: u8,
+        /// `e_ident[EI_ABIVERSION]`.
+        version: u8,
+    },
+    /// Another SM.
+    #[error("Input file '{{file}}' arch does not match target '{target}'")]
+    Sm {
+        /// SM of the object.
+        found: u16,
+        /// Target of the link.
+        target: Target,
+    },
+    /// Older than any toolkit that this linker can link.
+    #[error("Input file '{{file}}' must be recompiled with toolkit >= Cuda 12.0")]
+    TooOld,
+    /// Newer than this linker knows.
+    #[error("Input file '{{file}}' newer than toolkit ({found} vs {})", toolkit::TOOLKIT)]
+    TooNew {
+        /// Toolkit of the object: major * 10 + minor.
+        found: u16,
+    },
+    /// An EWP object, or an object that meets one, of another toolkit.
+    #[error("linking with -ewp objects requires using current toolkit")]
+    EwpToolkit,
+}
+
+/// Layer 3: the architecture.
+pub fn validate_architecture(
+    file: &FileHeader,
+    facts: ObjectFacts,
+    target: Target,
+) -> Result<(), ArchitectureError> {
+    if file.ident[4] != 2 {
+        return Err(ArchitectureError::WordSize);
+    }
+    let (osabi, version) = (file.ident[7], file.ident[8]);
+    if osabi != OSABI_CUDA || version != ABI_VERSION {
+        return Err(ArchitectureError::Abi { osabi, version });
+    }
+    let found = ((file.flags.get() >> 8) & 0xffff) as u16;
+    if !target.accepts(found, facts.specific) {
+        return Err(ArchitectureError::Sm { found, target });
+    }
+    match facts.cuda_info {
+        Some((2.., toolkit)) => {
+            if u32::from(toolkit) > toolkit::TOOLKIT {
+                return Err(ArchitectureError::TooNew { found: toolkit });
+            }
+            if found == 90 && toolkit < toolkit::OLDEST_TOOLKIT {
+                return Err(ArchitectureError::TooOld);
+            }
+            if file.e_type.get() == ET_EWP && u32::from(toolkit) != toolkit::TOOLKIT {
+                return Err(ArchitectureError::EwpToolkit);
+            }
+            Ok(())
+        }
+        _ if found == 90 => Err(ArchitectureError::TooOld),
+        _ => Ok(()),
+    }
+}
+
+/// When the finalizer looks at a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinalizerStage {
+    /// Before the link: the file must not be finalized yet.
+    PreLink,
+    /// After the link: the file must hold machine code.
+    PostLink,
+}
+
+/// Layer 4 failed. nvlink says "Internal error".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the finalizer cannot take a file with e_flags {flags:#x} {}", match stage {
+    FinalizerStage::PreLink => "before the link: it is finalized already",
+    FinalizerStage::PostLink => "after the link: it holds no machine code",
+})]
+pub struct FinalizerError {
+    /// `e_flags` of the file.
+    pub flags: u32,
+    /// The stage at which it was looked at.
+    pub stage: FinalizerStage,
+}
+
+/// Layer 4: the finalizer's precondition. `e_flags` bit 1 says Mercury-capable, bit 2 classic SASS
+/// (`corpus.md` section 8 corrects the specification's bits).
+pub fn validate_finalizer(flags: u32, stage: FinalizerStage) -> Result<(), FinalizerError> {
+    let holds = match stage {
+        FinalizerStage::PreLink => flags & 4 == 0,
+        FinalizerStage::PostLink => flags & 6 != 0,
+    };
+    if holds { Ok(()) } else { Err(FinalizerError { flags, stage }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use zerocopy::IntoBytes;
+
+    use super::*;
+
+    /// A file with a null section, a name table and one section of the given type and range.
+    fn file(ty: u32, offset: u64, length: u64) -> Vec<u8> {
+        let header = FileHeader {
+            ident: [0x7f, b'E', b'L', b'F', 2, 1, 1, 0x41, 8, 0, 0, 0, 0, 0, 0, 0],
+            e_type: ET_REL.into(),
+            machine: EM_CUDA.into(),
+            version: 1.into(),
+            entry: 0.into(),
+            phoff: 0.into(),
+            shoff: 64.into(),
+            flags: 0x0600_5a04.into(),
+            ehsize: 64.into(),
+            phentsize: 56.into(),
+            phnum: 0.into(),
+            shentsize: 64.into(),
+            shnum: 3.into(),
+            shstrndx: 1.into(),
+        };
+        let mut bytes = header.as_bytes().to_vec();
+        bytes.extend_from_slice(SectionHeader::default().as_bytes());
+        bytes.extend_from_slice(SectionHeader { ty: 3.into(), ..Default::default() }.as_bytes());
+        let section = SectionHeader {
+            ty: ty.into(),
+            offset: offset.into(),
+            size: length.into(),
+            ..Default::default()
+        };
+        bytes.extend_from_slice(section.as_bytes());
+        bytes
+    }
+
+    fn error(bytes: &[u8]) -> StructureError {
+        validate_structure(bytes).map(|_| ()).unwrap_err()
+    }
+
+    #[test]
+    fn a_small_file_is_well_formed() {
+        let bytes = file(1, 64, 192);
+        let headers = validate_structure(&bytes).unwrap();
+        assert_eq!(validate_extent(&headers, bytes.len() as u64), Ok(256));
+    }
+
+    #[test]
+    fn every_prefix_is_refused() {
+        let bytes = file(1, 64, 192);
+        for length in 0..bytes.len() {
+            assert!(validate_structure(&bytes[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn entry_sizes_are_those_of_elf64() {
+        let mut bytes = file(1, 0, 0);
+        bytes[58] = 40;
+        assert_eq!(
+            error(&bytes),
+            StructureError::EntrySize { table: "section", found: 40, expected: 64 }
+        );
+        let mut bytes = file(1, 0, 0);
+        (bytes[54], bytes[56]) = (32, 1);
+        assert_eq!(
+            error(&bytes),
+            StructureError::EntrySize { table: "program", found: 32, expected: 56 }
+        );
+    }
+
+    #[test]
+    fn header_tables_lie_within_the_file() {
+        let mut bytes = file(1, 0, 0);
+        bytes[60] = 4;
+        assert!(matches!(error(&bytes), StructureError::TableRange { table: "section", .. }));
+        let mut bytes = file(1, 0, 0);
+        bytes[56] = 1;
+        bytes[32] = 0xff;
+        assert!(matches!(error(&bytes), StructureError::TableRange { table: "program", .. }));
+        let mut bytes = file(1, 0, 0);
+        bytes[40..48].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert!(matches!(error(&bytes), StructureError::TableRange { .. }));
+    }
+
+    #[test]
+    fn section_bytes_lie_within_the_file() {
+        assert!(matches!(
+            error(&file(1, 250, 7)),
+            StructureError::SectionRange { index: 2, offset: 250, length: 7, .. }
+        ));
+    }
+
+    #[test]
+    fn types_without_bytes_are_exempt() {
+        for ty in [8, 0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015] {
+            let bytes = file(ty, 250, 1 << 40);
+            let headers = validate_structure(&bytes).unwrap();
+            assert_eq!(validate_extent(&headers, 256), Ok(256), "{ty:#x}");
+        }
+        assert!(validate_structure(&file(0x7000_0008, 250, 1 << 40)).is_err());
+    }
+
+    #[test]
+    fn ranges_do_not_overflow() {
+        assert!(matches!(
+            error(&file(1, u64::MAX - 3, 8)),
+            StructureError::Overflow { what: "section", index: 2, .. }
+        ));
+    }
+
+    #[test]
+    fn extent_covers_segments() {
+        let mut bytes = file(1, 64, 192);
+        let segment = ProgramHeader {
+            ty: 1.into(),
+            flags: 5.into(),
+            offset: 256.into(),
+            vaddr: 0.into(),
+            paddr: 0.into(),
+            filesz: 1000.into(),
+            memsz: 1000.into(),
+            align: 8.into(),
+        };
+        bytes[32] = 0;
+        bytes[33] = 1;
+        bytes[56] = 1;
+        bytes.extend_from_slice(segment.as_bytes());
+        let headers = validate_structure(&bytes).unwrap();
+        assert_eq!(
+            validate_extent(&headers, bytes.len() as u64),
+            Err(StructureError::Extent { extent: 1256, size: 312 })
+        );
+    }
+
+    fn architecture(change: impl Fn(&mut [u8]), facts: ObjectFacts) -> Result<(), ArchitectureError> {
+        let mut bytes = file(1, 0, 0);
+        change(&mut bytes);
+        let headers = validate_structure(&bytes).unwrap();
+        validate_architecture(headers.file, facts, Target::parse("sm_90").unwrap())
+    }
+
+    #[test]
+    fn architecture_and_toolkit_must_fit() {
+        let current = ObjectFacts { cuda_info: Some((2, 0x82)), specific: false };
+        assert_eq!(architecture(|_| (), current), Ok(()));
+        assert!(matches!(
+            architecture(|bytes| bytes[49] = 80, current),
+            Err(ArchitectureError::Sm { found: 80, .. })
+        ));
+        assert!(matches!(
+            architecture(|bytes| bytes[8] = 7, current),
+            Err(ArchitectureError::Abi { version: 7, .. })
+        ));
+        let facts = |version, toolkit| ObjectFacts {
+            cuda_info: Some((version, toolkit)),
+            specific: false,
+        };
+        assert_eq!(architecture(|_| (), facts(2, 0x77)), Err(ArchitectureError::TooOld));
+        assert_eq!(architecture(|_| (), facts(1, 0x82)), Err(ArchitectureError::TooOld));
+        assert_eq!(
+            architecture(|_| (), facts(2, 131)),
+            Err(ArchitectureError::TooNew { found: 131 })
+        );
+        let ewp = |bytes: &mut [u8]| bytes[16..18].copy_from_slice(&ET_EWP.to_le_bytes());
+        assert_eq!(architecture(ewp, facts(2, 0x82)), Ok(()));
+        assert_eq!(architecture(ewp, facts(2, 0x81)), Err(ArchitectureError::EwpToolkit));
+    }
+
+    #[test]
+    fn a_file_is_finalized_once() {
+        assert!(validate_finalizer(0x0600_6402, FinalizerStage::PreLink).is_ok());
+        assert!(validate_finalizer(0x0600_5a04, FinalizerStage::PreLink).is_err());
+        assert!(validate_finalizer(0x0600_5a04, FinalizerStage::PostLink).is_ok());
+        assert!(validate_finalizer(0x0600_5a00, FinalizerStage::PostLink).is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! Functions of input objects.
+
+use crate::ids::*;
+use crate::placement::SharedFrame;
+
+/// A defined function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The object that holds it.
+    pub object: ObjectId,
+    /// Its symbol.
+    pub symbol: SymbolId,
+    /// Its code, once as SASS and on sm_100 and up also as Mercury.
+    pub views: Views,
+    /// Whether this copy is the one that is linked.
+    pub state: FunctionState,
+    /// Whether this copy was, at its turn, taken into the link: the edges of a first weak copy that
+    /// is replaced later stay in the call graph (`merge.md` section 7).
+    pub edges_count: bool,
+    /// Registers (REGCOUNT of the object's `.nv.info`), 0 if it has no record.
+    pub registers: u32,
+    /// Layout of its shared memory; kernels only, set by `place-memory`.
+    pub shared: Option<SharedFrame>,
+}
+
+/// The two forms of a function's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Views {
+    /// Machine code.
+    pub sass: FunctionView,
+    /// Capsule Mercury, on sm_100 and up.
+    pub merc: Option<FunctionView>,
+}
+
+/// The sections of one form of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionView {
+    /// `.text.F`, or `.nv.capmerc.text.F`.
+    pub text: SectionId,
+    /// `.nv.info.F`, or `.nv.merc.nv.info.F`; set by `classify`.
+    pub info: Option<SectionId>,
+}
+
+/// Whether a copy of a function is the one that is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FunctionState {
+    /// `symbol-resolve` has not run, or its object is not part of the link.
+    #[default]
+    Candidate,
+    /// This copy is linked if its name is live.
+    Chosen,
+    /// Another copy of the weak function is linked.
+    Losing,
+}

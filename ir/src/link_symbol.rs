@@ -1,0 +1,43 @@
+//! What names stand for in the whole link.
+
+use crate::ids::*;
+
+/// One name of the link, or one local symbol: the thing that all symbols resolved to it mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSymbol {
+    /// The first symbol of the link that has this name; gives its name and its list (local or
+    /// global) in the output.
+    pub first: SymbolId,
+    /// The definition that won, if there is one; a tentative definition counts.
+    pub definition: Option<SymbolId>,
+    /// Whether the output keeps it.
+    pub live: Liveness,
+    /// Size in bytes: of the definition, or the largest of the tentative ones.
+    pub size: u64,
+    /// Alignment in bytes of a tentative definition that won, otherwise 0.
+    pub common_align: u64,
+    /// Value in the output: offset in its output section, or address in shared memory; set by
+    /// `place-memory`.
+    pub value: Option<u64>,
+}
+
+/// Whether something is kept, and why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Liveness {
+    /// `callgraph-dce` has not run.
+    #[default]
+    Unknown,
+    /// Kept.
+    Live,
+    /// No kernel that is kept reaches it.
+    Unreachable,
+    /// A kernel that no host code references.
+    Unreferenced,
+}
+
+impl Liveness {
+    /// Whether it is kept.
+    pub fn is_live(self) -> bool {
+        self == Liveness::Live
+    }
+}

@@ -1,0 +1,223 @@
+//! The module: one device link.
+
+use crate::attribute::Attribute;
+use crate::attribute::MergedInfo;
+use crate::callgraph_record::CallRecord;
+use crate::callgraph_record::PrototypeRecord;
+use crate::function::Function;
+use crate::ids::*;
+use crate::link_symbol::LinkSymbol;
+use crate::note::Note;
+use crate::object::Object;
+use crate::placement::BankPiece;
+use crate::plan::ElfPlan;
+use crate::reloc::Patch;
+use crate::reloc::Reloc;
+use crate::section::Section;
+use crate::symbol::Symbol;
+use crate::symbol::SymbolRef;
+use crate::table::PrimaryMap;
+use crate::target::Target;
+
+/// How far a module has come. Phases are walls: each has invariants that its verifier checks, and a
+/// pass says which phase it needs and which it brings.
+///
+/// From `Resolved` on no symbol is added; from `Live` on nothing dies; from `LaidOut` on no size or
+/// order changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Phase {
+    /// Objects are read.
+    #[default]
+    Lowered,
+    /// Sections and symbols have kinds.
+    Classified,
+    /// It is known which objects take part.
+    Selected,
+    /// Every symbol of an included object stands for a link symbol.
+    Resolved,
+    /// It is known what is kept.
+    Live,
+    /// Every value that a relocation can need is final.
+    Placed,
+    /// It is known what becomes of each relocation.
+    Planned,
+    /// The ELF plan is final.
+    LaidOut,
+    /// The image is written.
+    Emitted,
+    /// The image was read again and agrees.
+    Checked,
+}
+
+impl Phase {
+    /// All phases, in order.
+    pub const ALL: [Phase; 10] = [
+        Phase::Lowered,
+        Phase::Classified,
+        Phase::Selected,
+        Phase::Resolved,
+        Phase::Live,
+        Phase::Placed,
+        Phase::Planned,
+        Phase::LaidOut,
+        Phase::Emitted,
+        Phase::Checked,
+    ];
+
+    /// Its name in text forms.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Lowered => "lowered",
+            Phase::Classified => "classified",
+            Phase::Selected => "selected",
+            Phase::Resolved => "resolved",
+            Phase::Live => "live",
+            Phase::Placed => "placed",
+            Phase::Planned => "planned",
+            Phase::LaidOut => "laid-out",
+            Phase::Emitted => "emitted",
+            Phase::Checked => "checked",
+        }
+    }
+
+    /// The phase with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == name)
+    }
+}
+
+/// Options of the link that change output bytes or messages. Everything a pass needs to know of the
+/// command line is here, so that a module in text form is complete.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct LinkOptions {
+    /// `-r`: write a relocatable object.
+    pub relocatable: bool,
+    /// `-g`: keep everything, record file names.
+    pub debug: bool,
+    /// The options as the tool note records them (`nvinfo.md` section 5).
+    pub recorded_options: String,
+    /// Base name of the output, recorded with `-g`.
+    pub output_name: String,
+    /// Record nvlink 13.0.88 as the tool instead of ourselves.
+    pub stamp_nvlink: bool,
+    /// `-kernels-used`: kernels whose name contains one of these stay; `None` if not given.
+    pub kernels_used: Option<Vec<String>>,
+    /// `-variables-used`, if given.
+    pub variables_used: Option<Vec<String>>,
+    /// Patterns of externally visible kernels that host code references (`.nvHRKE`), if host
+    /// information applies to this link.
+    pub host_kernels_external: Option<Vec<String>>,
+    /// Patterns of internal kernels that host code references (`.nvHRKI`), if host information
+    /// applies.
+    pub host_kernels_internal: Option<Vec<String>>,
+    /// `-suppress-stack-size-warning`.
+    pub suppress_stack_size_warning: bool,
+    /// `-preserve-relocs`.
+    pub preserve_relocs: bool,
+    /// `-keep-system-libraries`.
+    pub keep_system_libraries: bool,
+}
+
+/// One device link in the making.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Module<'data> {
+    /// How far it has come.
+    pub phase: Phase,
+    /// What it is linked for.
+    pub target: Target,
+    /// Options that change bytes.
+    pub options: LinkOptions,
+    /// Objects in link order; the linker's own is last once a pass has created it.
+    pub objects: PrimaryMap<ObjectId, Object<'data>>,
+    /// Sections of all objects.
+    pub sections: PrimaryMap<SectionId, Section<'data>>,
+    /// Symbols of all objects.
+    pub symbols: PrimaryMap<SymbolId, Symbol<'data>>,
+    /// Defined functions of all objects.
+    pub functions: PrimaryMap<FunctionId, Function>,
+    /// Relocation rows of all objects.
+    pub relocs: PrimaryMap<RelocId, Reloc>,
+    /// Attribute records of all objects, then those that the linker created.
+    pub attributes: PrimaryMap<AttributeId, Attribute<'data>>,
+    /// Symbol references inside attribute payloads.
+    pub attribute_refs: Vec<SymbolRef>,
+    /// Call graph rows of all objects.
+    pub calls: PrimaryMap<CallId, CallRecord<'data>>,
+    /// Prototype rows of all objects.
+    pub prototypes: PrimaryMap<PrototypeId, PrototypeRecord<'data>>,
+    /// Notes of all objects, then those that the linker created.
+    pub notes: PrimaryMap<NoteId, Note<'data>>,
+    /// What names stand for; made by `symbol-resolve`.
+    pub link_symbols: PrimaryMap<LinkSymbolId, LinkSymbol>,
+    /// Parts of kernels' constant banks; made by `place-memory`.
+    pub bank_pieces: Vec<BankPiece>,
+    /// Output attribute lists; made by `merge-metadata`, added to by `propagate-resources`.
+    pub merged_info: Vec<MergedInfo>,
+    /// Output records of `.nv.compat`, in order; made by `merge-metadata`.
+    pub merged_compat: Vec<AttributeId>,
+    /// Output notes of `.note.nv.tkinfo` then `.note.nv.cuinfo`; made by `merge-metadata`.
+    pub merged_notes: Vec<NoteId>,
+    /// Changes of section contents, ordered; made by `relocate`.
+    pub patches: Vec<Patch>,
+    /// The output file as decided; made by `layout-output`.
+    pub plan: Option<ElfPlan<'data>>,
+    /// The output file; made by `emit`.
+    pub image: Option<Vec<u8>>,
+}
+
+impl<'data> Module<'data> {
+    /// An empty module.
+    pub fn new(target: Target, options: LinkOptions) -> Self {
+        Module { target, options, ..Default::default() }
+    }
+
+    /// The references of an attribute.
+    pub fn refs(&self, attribute: &Attribute<'_>) -> &[SymbolRef] {
+        self.attribute_refs
+            .get(attribute.refs.start as usize..attribute.refs.end as usize)
+            .unwrap_or(&[])
+    }
+
+    /// What a symbol stands for in the link, once resolved.
+    pub fn link_of(&self, symbol: SymbolId) -> Option<LinkSymbolId> {
+        self.symbols[symbol].link
+    }
+
+    /// The name of a link symbol.
+    pub fn link_name(&self, link: LinkSymbolId) -> &'data [u8] {
+        self.symbols[self.link_symbols[link].first].name
+    }
+
+    /// The function that a link symbol is defined by, once resolved.
+    pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
+        self.symbols[self.link_symbols[link].definition?].function
+    }
+
+    /// The name of a function.
+    pub fn function_name(&self, function: FunctionId) -> &'data [u8] {
+        self.symbols[self.functions[function].symbol].name
+    }
+
+    /// Whether a function is part of the output: its copy was chosen and its name is live.
+    pub fn is_function_live(&self, function: FunctionId) -> bool {
+        let row = &self.functions[function];
+        row.state == crate::function::FunctionState::Chosen
+            && self
+                .symbols[row.symbol]
+                .link
+                .is_some_and(|link| self.link_symbols[link].live.is_live())
+    }
+
+    /// Whether a section is part of the link: its object is included and the function that owns it,
+    /// if any, is linked.
+    pub fn is_section_linked(&self, section: SectionId) -> bool {
+        let row = &self.sections[section];
+        self.objects[row.object].state.is_included()
+            && row.owner.is_none_or(|function| self.is_function_live(function))
+    }
+
+    /// The objects that take part in the link, in link order.
+    pub fn included_objects(&self) -> impl DoubleEndedIterator<Item = (ObjectId, &Object<'data>)> {
+        self.objects.iter().filter(|(_, object)| object.state.is_included())
+    }
+}

@@ -1,0 +1,83 @@
+//! Input objects.
+
+use crate::ids::*;
+use crate::table::IdRange;
+
+/// One relocatable device ELF, or the linker's own object.
+///
+/// An object owns contiguous id ranges of every table, so that a worker that owns an object owns
+/// slices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object<'data> {
+    /// The input as the user gave it (a path, as data).
+    pub name: &'data [u8],
+    /// The archive member or fatbin member inside the input, empty if the input is the object itself.
+    pub member: &'data [u8],
+    /// The whole device ELF image; section contents are slices of it. Empty for a parsed text form
+    /// whose inputs are not at hand and for the linker's own object.
+    pub image: &'data [u8],
+    /// `e_type`: 1 relocatable, 2 executable, 0xff00 EWP.
+    pub e_type: u16,
+    /// `e_flags`; bits 8..23 are the SM number, bits 31:24 the index of `.note.nv.cuinfo`.
+    pub e_flags: u32,
+    /// Whether and why the object takes part in the link.
+    pub state: ObjectState,
+    /// The object comes from NVIDIA's device runtime library (its path contains `cudadevrt`).
+    pub system_library: bool,
+    /// Sections in file order; ordinal 0 is the null section.
+    pub sections: IdRange<SectionId>,
+    /// Symbols in file order, without the null and SECTION symbols.
+    pub symbols: IdRange<SymbolId>,
+    /// Defined functions in symbol order.
+    pub functions: IdRange<FunctionId>,
+    /// Relocations: sections in file order, rows in section order.
+    pub relocs: IdRange<RelocId>,
+    /// Records of `.nv.info*` and `.nv.compat`, sections in file order.
+    pub attributes: IdRange<AttributeId>,
+    /// Rows of `.nv.callgraph`.
+    pub calls: IdRange<CallId>,
+    /// Rows of `.nv.prototype`.
+    pub prototypes: IdRange<PrototypeId>,
+    /// Notes, sections in file order.
+    pub notes: IdRange<NoteId>,
+}
+
+impl Object<'_> {
+    /// The SM number of `e_flags` bits 8..23.
+    pub fn sm(&self) -> u16 {
+        ((self.e_flags >> 8) & 0xffff) as u16
+    }
+
+    /// The name that messages use: `PATH`, or `PATH:member`.
+    pub fn display(&self) -> String {
+        let name = String::from_utf8_lossy(self.name);
+        if self.member.is_empty() {
+            name.into_owned()
+        } else {
+            format!("{name}:{}", String::from_utf8_lossy(self.member))
+        }
+    }
+}
+
+/// Whether an object takes part in the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ObjectState {
+    /// `select-objects` has not run.
+    #[default]
+    Candidate,
+    /// Linked.
+    Included,
+    /// A member of a system library at whose turn nothing was undefined (`inputs.md` section 4).
+    SkippedUnneeded,
+    /// Already executable (`e_type` 2): ignored without a message.
+    SkippedExecutable,
+    /// Made by the linker itself: owns created attributes and notes, has no sections.
+    Linker,
+}
+
+impl ObjectState {
+    /// Whether the entities of the object take part in the link.
+    pub fn is_included(self) -> bool {
+        self == ObjectState::Included
+    }
+}

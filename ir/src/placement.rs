@@ -1,0 +1,27 @@
+//! What `place-memory` decides beside offsets of sections and values of symbols.
+
+use crate::ids::*;
+
+/// Layout of a kernel's shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedFrame {
+    /// Size in bytes of `.nv.shared.K`, reserved shared memory included.
+    pub size: u64,
+    /// Alignment in bytes of `.nv.shared.K`.
+    pub align: u64,
+    /// Whether the output has the section: it has a size, or dynamic shared memory is used.
+    pub present: bool,
+}
+
+/// A function's constants as part of a kernel's constant bank (`merge.md` section 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankPiece {
+    /// The kernel whose `.nv.constantN.K` it is part of.
+    pub kernel: FunctionId,
+    /// The bank number.
+    pub bank: u8,
+    /// The input section of the function that owns the constants.
+    pub section: SectionId,
+    /// Offset in bytes in the kernel's bank.
+    pub offset: u64,
+}

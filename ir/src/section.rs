@@ -1,0 +1,163 @@
+//! Sections of input objects.
+
+use crate::ids::*;
+use crate::table::IdRange;
+
+/// A section header with its contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section<'data> {
+    /// The object that holds it.
+    pub object: ObjectId,
+    /// Its name, a slice of the section name table.
+    pub name: &'data [u8],
+    /// `sh_type`.
+    pub ty: u32,
+    /// `sh_flags`.
+    pub flags: u64,
+    /// `sh_addralign` in bytes; 0 and 1 both mean none.
+    pub align: u64,
+    /// `sh_entsize` in bytes.
+    pub entsize: u64,
+    /// `sh_link` as a section of the same object.
+    pub link: Option<SectionId>,
+    /// `sh_info`, decoded by the section's type and flags.
+    pub info: SectionInfo,
+    /// What it holds.
+    pub content: SectionContent<'data>,
+    /// Relocation rows, for REL and RELA sections.
+    pub relocs: IdRange<RelocId>,
+    /// Records, for `.nv.info*` and `.nv.compat`.
+    pub attributes: IdRange<AttributeId>,
+    /// What it is to the linker; set by `classify`.
+    pub kind: SectionKind,
+    /// The function whose code, attributes, constants or shared variables it holds; set by
+    /// `classify`.
+    pub owner: Option<FunctionId>,
+    /// Offset in bytes of this contribution within the output section; set by `place-memory`.
+    pub place: Option<u64>,
+}
+
+impl Section<'_> {
+    /// Size in bytes of contents that are not decoded; 0 for decoded ones.
+    pub fn size(&self) -> u64 {
+        match self.content {
+            SectionContent::Bytes(bytes) => bytes.len() as u64,
+            SectionContent::NoBits(size) => size,
+            SectionContent::Decoded => 0,
+        }
+    }
+
+    /// The contents as stored in the file; empty for NOBITS and decoded sections.
+    pub fn bytes(&self) -> &[u8] {
+        match self.content {
+            SectionContent::Bytes(bytes) => bytes,
+            _ => &[],
+        }
+    }
+}
+
+/// `sh_info` as what it refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SectionInfo {
+    /// 0.
+    #[default]
+    None,
+    /// A section index (`SHF_INFO_LINK`, and relocation sections).
+    Section(SectionId),
+    /// `.text.*`: the function's symbol in bits 0..23, `high` in bits 31:24 (the register count on
+    /// sm_75..89, 0 from sm_90 on).
+    Symbol {
+        /// The function's symbol.
+        symbol: SymbolId,
+        /// Bits 31:24.
+        high: u8,
+    },
+    /// Anything else, carried through.
+    Raw(u32),
+}
+
+/// Contents of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectionContent<'data> {
+    /// Bytes of the file, untouched.
+    Bytes(&'data [u8]),
+    /// Occupies this many bytes in memory and none in the file.
+    NoBits(u64),
+    /// The bytes are held as entities of other tables (symbols, relocations, attributes, notes,
+    /// call graph) and are made anew when the object is written.
+    Decoded,
+}
+
+/// What a section is to the linker (`merge.md` sections 3 and 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SectionKind {
+    /// `classify` has not run.
+    #[default]
+    Unclassified,
+    /// The null section at index 0.
+    Null,
+    /// `.shstrtab`.
+    SectionNames,
+    /// `.strtab`.
+    SymbolNames,
+    /// `.symtab`.
+    Symbols,
+    /// `.symtab_shndx`.
+    SymbolSectionIndices,
+    /// A relocation section, SHT_REL or SHT_RELA.
+    Relocs,
+    /// `.note.nv.tkinfo`.
+    ToolInfo,
+    /// `.note.nv.cuinfo`.
+    CudaInfo,
+    /// `.nv.info`.
+    Info,
+    /// `.nv.info.F`.
+    FunctionInfo,
+    /// `.nv.compat`.
+    Compat,
+    /// `.nv.callgraph`.
+    CallGraph,
+    /// `.nv.prototype`.
+    Prototypes,
+    /// `.nv.rel.action`.
+    RelAction,
+    /// `.text.F`.
+    Text,
+    /// `.nv.constantN`: a module-wide constant bank.
+    ConstantBank(u8),
+    /// `.nv.constantN.F`: a constant bank of one function.
+    FunctionConstants(u8),
+    /// `.nv.global.init`.
+    GlobalInit,
+    /// `.nv.global`.
+    Global,
+    /// `.nv.shared.K`: shared variables of a kernel.
+    KernelShared,
+    /// `.nv_debug.shared`, `.nv.shared`: shared variables of device functions and of the module.
+    ModuleShared,
+    /// `.nv.local.F`.
+    Local,
+    /// Unified function and data tables (`.nv.uft*`, `.nv.udt*`).
+    Unified,
+    /// `.debug_*`, `.nv_debug_*` without SHF_ALLOC: concatenated.
+    Debug,
+    /// Anything else without SHF_ALLOC that is PROGBITS or a note: concatenated.
+    Other,
+}
+
+impl SectionKind {
+    /// Whether same-named sections of all objects are concatenated into one output section.
+    pub fn is_concatenated(self) -> bool {
+        matches!(
+            self,
+            SectionKind::ConstantBank(_)
+                | SectionKind::GlobalInit
+                | SectionKind::Global
+                | SectionKind::ModuleShared
+                | SectionKind::Debug
+                | SectionKind::Other
+                | SectionKind::Local
+        )
+    }
+}

@@ -1,0 +1,149 @@
+//! Symbols of input objects and references to them.
+
+use crate::ids::*;
+
+/// `st_info` types that CUDA uses.
+pub mod stt {
+    /// Untyped.
+    pub const NOTYPE: u8 = 0;
+    /// A variable, in executables and for the linker's own symbols.
+    pub const OBJECT: u8 = 1;
+    /// A function.
+    pub const FUNC: u8 = 2;
+    /// A section.
+    pub const SECTION: u8 = 3;
+    /// A texture reference.
+    pub const CUDA_TEXTURE: u8 = 10;
+    /// A sampler.
+    pub const CUDA_SAMPLER: u8 = 11;
+    /// A surface reference.
+    pub const CUDA_SURFACE: u8 = 12;
+    /// A variable, in relocatable objects.
+    pub const CUDA_OBJECT: u8 = 13;
+}
+
+/// `st_info` bindings.
+pub mod stb {
+    /// Local to its object.
+    pub const LOCAL: u8 = 0;
+    /// Strong global.
+    pub const GLOBAL: u8 = 1;
+    /// Weak global.
+    pub const WEAK: u8 = 2;
+}
+
+/// `st_other` bits (`merge.md` section 5).
+pub mod sto {
+    /// A kernel.
+    pub const ENTRY: u8 = 0x10;
+    /// A variable in global memory.
+    pub const GLOBAL: u8 = 0x20;
+    /// A variable in shared memory.
+    pub const SHARED: u8 = 0x40;
+    /// A variable in a constant bank.
+    pub const CONSTANT: u8 = 0x80;
+    /// With [`CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
+    pub const COMPILER: u8 = 0x01;
+}
+
+/// An entry of an input symbol table.
+///
+/// The null symbol and SECTION symbols are not entities: relocations name sections directly, and
+/// the output plan creates SECTION symbols anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'data> {
+    /// The object that holds it.
+    pub object: ObjectId,
+    /// Its name, a slice of the string table; may be empty.
+    pub name: &'data [u8],
+    /// Binding, see [`stb`].
+    pub bind: u8,
+    /// Type, see [`stt`].
+    pub ty: u8,
+    /// `st_other`, see [`sto`].
+    pub other: u8,
+    /// Where it is defined.
+    pub place: SymbolPlace,
+    /// `st_value`: the offset in the section; the alignment for shared and common variables.
+    pub value: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// The function it defines, if it is a defined STT_FUNC.
+    pub function: Option<FunctionId>,
+    /// What it stands for in the link; set by `symbol-resolve`.
+    pub link: Option<LinkSymbolId>,
+}
+
+impl Symbol<'_> {
+    /// Whether it is visible to no other object.
+    pub fn is_local(&self) -> bool {
+        self.bind == stb::LOCAL
+    }
+
+    /// Whether it is a kernel.
+    pub fn is_entry(&self) -> bool {
+        self.ty == stt::FUNC && self.other & sto::ENTRY != 0
+    }
+
+    /// Whether it is a function.
+    pub fn is_function(&self) -> bool {
+        self.ty == stt::FUNC
+    }
+
+    /// Whether it has no definition in its object.
+    pub fn is_undefined(&self) -> bool {
+        self.place == SymbolPlace::Undefined
+    }
+
+    /// Whether it is a shared variable.
+    pub fn is_shared(&self) -> bool {
+        !self.is_function() && self.other & 0xe0 == sto::SHARED
+    }
+
+    /// Whether it is a compiler-made constant bank symbol, which executables do not show.
+    pub fn is_compiler_constant(&self) -> bool {
+        !self.is_function() && self.other & 0x81 == 0x81
+    }
+
+    /// Whether it is one of the anonymous NOTYPE fillers that ptxas writes.
+    pub fn is_filler(&self) -> bool {
+        self.ty == stt::NOTYPE && self.name.is_empty() && self.is_undefined()
+    }
+}
+
+/// Where a symbol is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolPlace {
+    /// Nowhere in this object (SHN_UNDEF).
+    Undefined,
+    /// In a section.
+    Section(SectionId),
+    /// A tentative definition (SHN_COMMON, 0xfff2).
+    Common,
+    /// An absolute value (SHN_ABS, 0xfff1).
+    Absolute,
+    /// Another reserved index, carried through.
+    Reserved(u16),
+}
+
+/// What a relocation, an attribute or a call graph row refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SymbolRef {
+    /// Symbol index 0.
+    #[default]
+    None,
+    /// A symbol.
+    Symbol(SymbolId),
+    /// A section, through its SECTION symbol.
+    Section(SectionId),
+}
+
+impl SymbolRef {
+    /// The symbol, if it is one.
+    pub fn symbol(self) -> Option<SymbolId> {
+        match self {
+            SymbolRef::Symbol(symbol) => Some(symbol),
+            _ => None,
+        }
+    }
+}

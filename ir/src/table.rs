@@ -1,0 +1,195 @@
+//! Dense tables keyed by typed ids, after cranelift-entity's `PrimaryMap`.
+
+use std::marker::PhantomData;
+use std::ops::Index;
+use std::ops::IndexMut;
+use std::ops::Range;
+
+/// An index into one [`PrimaryMap`].
+pub trait EntityId: Copy + Eq + Ord + std::fmt::Debug {
+    /// What the text form puts in front of the number.
+    const PREFIX: &'static str;
+    /// The id with this index.
+    fn new(index: usize) -> Self;
+    /// The index of this id.
+    fn index(self) -> usize;
+}
+
+/// A table that owns its entities and hands out their ids in order of creation.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PrimaryMap<K, V> {
+    rows: Vec<V>,
+    key: PhantomData<K>,
+}
+
+impl<K, V> Default for PrimaryMap<K, V> {
+    fn default() -> Self {
+        PrimaryMap { rows: Vec::new(), key: PhantomData }
+    }
+}
+
+impl<K: EntityId, V: std::fmt::Debug> std::fmt::Debug for PrimaryMap<K, V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: EntityId, V> PrimaryMap<K, V> {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A table that takes over rows already in order.
+    pub fn from_rows(rows: Vec<V>) -> Self {
+        PrimaryMap { rows, key: PhantomData }
+    }
+
+    /// Adds an entity.
+    ///
+    /// The number of entities stays below `u32::MAX` because every entity takes at least one byte of
+    /// an input and inputs that would break this are refused when objects are appended.
+    pub fn push(&mut self, value: V) -> K {
+        let id = K::new(self.rows.len());
+        self.rows.push(value);
+        id
+    }
+
+    /// The id that the next [`push`](Self::push) returns.
+    pub fn next_id(&self) -> K {
+        K::new(self.rows.len())
+    }
+
+    /// Number of entities.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the table has no entity.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The entity, if the id is one of this table.
+    pub fn get(&self, id: K) -> Option<&V> {
+        self.rows.get(id.index())
+    }
+
+    /// All ids, in order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator + use<K, V> {
+        (0..self.rows.len()).map(K::new)
+    }
+
+    /// All entities with their ids, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> + ExactSizeIterator {
+        self.rows.iter().enumerate().map(|(index, row)| (K::new(index), row))
+    }
+
+    /// All entities, in order.
+    pub fn values(&self) -> std::slice::Iter<'_, V> {
+        self.rows.iter()
+    }
+
+    /// All entities, in order, to change.
+    pub fn values_mut(&mut self) -> std::slice::IterMut<'_, V> {
+        self.rows.iter_mut()
+    }
+
+    /// Appends all rows of another table.
+    pub fn extend(&mut self, rows: impl IntoIterator<Item = V>) {
+        self.rows.extend(rows);
+    }
+}
+
+impl<K: EntityId, V> Index<K> for PrimaryMap<K, V> {
+    type Output = V;
+    fn index(&self, id: K) -> &V {
+        &self.rows[id.index()]
+    }
+}
+
+impl<K: EntityId, V> IndexMut<K> for PrimaryMap<K, V> {
+    fn index_mut(&mut self, id: K) -> &mut V {
+        &mut self.rows[id.index()]
+    }
+}
+
+impl<K: EntityId, V> Index<IdRange<K>> for PrimaryMap<K, V> {
+    type Output = [V];
+    fn index(&self, range: IdRange<K>) -> &[V] {
+        &self.rows[range.start as usize..range.end as usize]
+    }
+}
+
+/// The contiguous ids that one owner (an object, a section) has in a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct IdRange<K> {
+    start: u32,
+    end: u32,
+    key: PhantomData<K>,
+}
+
+impl<K> Default for IdRange<K> {
+    fn default() -> Self {
+        IdRange { start: 0, end: 0, key: PhantomData }
+    }
+}
+
+impl<K: EntityId> std::fmt::Debug for IdRange<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}..{}", K::PREFIX, self.start, self.end)
+    }
+}
+
+impl<K: EntityId> IdRange<K> {
+    /// The ids from `start` up to, not including, `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        IdRange { start: start as u32, end: end.max(start) as u32, key: PhantomData }
+    }
+
+    /// The index of the first id.
+    pub fn start(self) -> usize {
+        self.start as usize
+    }
+
+    /// One past the index of the last id.
+    pub fn end(self) -> usize {
+        self.end as usize
+    }
+
+    /// Number of ids.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether there is no id in the range.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The id at this place of the range.
+    pub fn get(self, ordinal: usize) -> Option<K> {
+        (ordinal < self.len()).then(|| K::new(self.start as usize + ordinal))
+    }
+
+    /// The place of the id within the range.
+    pub fn ordinal(self, id: K) -> Option<usize> {
+        let index = id.index();
+        (self.start() <= index && index < self.end()).then(|| index - self.start())
+    }
+
+    /// The ids of the range, in order.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator {
+        (self.start as usize..self.end as usize).map(K::new)
+    }
+
+    /// The range as plain indices.
+    pub fn indices(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The same range moved up by `base`, when a part is appended to a module.
+    pub fn rebased(self, base: usize) -> Self {
+        IdRange::new(self.start() + base, self.end() + base)
+    }
+}
