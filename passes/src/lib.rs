@@ -1,1 +1,22 @@
-//! The passes.
+//! The passes of cuweld and the manager that runs them.
+//!
+//! Architecture Invariant: a pass keeps nothing beside the [`cuweld_ir::Module`]; [`PassCx`] holds no
+//! link state. Stopping after any pass, printing the module, parsing it and going on gives the same
+//! bytes.
+//!
+//! Architecture Invariant: passes never print and never exit. They emit [`Diagnostic`]s and `tracing`
+//! events.
+
+pub mod analysis;
+pub mod diagnostic;
+pub mod pass;
+
+pub use analysis::Analyses;
+pub use diagnostic::Diagnostic;
+pub use diagnostic::Diagnostics;
+pub use diagnostic::Severity;
+pub use pass::Changed;
+pub use pass::Pass;
+pub use pass::PassCx;
+pub use pass::PassError;
+pub use pass::Statistics;

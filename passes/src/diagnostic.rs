@@ -1,0 +1,111 @@
+//! What passes have to say about the input.
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// For information.
+    Info,
+    /// The link goes on and succeeds.
+    Warning,
+    /// The link goes on to find more, and fails.
+    Error,
+    /// The link ends here.
+    Fatal,
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// nvlink's own wording, without its prefix; tools parse it.
+    pub message: String,
+    /// What more is known, one line each.
+    pub notes: Vec<String>,
+    /// What can be done, one line each.
+    pub helps: Vec<String>,
+    /// The entry of `docs/deviations.md` that applies, such as `D01`.
+    pub deviation: Option<&'static str>,
+    /// Place in the order of messages within a pass: input ordinal, entity ordinal.
+    pub position: (u32, u32),
+}
+
+impl Diagnostic {
+    /// A finding with nvlink's wording.
+    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Diagnostic {
+            severity,
+            message: message.into(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+            deviation: None,
+            position: (0, 0),
+        }
+    }
+
+    /// An error with nvlink's wording.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    /// A warning with nvlink's wording.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    /// A fatal error with nvlink's wording.
+    pub fn fatal(message: impl Into<String>) -> Self {
+        Self::new(Severity::Fatal, message)
+    }
+
+    /// Adds what more is known.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds what can be done.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.helps.push(help.into());
+        self
+    }
+
+    /// Gives its place in the order of messages of its pass.
+    pub fn at(mut self, input: u32, entity: u32) -> Self {
+        self.position = (input, entity);
+        self
+    }
+}
+
+/// The findings of a link, in nvlink's order whatever the threads did: passes in pipeline order,
+/// within a pass by input and entity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    sorted: usize,
+}
+
+impl Diagnostics {
+    /// Adds a finding of the running pass.
+    pub fn emit(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Ends a pass: sorts its findings. Findings of equal position keep their order.
+    pub fn end_pass(&mut self) {
+        if let Some(tail) = self.list.get_mut(self.sorted..) {
+            tail.sort_by_key(|diagnostic| diagnostic.position);
+        }
+        self.sorted = self.list.len();
+    }
+
+    /// Whether an error or fatal error was emitted.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.severity >= Severity::Error)
+    }
+
+    /// All findings.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+}
