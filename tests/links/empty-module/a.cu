@@ -1,0 +1,2 @@
+__device__ int f(int x);
+__global__ void run(int *out) { *out = f(*out); }

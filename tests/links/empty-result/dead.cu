@@ -1,0 +1,1 @@
+__device__ int never_called(int x) { return x + 1; }
