@@ -1,1 +1,64 @@
-//! Input discovery.
+//! Input discovery: from the names on the command line to the ordered list of device images.
+//!
+//! [`discover`] walks the positional inputs, then the `-l` libraries, and answers for each file
+//! which device image it contributes to a link for one target. The steps, one module each:
+//!
+//! 1. [`library_search`] resolves `-l` names along `-L` and `LIBRARY_PATH`.
+//! 2. [`mapped`] brings files into memory; the [`InputArena`] of the caller owns their bytes.
+//! 3. [`identify`] decides what a file is, from its name and first bytes.
+//! 4. [`archive`] and [`host_object`] open what wraps a fatbin; [`host_info`] gathers which kernels
+//!    the host code refers to.
+//! 5. [`fatbin`] lists the members of a fatbin, [`select`] chooses one of them for the target,
+//!    [`decompress`] unpacks the chosen one (and no other).
+//!
+//! The rules are nvlink 13.0.88's, each measured. They are lenient (many files are ignored without
+//! a word); what was ignored and why is kept as a [`DiagnosticKind::Ignored`] note, for users who
+//! ask.
+//!
+//! Architecture Invariant: nothing here knows a symbol or a linking rule. Device ELF headers are
+//! looked at only as far as deciding on a file's kind needs it.
+//!
+//! Architecture Invariant: no byte of an input is trusted. Truncated or altered inputs give an
+//! [`InputError`] or another image, never a panic, and allocations are bounded by the input's size.
+
+pub mod archive;
+pub mod arena;
+pub mod decompress;
+pub mod device_input;
+pub mod diagnostic;
+pub mod discover;
+pub mod error;
+pub mod fatbin;
+pub mod host_info;
+pub mod host_object;
+pub mod identify;
+pub mod library_search;
+pub mod mapped;
+pub mod module_id;
+pub mod select;
+#[cfg(test)]
+mod test_files;
+#[cfg(test)]
+mod tests;
+
+pub use arena::InputArena;
+pub use cuweld_ir::Target;
+pub use device_input::DeviceInput;
+pub use device_input::Image;
+pub use device_input::NvvmImage;
+pub use device_input::PtxImage;
+pub use device_input::SkipReason;
+pub use diagnostic::DiagnosticKind;
+pub use diagnostic::IgnoredReason;
+pub use diagnostic::InputDiagnostic;
+pub use discover::DiscoverFailure;
+pub use discover::DiscoverOptions;
+pub use discover::Discovered;
+pub use discover::discover;
+pub use discover::discover_bytes;
+pub use error::ExitClass;
+pub use error::InputError;
+pub use error::MessageLine;
+pub use error::Severity;
+pub use host_info::HostInfo;
+pub use library_search::CpuArch;

@@ -1,0 +1,96 @@
+//! Archives: regular and thin, GNU and BSD names, with or without a symbol index.
+//!
+//! Every member counts, in order; the index is not used. Reading stops without an error at the
+//! first damaged header or cut-off member, as nvlink's does.
+
+use object::read::archive::ArchiveFile;
+
+/// A member of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArchiveMember<'data> {
+    /// The name; for a thin archive the path as the archive has it.
+    pub name: &'data [u8],
+    /// The contents; `None` in a thin archive.
+    pub data: Option<&'data [u8]>,
+}
+
+/// The members of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Members<'data> {
+    /// Members in archive order.
+    pub members: Vec<ArchiveMember<'data>>,
+    /// Whether reading stopped before the end of the file.
+    pub cut_off: bool,
+}
+
+/// Reads the member list.
+pub fn members(bytes: &[u8]) -> Members<'_> {
+    let Ok(archive) = ArchiveFile::parse(bytes) else {
+        return Members { members: Vec::new(), cut_off: true };
+    };
+    let mut list = Members::default();
+    for member in archive.members() {
+        let read = member.and_then(|member| {
+            let data = if archive.is_thin() { None } else { Some(member.data(bytes)?) };
+            Ok(ArchiveMember { name: member.name(), data })
+        });
+        match read {
+            Ok(member) => list.members.push(member),
+            Err(_) => {
+                list.cut_off = true;
+                break;
+            }
+        }
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_files::archive;
+    use super::*;
+
+    fn names(bytes: &[u8]) -> Vec<String> {
+        let list = members(bytes);
+        assert!(!list.cut_off);
+        list.members.iter().map(|m| String::from_utf8_lossy(m.name).into_owned()).collect()
+    }
+
+    #[test]
+    fn names_of_all_forms() {
+        let long = "a_name_of_more_than_fifteen.o";
+        let bytes = archive(&[("a.o", b"xyz"), (long, b"12"), ("c.o", b"")]);
+        assert_eq!(names(&bytes), ["a.o", long, "c.o"]);
+        let data: Vec<_> = members(&bytes).members.iter().map(|m| m.data.unwrap()).collect();
+        assert_eq!(data, [b"xyz".as_slice(), b"12", b""]);
+
+        let mut bsd = b"!<arch>\n".to_vec();
+        bsd.extend_from_slice(b"#1/20           0           0     0     644     22        `\n");
+        bsd.extend_from_slice(b"long_bsd_name.o\0\0\0\0\0hi");
+        assert_eq!(names(&bsd), ["long_bsd_name.o"]);
+        assert_eq!(members(&bsd).members[0].data, Some(b"hi".as_slice()));
+    }
+
+    #[test]
+    fn thin_archives_have_paths() {
+        let mut thin = b"!<thin>\n".to_vec();
+        thin.extend_from_slice(b"//                                              10        `\n");
+        thin.extend_from_slice(b"dir/a.o/\n\n");
+        thin.extend_from_slice(b"/0              0           0     0     644     12520     `\n");
+        let list = members(&thin);
+        assert_eq!(list.members, [ArchiveMember { name: b"dir/a.o", data: None }]);
+        assert!(!list.cut_off);
+    }
+
+    #[test]
+    fn cut_off_archives_give_what_is_whole() {
+        let bytes = archive(&[("a.o", b"wxyz"), ("b.o", b"12")]);
+        let second = 8 + 60 + 4;
+        for length in 0..bytes.len() {
+            let list = members(&bytes[..length]);
+            let whole = usize::from(length >= second);
+            assert_eq!(list.members.len(), whole, "{length}");
+            assert_eq!(list.cut_off, length != 8 && length != second, "{length}");
+        }
+    }
+}

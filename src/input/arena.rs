@@ -1,0 +1,51 @@
+//! The owner of all input bytes.
+
+use std::fmt;
+
+use memmap2::Mmap;
+use typed_arena::Arena;
+
+/// Owns mapped files, files read into memory and decompressed images for the length of a link.
+///
+/// The caller makes one before discovery; everything that discovery returns borrows from it.
+#[derive(Default)]
+pub struct InputArena {
+    buffers: Arena<Vec<u8>>,
+    maps: Arena<Mmap>,
+}
+
+impl InputArena {
+    /// An empty arena.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes over a buffer and lends its bytes.
+    pub fn keep_buffer(&self, buffer: Vec<u8>) -> &[u8] {
+        self.buffers.alloc(buffer)
+    }
+
+    /// Takes over a mapping and lends its bytes.
+    pub fn keep_map(&self, map: Mmap) -> &[u8] {
+        self.maps.alloc(map)
+    }
+
+    /// How many buffers it owns.
+    pub fn buffers_kept(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// How many mappings it owns.
+    pub fn maps_kept(&self) -> usize {
+        self.maps.len()
+    }
+}
+
+impl fmt::Debug for InputArena {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InputArena")
+            .field("buffers", &self.buffers_kept())
+            .field("maps", &self.maps_kept())
+            .finish()
+    }
+}

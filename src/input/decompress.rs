@@ -1,0 +1,241 @@
+//! Unpacking the data of fatbin members.
+
+use std::fmt;
+
+use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use ruzstd::decoding::FrameDecoder;
+use thiserror::Error;
+
+use super::arena::InputArena;
+use super::fatbin;
+use super::fatbin::FatbinMember;
+
+/// Declared sizes above this are refused: no device image comes near.
+const LARGEST_IMAGE: u64 = 2 << 30;
+
+/// Largest window of a Zstandard frame that is accepted whatever the image's size.
+const LARGEST_WINDOW: u64 = 128 << 20;
+
+/// How data is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// As is.
+    None,
+    /// A zlib stream.
+    Zlib,
+    /// One raw LZ4 block.
+    Lz4,
+    /// A codec that has a flag, but that no toolkit at hand writes.
+    Unknown,
+    /// Zstandard frames; what fatbinary does by default.
+    Zstd,
+}
+
+impl Codec {
+    /// The codec of a member. With several flags set, nvlink takes the first in this order.
+    pub fn of(member: &FatbinMember<'_>) -> Codec {
+        [
+            (fatbin::FLAG_ZLIB, Codec::Zlib),
+            (fatbin::FLAG_LZ4, Codec::Lz4),
+            (fatbin::FLAG_OTHER_CODEC, Codec::Unknown),
+            (fatbin::FLAG_ZSTD, Codec::Zstd),
+        ]
+        .into_iter()
+        .find(|(flag, _)| member.has(*flag))
+        .map_or(Codec::None, |(_, codec)| codec)
+    }
+
+    /// The most bytes that one packed byte can stand for, which bounds what a declared size may
+    /// make us allocate. LZ4 adds 255 for each length byte, deflate codes 258 in two bits, and a
+    /// Zstandard run-length block gives 128 KiB for four bytes.
+    fn largest_ratio(self) -> u64 {
+        match self {
+            Codec::None | Codec::Unknown => 1,
+            Codec::Lz4 => 255,
+            Codec::Zlib => 1032,
+            Codec::Zstd => 32 << 10,
+        }
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Codec::None => "uncompressed",
+            Codec::Zlib => "zlib",
+            Codec::Lz4 => "LZ4",
+            Codec::Unknown => "unknown (flag 0x4000)",
+            Codec::Zstd => "Zstandard",
+        })
+    }
+}
+
+/// Why data could not be unpacked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DecompressError {
+    /// The packed data is damaged.
+    #[error("damaged {codec} data: {detail}")]
+    Damaged {
+        /// The codec.
+        codec: Codec,
+        /// What the decoder says.
+        detail: String,
+    },
+    /// The data is sound, but has another size than the header says.
+    #[error("the {codec} data has {found} bytes, its header says {declared}")]
+    Size {
+        /// The codec.
+        codec: Codec,
+        /// Size of the unpacked data.
+        found: u64,
+        /// Size from the header.
+        declared: u64,
+    },
+    /// No data of that length unpacks to the declared size.
+    #[error("{stored} bytes of {codec} data cannot hold the {declared} bytes of its header")]
+    Absurd {
+        /// The codec.
+        codec: Codec,
+        /// Size of the packed data.
+        stored: u64,
+        /// Size from the header.
+        declared: u64,
+    },
+    /// The codec is not known.
+    #[error("a codec that this linker does not know")]
+    UnknownCodec,
+    /// The data is obfuscated.
+    #[error("the data is obfuscated")]
+    Obfuscated,
+}
+
+impl DecompressError {
+    /// How often nvlink says "Uncompress failed": twice if a Zstandard frame is bad.
+    pub(super) fn nvlink_repeats(&self) -> usize {
+        match self {
+            DecompressError::Damaged { codec: Codec::Zstd, .. } => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// The data of a member: a slice of the input if it is not packed, else a buffer of the arena.
+pub fn decompress<'data>(
+    member: &FatbinMember<'data>,
+    arena: &'data InputArena,
+) -> Result<&'data [u8], DecompressError> {
+    if member.is_obfuscated() {
+        return Err(DecompressError::Obfuscated);
+    }
+    let codec = Codec::of(member);
+    let packed = member.stored;
+    let declared = member.header.uncompressed_size.get();
+    match codec {
+        Codec::None => return Ok(packed),
+        Codec::Unknown => return Err(DecompressError::UnknownCodec),
+        Codec::Zlib | Codec::Lz4 | Codec::Zstd => (),
+    }
+    let stored = packed.len() as u64;
+    let absurd = DecompressError::Absurd { codec, stored, declared };
+    let possible = stored.saturating_mul(codec.largest_ratio()).min(LARGEST_IMAGE);
+    let size = match usize::try_from(declared) {
+        Ok(size) if declared <= possible => size,
+        _ => return Err(absurd),
+    };
+    let unpacked = match codec {
+        Codec::Lz4 => unpack_lz4(packed, size),
+        Codec::Zlib => decompress_to_vec_zlib_with_limit(packed, size).map_err(|e| e.to_string()),
+        _ => unpack_zstd(packed, size),
+    }
+    .map_err(|detail| DecompressError::Damaged { codec, detail })?;
+    if unpacked.len() != size {
+        return Err(DecompressError::Size { codec, found: unpacked.len() as u64, declared });
+    }
+    Ok(arena.keep_buffer(unpacked))
+}
+
+fn unpack_lz4(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
+    let mut unpacked = vec![0; size];
+    let length =
+        lz4_flex::block::decompress_into(packed, &mut unpacked).map_err(|e| e.to_string())?;
+    unpacked.truncate(length);
+    Ok(unpacked)
+}
+
+fn unpack_zstd(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
+    let mut unpacked = vec![0; size];
+    let mut decoder = FrameDecoder::new();
+    decoder.set_max_window_size(LARGEST_WINDOW.max(size as u64));
+    let length = decoder.decode_all(packed, &mut unpacked).map_err(|e| e.to_string())?;
+    unpacked.truncate(length);
+    Ok(unpacked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_files::Member;
+    use super::super::test_files::fatbin;
+    use super::*;
+
+    fn contents() -> Vec<u8> {
+        (0..3000u32).map(|i| (i / 7 % 50) as u8).collect()
+    }
+
+    fn unpack(bytes: &[u8]) -> Result<Vec<u8>, DecompressError> {
+        let arena = InputArena::new();
+        let members = fatbin::parse(bytes).unwrap();
+        decompress(&members[0], &arena).map(<[u8]>::to_vec)
+    }
+
+    const PACKED: [Codec; 3] = [Codec::Zlib, Codec::Lz4, Codec::Zstd];
+
+    #[test]
+    fn every_codec_unpacks() {
+        for codec in PACKED {
+            let bytes = fatbin(&[Member::elf("sm_90", &contents()).packed(codec)]);
+            assert!(bytes.len() < 2500, "{codec} does not pack");
+            assert_eq!(unpack(&bytes).unwrap(), contents(), "{codec}");
+        }
+        let plain = fatbin(&[Member::elf("sm_90", &contents())]);
+        assert_eq!(unpack(&plain).unwrap(), contents());
+    }
+
+    #[test]
+    fn sizes_must_agree() {
+        for codec in PACKED {
+            let member = Member::elf("sm_90", &contents()).packed(codec);
+            let longer = unpack(&fatbin(&[member.clone().declared_size(3001)])).unwrap_err();
+            let expected = DecompressError::Size { codec, found: 3000, declared: 3001 };
+            assert_eq!(longer, expected, "{codec}");
+            assert_eq!(longer.nvlink_repeats(), 1);
+            assert!(unpack(&fatbin(&[member.declared_size(2999)])).is_err(), "{codec}");
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused_before_allocating() {
+        for codec in PACKED {
+            for size in [1 << 31 | 1, u64::MAX, 100_000_000] {
+                let member = Member::elf("sm_90", &contents()).packed(codec).declared_size(size);
+                let result = unpack(&fatbin(&[member]));
+                assert!(
+                    matches!(result, Err(DecompressError::Absurd { .. }))
+                        || codec == Codec::Zstd && size == 100_000_000 && result.is_err(),
+                    "{codec} {size}: {result:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn flags_have_an_order() {
+        let zstd = Member::elf("sm_90", &contents()).packed(Codec::Zstd);
+        let other = zstd.clone().flags(fatbin::FLAG_OTHER_CODEC);
+        assert_eq!(unpack(&fatbin(&[other])), Err(DecompressError::UnknownCodec));
+        let lz4 = Member::elf("sm_90", &contents()).packed(Codec::Lz4);
+        let both = lz4.flags(fatbin::FLAG_OTHER_CODEC | fatbin::FLAG_ZSTD);
+        assert_eq!(unpack(&fatbin(&[both])).unwrap(), contents());
+        let hidden = zstd.flags(fatbin::FLAG_OBFUSCATED);
+        assert_eq!(unpack(&fatbin(&[hidden])), Err(DecompressError::Obfuscated));
+    }
+}

@@ -1,0 +1,174 @@
+//! What discovery has to say without stopping: warnings, and notes on what was ignored.
+
+use std::fmt;
+
+use super::Target;
+use super::decompress::DecompressError;
+use super::error::ExitClass;
+use super::error::MessageLine;
+use super::error::Severity;
+
+/// Why a file or an archive member takes no part in the link. nvlink says nothing about these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IgnoredReason {
+    /// The file has no bytes.
+    Empty,
+    /// The base name has no dot.
+    NoExtension,
+    /// Neither an archive nor an ELF file.
+    UnknownContent,
+    /// A device ELF under an extension other than `.cubin` and `.o`.
+    CubinExtension,
+    /// Shared objects hold no relocatable device code.
+    SharedObject,
+    /// A host executable, or a shared object under another extension.
+    LinkedHostFile,
+    /// A device executable: it is linked already.
+    DeviceExecutable,
+    /// A host object without device code.
+    NoDeviceCode,
+    /// A host object whose device code is not relocatable (compiled without `-rdc=true`).
+    WholeProgramDeviceCode,
+    /// A cubin as an archive member.
+    CubinInArchive,
+    /// An archive that was an input before.
+    RepeatedArchive,
+    /// An archive is read up to its first damaged or non-ELF member.
+    RestOfArchive,
+    /// An archive member has nothing for the target.
+    MemberArchNotFound,
+}
+
+impl fmt::Display for IgnoredReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IgnoredReason::Empty => "it is empty",
+            IgnoredReason::NoExtension => "its name has no extension",
+            IgnoredReason::UnknownContent => "it is neither an archive nor an ELF file",
+            IgnoredReason::CubinExtension => {
+                "it is a device ELF, but named neither .cubin nor .o"
+            }
+            IgnoredReason::SharedObject => "shared objects have no relocatable device code",
+            IgnoredReason::LinkedHostFile => "it is a linked host file",
+            IgnoredReason::DeviceExecutable => "its device code is linked already",
+            IgnoredReason::NoDeviceCode => "it has no device code",
+            IgnoredReason::WholeProgramDeviceCode => {
+                "its device code is not relocatable (compile with -rdc=true)"
+            }
+            IgnoredReason::CubinInArchive => "cubins in archives are not linked",
+            IgnoredReason::RepeatedArchive => "this archive is an input already",
+            IgnoredReason::RestOfArchive => {
+                "the archive is read only up to its first damaged or non-ELF member"
+            }
+            IgnoredReason::MemberArchNotFound => "it has no device code for the target",
+        })
+    }
+}
+
+/// A message and the input it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputDiagnostic {
+    /// Ordinal of the input: positional inputs in order, then `-l` libraries. Messages of the
+    /// library search come before all inputs and have none.
+    pub ordinal: Option<usize>,
+    /// The message.
+    pub kind: DiagnosticKind,
+}
+
+/// The messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiagnosticKind {
+    /// Nothing in the input fits the target.
+    SmArchNotFound {
+        /// The input.
+        file: String,
+        /// The target.
+        target: Target,
+        /// What the input holds, such as `ELF sm_80`, in file order.
+        found: Vec<String>,
+    },
+    /// A library for another host architecture, or one without members.
+    SkippingIncompatible {
+        /// The archive.
+        file: String,
+        /// The name after `-l`.
+        library: String,
+    },
+    /// An LZ4 member cannot be decompressed; the input then counts as having none for the target.
+    Uncompress {
+        /// The input.
+        file: String,
+        /// What went wrong.
+        error: DecompressError,
+    },
+    /// The input takes no part in the link.
+    Ignored {
+        /// The input.
+        file: String,
+        /// Why.
+        reason: IgnoredReason,
+    },
+    /// PTX files are compiled, but not linked, for targets below sm_90.
+    RawPtxDropped {
+        /// The input.
+        file: String,
+        /// The target.
+        target: Target,
+    },
+}
+
+impl InputDiagnostic {
+    /// Severity of the message.
+    pub fn severity(&self) -> Severity {
+        match self.kind {
+            DiagnosticKind::SmArchNotFound { .. } | DiagnosticKind::SkippingIncompatible { .. } => {
+                Severity::Warning
+            }
+            DiagnosticKind::Uncompress { .. } => Severity::Error,
+            DiagnosticKind::Ignored { .. } | DiagnosticKind::RawPtxDropped { .. } => Severity::Note,
+        }
+    }
+
+    /// How the message bears on the exit code: not at all, not even the `error` line.
+    pub fn exit_class(&self) -> ExitClass {
+        ExitClass::Success
+    }
+
+    /// What nvlink prints; nothing for notes.
+    pub fn lines(&self) -> Vec<MessageLine> {
+        let text = match &self.kind {
+            DiagnosticKind::SmArchNotFound { file, target, .. } => {
+                format!("SM Arch ('{target}') not found in '{file}'")
+            }
+            DiagnosticKind::SkippingIncompatible { file, library } => {
+                format!("Skipping incompatible '{file}' when searching for -l{library}")
+            }
+            DiagnosticKind::Uncompress { .. } => "Uncompress failed".to_owned(),
+            DiagnosticKind::Ignored { .. } | DiagnosticKind::RawPtxDropped { .. } => {
+                return Vec::new();
+            }
+        };
+        vec![MessageLine::new(self.severity(), text)]
+    }
+
+    /// What more is known.
+    pub fn help(&self) -> Option<String> {
+        Some(match &self.kind {
+            DiagnosticKind::SmArchNotFound { file, found, .. } if found.is_empty() => {
+                format!("'{file}' holds no 64-bit device code")
+            }
+            DiagnosticKind::SmArchNotFound { file, found, .. } => {
+                format!("'{file}' holds {}", found.join(", "))
+            }
+            DiagnosticKind::SkippingIncompatible { .. } => return None,
+            DiagnosticKind::Uncompress { file, error } => {
+                format!("cannot decompress a fatbin member of '{file}': {error}")
+            }
+            DiagnosticKind::Ignored { file, reason } => format!("'{file}' is ignored: {reason}"),
+            DiagnosticKind::RawPtxDropped { file, target } => format!(
+                "'{file}' is not linked: files named .ptx count only for sm_90 and up, \
+                 the target is {target}; put it into a fatbin"
+            ),
+        })
+    }
+}

@@ -1,0 +1,450 @@
+//! The walk over the inputs, in nvlink's order.
+
+use std::io;
+
+use cuweld_ir::elf::raw::EM_CUDA;
+use cuweld_ir::elf::raw::ET_EXEC;
+
+use super::Target;
+use super::archive;
+use super::arena::InputArena;
+use super::decompress::Codec;
+use super::decompress::DecompressError;
+use super::decompress::decompress;
+use super::device_input::DeviceInput;
+use super::device_input::Image;
+use super::device_input::NvvmImage;
+use super::device_input::PtxImage;
+use super::device_input::SkipReason;
+use super::device_input::mark_prelinked;
+use super::diagnostic::DiagnosticKind;
+use super::diagnostic::IgnoredReason;
+use super::diagnostic::InputDiagnostic;
+use super::error::InputError;
+use super::fatbin;
+use super::fatbin::FatbinError;
+use super::fatbin::FatbinMember;
+use super::fatbin::MemberKind;
+use super::host_info::HostInfo;
+use super::host_object::DeviceCode;
+use super::host_object::HostObject;
+use super::identify;
+use super::identify::FileKind;
+use super::identify::identify;
+use super::library_search::Candidate;
+use super::library_search::CpuArch;
+use super::library_search::SearchPath;
+use super::mapped;
+use super::mapped::FileIdentity;
+use super::mapped::LoadedFile;
+use super::module_id;
+use super::module_id::ModuleIds;
+use super::select::Selection;
+use super::select::select;
+
+/// Paths that contain this belong to NVIDIA's device runtime.
+const SYSTEM_LIBRARY: &str = "cudadevrt";
+
+/// From this SM number on, files named `.ptx` are linked.
+const FIRST_SM_FOR_RAW_PTX: u16 = 90;
+
+/// What to discover.
+#[derive(Clone, Copy, Debug)]
+pub struct DiscoverOptions<'a> {
+    /// The link's target.
+    pub target: Target,
+    /// Positional inputs.
+    pub inputs: &'a [String],
+    /// Names given by `-l`.
+    pub libraries: &'a [String],
+    /// Folders given by `-L`.
+    pub library_paths: &'a [String],
+    /// The value of `LIBRARY_PATH`; the environment itself is not read.
+    pub env_library_path: Option<&'a str>,
+    /// The host that libraries must be for.
+    pub cpu_arch: CpuArch,
+    /// `-lto` is given: LTO-IR comes before ELF and PTX.
+    pub lto: bool,
+}
+
+impl<'a> DiscoverOptions<'a> {
+    /// Options for positional inputs alone.
+    pub fn new(target: Target, inputs: &'a [String]) -> Self {
+        DiscoverOptions {
+            target,
+            inputs,
+            libraries: &[],
+            library_paths: &[],
+            env_library_path: None,
+            cpu_arch: CpuArch::default(),
+            lto: false,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Discovered<'data> {
+    /// Objects in link order.
+    pub inputs: Vec<DeviceInput<'data>>,
+    /// Which kernels and variables the host refers to.
+    pub host_info: HostInfo<'data>,
+    /// Warnings and notes, in the order in which they arose.
+    pub diagnostics: Vec<InputDiagnostic>,
+}
+
+/// A fatal error, and what was said before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct DiscoverFailure {
+    /// The error.
+    pub error: InputError,
+    /// Warnings and notes that came before.
+    pub diagnostics: Vec<InputDiagnostic>,
+}
+
+/// Finds the device images of files. The files must not be changed while the link runs.
+pub fn discover<'data>(
+    options: &DiscoverOptions<'_>,
+    arena: &'data InputArena,
+) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
+    let open = |path: &str| mapped::load(path, arena);
+    Walk { options, arena, open, archives: Vec::new(), found: Discovered::default(), ordinal: None }
+        .run()
+}
+
+/// Finds the device images of inputs given as names and bytes; no file is touched. Libraries and
+/// members of thin archives are looked up among the names, too.
+pub fn discover_bytes<'data>(
+    options: &DiscoverOptions<'_>,
+    files: &[(&str, &'data [u8])],
+    arena: &'data InputArena,
+) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
+    let open = |path: &str| {
+        let (_, bytes) = files
+            .iter()
+            .find(|(name, _)| *name == path)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        Ok(LoadedFile { bytes, identity: FileIdentity::Name(path.to_owned()) })
+    };
+    Walk { options, arena, open, archives: Vec::new(), found: Discovered::default(), ordinal: None }
+        .run()
+}
+
+/// Where an image comes from.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    path: &'a str,
+    member: Option<&'a str>,
+}
+
+impl Source<'_> {
+    fn display(&self) -> String {
+        match self.member {
+            Some(member) => format!("{}:{member}", self.path),
+            None => self.path.to_owned(),
+        }
+    }
+}
+
+struct Walk<'a, 'data, Open> {
+    options: &'a DiscoverOptions<'a>,
+    arena: &'data InputArena,
+    open: Open,
+    /// Archives seen so far, sorted.
+    archives: Vec<FileIdentity>,
+    found: Discovered<'data>,
+    ordinal: Option<usize>,
+}
+
+impl<'data, Open> Walk<'_, 'data, Open>
+where
+    Open: Fn(&str) -> io::Result<LoadedFile<'data>>,
+{
+    fn run(mut self) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
+        match self.walk() {
+            Ok(()) => {
+                mark_prelinked(&mut self.found.inputs);
+                Ok(self.found)
+            }
+            Err(error) => {
+                Err(Box::new(DiscoverFailure { error, diagnostics: self.found.diagnostics }))
+            }
+        }
+    }
+
+    /// All libraries are searched for before any input is opened: so do the warnings come.
+    fn walk(&mut self) -> Result<(), InputError> {
+        let libraries = self.find_libraries()?;
+        let paths = self.options.inputs.iter().map(String::as_str);
+        for (ordinal, path) in paths.chain(libraries.iter().map(String::as_str)).enumerate() {
+            self.ordinal = Some(ordinal);
+            let file = (self.open)(path).map_err(|error| InputError::CannotOpen {
+                file: path.to_owned(),
+                reason: error.to_string(),
+            })?;
+            self.file(path, file)?;
+        }
+        Ok(())
+    }
+
+    fn find_libraries(&mut self) -> Result<Vec<String>, InputError> {
+        let search = SearchPath {
+            folders: self.options.library_paths,
+            environment: self.options.env_library_path,
+            cpu_arch: self.options.cpu_arch,
+        };
+        let mut warnings = Vec::new();
+        let mut paths = Vec::new();
+        let mut result = Ok(());
+        for library in self.options.libraries {
+            let look = |path: &str| match (self.open)(path) {
+                Ok(file) => Candidate::File(file.bytes),
+                Err(error) if error.kind() == io::ErrorKind::IsADirectory => Candidate::Folder,
+                Err(_) => Candidate::Absent,
+            };
+            match search.find(library, look, &mut warnings) {
+                Ok(path) => paths.extend(path),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        for kind in warnings {
+            self.diagnose(kind);
+        }
+        result.map(|()| paths)
+    }
+
+    fn file(&mut self, path: &str, file: LoadedFile<'data>) -> Result<(), InputError> {
+        let bytes = file.bytes;
+        let source = Source { path, member: None };
+        match identify(path, bytes, self.options.lto)? {
+            FileKind::Ignored(reason) => self.ignore(source, reason),
+            FileKind::Cubin => self.raw(source, Image::Cubin(bytes)),
+            FileKind::Ptx => {
+                let image = PtxImage { text: bytes, options: b"", arch: None };
+                self.raw(source, Image::Ptx(image));
+            }
+            FileKind::Nvvm => {
+                let image =
+                    NvvmImage { stored: bytes, options: b"", obfuscated: false, arch: None };
+                self.raw(source, Image::Nvvm(image));
+            }
+            FileKind::Fatbin => {
+                if let Some(image) = self.fatbin(source, bytes)? {
+                    self.raw(source, image);
+                }
+            }
+            FileKind::HostObject => self.host_object(source, bytes)?,
+            FileKind::Archive => self.archive(path, file)?,
+        }
+        Ok(())
+    }
+
+    /// Adds an image that is a file of its own.
+    fn raw(&mut self, source: Source<'_>, image: Image<'data>) {
+        if is_executable(&image) {
+            return self.ignore(source, IgnoredReason::DeviceExecutable);
+        }
+        let target = self.options.target;
+        let is_ptx_file = identify::extension(source.path) == Some("ptx");
+        let mut skip = None;
+        if is_ptx_file && target.sm < FIRST_SM_FOR_RAW_PTX {
+            self.diagnose(DiagnosticKind::RawPtxDropped { file: source.display(), target });
+            skip = Some(SkipReason::RawPtx);
+        } else {
+            // Nobody knows which of its kernels are launched.
+            self.found.host_info.set_unknown(source.path);
+        }
+        self.add(source, Some(image), ModuleIds::default(), true, skip);
+    }
+
+    fn host_object(&mut self, source: Source<'_>, bytes: &'data [u8]) -> Result<(), InputError> {
+        let file = source.display();
+        let not_found = |reason| InputError::FatbinNotFound { file: file.clone(), reason };
+        let object = HostObject::parse(bytes).map_err(not_found)?;
+        self.found.host_info.add(&file, &object.references);
+        let fatbin = match object.device_code {
+            DeviceCode::Relocatable(fatbin) => fatbin,
+            DeviceCode::None => {
+                self.ignore(source, IgnoredReason::NoDeviceCode);
+                return Ok(());
+            }
+            DeviceCode::WholeProgram => {
+                self.ignore(source, IgnoredReason::WholeProgramDeviceCode);
+                return Ok(());
+            }
+            DeviceCode::Missing => {
+                return Err(not_found("it has neither __nv_relfatbin nor .nv_fatbin".to_owned()));
+            }
+        };
+        if !fatbin::has_magic(fatbin) {
+            return Err(not_found("__nv_relfatbin does not begin with a fatbin".to_owned()));
+        }
+        let module_ids = module_id::parse(object.module_ids, &file)?;
+        let image = self.fatbin(source, fatbin)?;
+        if image.as_ref().is_some_and(is_executable) {
+            self.ignore(source, IgnoredReason::DeviceExecutable);
+        } else {
+            self.add(source, image, module_ids, false, None);
+        }
+        Ok(())
+    }
+
+    fn archive(&mut self, path: &str, file: LoadedFile<'data>) -> Result<(), InputError> {
+        let whole = Source { path, member: None };
+        match self.archives.binary_search(&file.identity) {
+            Ok(_) => {
+                self.ignore(whole, IgnoredReason::RepeatedArchive);
+                return Ok(());
+            }
+            Err(place) => self.archives.insert(place, file.identity),
+        }
+        let list = archive::members(file.bytes);
+        let mut cut_off = list.cut_off;
+        for member in list.members {
+            let name = String::from_utf8_lossy(member.name);
+            let bytes = match member.data {
+                Some(bytes) => bytes,
+                // The path counts from the current folder, not from the archive's.
+                None => (self.open)(&name)
+                    .map_err(|error| InputError::ThinMember {
+                        file: name.clone().into_owned(),
+                        archive: path.to_owned(),
+                        reason: error.to_string(),
+                    })?
+                    .bytes,
+            };
+            let source = Source { path, member: Some(&name) };
+            match identify::elf_kind(bytes) {
+                Some(kind) if kind.machine == EM_CUDA => {
+                    self.found.host_info.set_unknown(&source.display());
+                    self.ignore(source, IgnoredReason::CubinInArchive);
+                }
+                Some(_) => self.host_object(source, bytes)?,
+                None => {
+                    cut_off = true;
+                    break;
+                }
+            }
+        }
+        if cut_off {
+            self.ignore(whole, IgnoredReason::RestOfArchive);
+        }
+        Ok(())
+    }
+
+    /// Chooses and unpacks the member of a fatbin that fits the target.
+    fn fatbin(
+        &mut self,
+        source: Source<'_>,
+        bytes: &'data [u8],
+    ) -> Result<Option<Image<'data>>, InputError> {
+        let file = source.display();
+        let malformed = |error| match error {
+            FatbinError::Version(version) => {
+                InputError::FatbinVersion { file: file.clone(), version }
+            }
+            error => InputError::MalformedFatbin { file: file.clone(), error },
+        };
+        let members = fatbin::parse(bytes).map_err(malformed)?;
+        if members.iter().any(|member| member.is_visible() && member.header.sm.get() == 0) {
+            return Err(InputError::UnknownArch { file });
+        }
+        let member = match select(&members, self.options.target, self.options.lto) {
+            Selection::Member(member) => member,
+            Selection::OnlyLto => return Err(InputError::LtoObjects { file }),
+            Selection::NotFound => {
+                self.not_found(source, &members);
+                return Ok(None);
+            }
+        };
+        if member.kind() == MemberKind::Nvvm {
+            return Ok(Some(Image::Nvvm(NvvmImage {
+                stored: member.stored,
+                options: member.options().map_err(malformed)?,
+                obfuscated: member.is_obfuscated(),
+                arch: member.arch(),
+            })));
+        }
+        let data = match decompress(&member, self.arena) {
+            Ok(data) => data,
+            Err(error) if member.kind() == MemberKind::Elf && is_lz4(&error) => {
+                self.diagnose(DiagnosticKind::Uncompress { file, error });
+                self.not_found(source, &members);
+                return Ok(None);
+            }
+            Err(error) => return Err(InputError::Decompress { file, error }),
+        };
+        if member.kind() == MemberKind::Ptx {
+            let options = member.options().map_err(malformed)?;
+            return Ok(Some(Image::Ptx(PtxImage { text: data, options, arch: member.arch() })));
+        }
+        match identify::elf_kind(data) {
+            Some(kind) if kind.class == 2 => Ok(Some(Image::Cubin(data))),
+            _ => Err(InputError::WordSize { file }),
+        }
+    }
+
+    /// Archive members without code for the target are passed over in silence.
+    fn not_found(&mut self, source: Source<'_>, members: &[FatbinMember<'_>]) {
+        if source.member.is_some() {
+            return self.ignore(source, IgnoredReason::MemberArchNotFound);
+        }
+        let visible = members.iter().filter(|member| member.is_visible());
+        self.diagnose(DiagnosticKind::SmArchNotFound {
+            file: source.display(),
+            target: self.options.target,
+            found: visible.map(FatbinMember::describe).collect(),
+        });
+    }
+
+    fn add(
+        &mut self,
+        source: Source<'_>,
+        image: Option<Image<'data>>,
+        module_ids: ModuleIds<'data>,
+        raw: bool,
+        skip: Option<SkipReason>,
+    ) {
+        self.found.inputs.push(DeviceInput {
+            path: source.path.to_owned(),
+            member: source.member.map(str::to_owned),
+            image,
+            module_ids,
+            system_library: source.path.contains(SYSTEM_LIBRARY),
+            raw,
+            ordinal: self.ordinal.unwrap_or_default(),
+            skip,
+        });
+    }
+
+    fn ignore(&mut self, source: Source<'_>, reason: IgnoredReason) {
+        self.diagnose(DiagnosticKind::Ignored { file: source.display(), reason });
+    }
+
+    fn diagnose(&mut self, kind: DiagnosticKind) {
+        self.found.diagnostics.push(InputDiagnostic { ordinal: self.ordinal, kind });
+    }
+}
+
+fn is_lz4(error: &DecompressError) -> bool {
+    matches!(
+        error,
+        DecompressError::Damaged { codec: Codec::Lz4, .. }
+            | DecompressError::Size { codec: Codec::Lz4, .. }
+            | DecompressError::Absurd { codec: Codec::Lz4, .. }
+    )
+}
+
+/// Whether an image is a linked cubin, which is dropped without a message.
+fn is_executable(image: &Image<'_>) -> bool {
+    match image {
+        Image::Cubin(bytes) => {
+            identify::elf_kind(bytes).is_some_and(|kind| kind.e_type == ET_EXEC)
+        }
+        Image::Ptx(_) | Image::Nvvm(_) => false,
+    }
+}

@@ -1,0 +1,293 @@
+//! Fatal input errors, with nvlink's wording and ours.
+
+use thiserror::Error;
+
+use super::decompress::DecompressError;
+use super::fatbin::FatbinError;
+
+/// Severity of one message line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Only for users who ask; nvlink has no such message.
+    Note,
+    /// `nvlink info    : `
+    Info,
+    /// `nvlink warning : `
+    Warning,
+    /// `nvlink error   : `
+    Error,
+    /// `nvlink fatal   : `
+    Fatal,
+}
+
+/// One line as nvlink prints it, without its prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageLine {
+    /// Decides the prefix.
+    pub severity: Severity,
+    /// The text after the prefix.
+    pub text: String,
+}
+
+impl MessageLine {
+    /// A line.
+    pub fn new(severity: Severity, text: impl Into<String>) -> Self {
+        MessageLine { severity, text: text.into() }
+    }
+}
+
+/// How a message bears on the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitClass {
+    /// The link goes on.
+    Success,
+    /// The link fails with code 255.
+    Errors,
+    /// The link ends with code 1.
+    Fatal,
+}
+
+impl ExitClass {
+    /// The process exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            ExitClass::Success => 0,
+            ExitClass::Errors => 255,
+            ExitClass::Fatal => 1,
+        }
+    }
+}
+
+/// Why discovery stopped. The Display text is ours; [`InputError::lines`] is nvlink's.
+///
+/// `file` is the input as messages name it: `PATH`, or `PATH:member`.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InputError {
+    /// Missing, unreadable, a folder, or too short for any input.
+    #[error("cannot open '{file}': {reason}")]
+    CannotOpen {
+        /// The input.
+        file: String,
+        /// What the system or we have to say.
+        reason: String,
+    },
+    /// A member of a thin archive cannot be opened.
+    #[error("cannot open '{file}', a member of the thin archive '{archive}': {reason}")]
+    ThinMember {
+        /// The member's path as the archive has it.
+        file: String,
+        /// The thin archive.
+        archive: String,
+        /// What the system has to say.
+        reason: String,
+    },
+    /// A `.cubin` that is no ELF file.
+    #[error("'{file}' is not an ELF file")]
+    CubinNotElf {
+        /// The input.
+        file: String,
+    },
+    /// A `.cubin` for another machine.
+    #[error("'{file}' is an ELF file for another machine than CUDA's")]
+    CubinNotDeviceElf {
+        /// The input.
+        file: String,
+    },
+    /// A `.fatbin` without the magic number.
+    #[error("'{file}' is not a fatbin")]
+    FatbinWrongFormat {
+        /// The input.
+        file: String,
+    },
+    /// A host object says it has device code, but no fatbin can be read from it.
+    #[error("no fatbin in the host object '{file}': {reason}")]
+    FatbinNotFound {
+        /// The input.
+        file: String,
+        /// What is missing.
+        reason: String,
+    },
+    /// A `.ptx` that holds neither PTX, nor a cubin, nor a fatbin.
+    #[error("'{file}' holds neither PTX text, nor a cubin, nor a fatbin")]
+    UnrecognizedFormat {
+        /// The input.
+        file: String,
+    },
+    /// A fatbin of another format version.
+    #[error("the fatbin in '{file}' has format version {version}, only 1 is known")]
+    FatbinVersion {
+        /// The input.
+        file: String,
+        /// Its version.
+        version: u16,
+    },
+    /// The headers of a fatbin contradict each other or its size.
+    #[error("malformed fatbin in '{file}': {error}")]
+    MalformedFatbin {
+        /// The input.
+        file: String,
+        /// What is wrong, and where.
+        error: FatbinError,
+    },
+    /// The chosen member cannot be decompressed.
+    #[error("cannot decompress a fatbin member of '{file}': {error}")]
+    Decompress {
+        /// The input.
+        file: String,
+        /// What went wrong.
+        error: DecompressError,
+    },
+    /// A member without an architecture.
+    #[error("a fatbin member of '{file}' has the SM number 0")]
+    UnknownArch {
+        /// The input.
+        file: String,
+    },
+    /// An ELF member that is no ELF64 file.
+    #[error("the fatbin member chosen from '{file}' is not a 64-bit ELF file")]
+    WordSize {
+        /// The input.
+        file: String,
+    },
+    /// Only LTO-IR fits the target, and `-lto` is not given.
+    #[error("'{file}' holds only LTO-IR for this target")]
+    LtoObjects {
+        /// The input.
+        file: String,
+    },
+    /// `.ltoir` or `.nvvm` without `-lto`.
+    #[error("'{file}' is NVVM IR, but this is not an LTO link")]
+    NvvmWithoutLto {
+        /// The input.
+        file: String,
+    },
+    /// A `.bc` file.
+    #[error("'{file}' is LLVM bitcode, which cannot be device-linked")]
+    Bitcode {
+        /// The input.
+        file: String,
+    },
+    /// A file found by `-l` is no archive.
+    #[error("'{file}' is not an archive")]
+    ArchiveFormat {
+        /// The library.
+        file: String,
+    },
+    /// A folder carries the name of a library.
+    #[error("'{file}', found for -l{library}, is a folder")]
+    LibraryIsFolder {
+        /// Path of the folder.
+        file: String,
+        /// The library looked for.
+        library: String,
+    },
+    /// Ids of a stub and of an object in one section.
+    #[error("'{file}' mixes linked modules and module ids: '{id}'")]
+    UnexpectedModuleIds {
+        /// The input.
+        file: String,
+        /// The first id out of place.
+        id: String,
+    },
+}
+
+impl InputError {
+    /// The input at fault, as messages name it.
+    pub fn file(&self) -> &str {
+        match self {
+            InputError::CannotOpen { file, .. }
+            | InputError::ThinMember { file, .. }
+            | InputError::CubinNotElf { file }
+            | InputError::CubinNotDeviceElf { file }
+            | InputError::FatbinWrongFormat { file }
+            | InputError::FatbinNotFound { file, .. }
+            | InputError::UnrecognizedFormat { file }
+            | InputError::FatbinVersion { file, .. }
+            | InputError::MalformedFatbin { file, .. }
+            | InputError::Decompress { file, .. }
+            | InputError::UnknownArch { file }
+            | InputError::WordSize { file }
+            | InputError::LtoObjects { file }
+            | InputError::NvvmWithoutLto { file }
+            | InputError::Bitcode { file }
+            | InputError::ArchiveFormat { file }
+            | InputError::LibraryIsFolder { file, .. }
+            | InputError::UnexpectedModuleIds { file, .. } => file,
+        }
+    }
+
+    /// What nvlink prints, line by line; the last line is fatal.
+    pub fn lines(&self) -> Vec<MessageLine> {
+        const INTERNAL: &str = "elfLink internal error";
+        const FATBINARY: &str = "elfLink fatbinary error";
+        let fatal = |text: &str| MessageLine::new(Severity::Fatal, text);
+        let error = |text: &str| MessageLine::new(Severity::Error, text);
+        let file = self.file();
+        let cannot_open = || fatal(&format!("Could not open input file '{file}'"));
+        let unrecognized = || error("Binary format for key='0', ident='' is not recognized");
+        match self {
+            InputError::CannotOpen { .. } => vec![cannot_open()],
+            InputError::ThinMember { .. } => vec![cannot_open(), fatal(INTERNAL)],
+            InputError::CubinNotElf { .. } => vec![fatal("cubin not an elf?")],
+            InputError::CubinNotDeviceElf { .. } => vec![fatal("cubin not a device elf?")],
+            InputError::FatbinWrongFormat { .. } => vec![fatal("fatbin wrong format?")],
+            InputError::FatbinNotFound { .. } => {
+                vec![fatal(&format!("Could not find fatbin in '{file}'")), fatal(INTERNAL)]
+            }
+            InputError::UnrecognizedFormat { .. } | InputError::FatbinVersion { .. } => {
+                vec![unrecognized(), fatal(FATBINARY)]
+            }
+            InputError::MalformedFatbin { .. } => vec![fatal(FATBINARY)],
+            InputError::Decompress { error: cause, .. } => {
+                let mut lines = vec![error("Uncompress failed"); cause.nvlink_repeats()];
+                lines.push(fatal(FATBINARY));
+                lines
+            }
+            InputError::UnknownArch { .. } => vec![fatal("Unknown arch name ''"), fatal(FATBINARY)],
+            InputError::WordSize { .. } => {
+                vec![fatal(&format!("Input file '{file}' size does not match target '-m64'"))]
+            }
+            InputError::LtoObjects { .. } => vec![fatal("LTO objects found, use -dlto")],
+            InputError::NvvmWithoutLto { .. } => {
+                vec![fatal("should only see nvvm files when -lto")]
+            }
+            InputError::Bitcode { .. } => vec![fatal("should never see bc files")],
+            InputError::ArchiveFormat { .. } => {
+                vec![fatal("unexpected archive format"), fatal(INTERNAL)]
+            }
+            InputError::LibraryIsFolder { .. } => vec![fatal("Memory allocation failure")],
+            InputError::UnexpectedModuleIds { .. } => vec![fatal("unexpected data in module_ids")],
+        }
+    }
+
+    /// Severity of the worst line.
+    pub fn severity(&self) -> Severity {
+        Severity::Fatal
+    }
+
+    /// How the link ends.
+    pub fn exit_class(&self) -> ExitClass {
+        ExitClass::Fatal
+    }
+
+    /// What more is known, and what the user can do.
+    pub fn help(&self) -> Option<String> {
+        let advice = match self {
+            InputError::ThinMember { .. } => {
+                "paths in a thin archive are looked up from the current folder; \
+                 link from where `ar` ran, or make a regular archive"
+            }
+            InputError::CubinNotDeviceElf { .. } => "give host objects the extension .o",
+            InputError::LtoObjects { .. } | InputError::NvvmWithoutLto { .. } => {
+                "link with -dlto, or compile with code=sm_XX beside code=lto_XX"
+            }
+            InputError::Bitcode { .. } => "compile it to PTX or to a relocatable object first",
+            InputError::FatbinWrongFormat { .. }
+            | InputError::MalformedFatbin { .. }
+            | InputError::Decompress { .. }
+            | InputError::FatbinNotFound { .. } => "the file seems damaged or cut off; build it again",
+            _ => return Some(self.to_string()),
+        };
+        Some(format!("{self}; {advice}"))
+    }
+}

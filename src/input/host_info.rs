@@ -1,0 +1,197 @@
+//! Host references: which kernels and variables the host code names.
+//!
+//! nvcc writes six sections of NUL-separated patterns into each host object: kernels, variables
+//! (device) and constants, each for external and internal linkage. Kernels that no host object
+//! names can be left out of the link, provided that all host objects are known.
+
+/// Sections of at most this size count as empty: nvcc writes one NUL for "none".
+const EMPTY_SECTION: usize = 1;
+
+/// The six kinds, in the order of the lists.
+const SECTIONS: [&[u8]; 6] =
+    [b".nvHRKE", b".nvHRKI", b".nvHRDE", b".nvHRDI", b".nvHRCE", b".nvHRCI"];
+
+/// What a list is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceKind {
+    /// `.nvHRKE`: kernels with global binding.
+    ExternalKernel,
+    /// `.nvHRKI`: kernels with local binding.
+    InternalKernel,
+    /// `.nvHRDE`: variables with global binding.
+    ExternalVariable,
+    /// `.nvHRDI`: variables with local binding.
+    InternalVariable,
+    /// `.nvHRCE`: constants with global binding.
+    ExternalConstant,
+    /// `.nvHRCI`: constants with local binding.
+    InternalConstant,
+}
+
+/// The `.nvHR*` sections of one host object.
+#[derive(Clone, Debug, Default)]
+pub struct HostReferences<'data> {
+    sections: [Option<&'data [u8]>; 6],
+}
+
+impl<'data> HostReferences<'data> {
+    /// Takes note of a section; others than `.nvHR*` are ignored.
+    pub fn add(&mut self, name: &[u8], contents: &'data [u8]) {
+        let slot = SECTIONS.iter().position(|section| *section == name);
+        if let Some(slot) = slot.and_then(|slot| self.sections.get_mut(slot)) {
+            *slot = Some(contents);
+        }
+    }
+
+    /// Whether the object says which kernels it refers to. The lists of variables and constants
+    /// may be missing.
+    pub fn names_kernels(&self) -> bool {
+        matches!(self.sections, [Some(_), Some(_), ..])
+    }
+}
+
+/// The host references of a whole link.
+#[derive(Clone, Debug, Default)]
+pub struct HostInfo<'data> {
+    lists: [Vec<&'data [u8]>; 6],
+    any_kernel_list: bool,
+    /// The first input that tells nothing of its host references; then nothing can be pruned.
+    pub unknown_references: Option<String>,
+}
+
+impl<'data> HostInfo<'data> {
+    /// Adds what one host object says.
+    pub fn add(&mut self, file: &str, references: &HostReferences<'data>) {
+        if !references.names_kernels() {
+            self.set_unknown(file);
+        }
+        for (slot, (list, section)) in self.lists.iter_mut().zip(references.sections).enumerate() {
+            let Some(section) = section.filter(|section| section.len() > EMPTY_SECTION) else {
+                continue;
+            };
+            // Even a list of nothing but NULs makes pruning start.
+            self.any_kernel_list |= slot < 2;
+            list.extend(section.split(|&byte| byte == 0).filter(|pattern| !pattern.is_empty()));
+        }
+    }
+
+    /// Takes note of an input without host information.
+    pub fn set_unknown(&mut self, file: &str) {
+        self.unknown_references.get_or_insert_with(|| file.to_owned());
+    }
+
+    /// Whether kernels that the host does not name are to be left out, as far as the inputs tell
+    /// (`-r` and `-ignore-host-info` switch it off, too).
+    pub fn prunes_kernels(&self) -> bool {
+        self.any_kernel_list && self.unknown_references.is_none()
+    }
+
+    /// The patterns of a kind, in input order, repetitions included.
+    pub fn patterns(&self, kind: ReferenceKind) -> &[&'data [u8]] {
+        self.lists.get(kind as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the host refers to a kernel; `global` is the binding of its symbol.
+    pub fn refers_to_kernel(&self, name: &[u8], global: bool) -> bool {
+        let kind =
+            if global { ReferenceKind::ExternalKernel } else { ReferenceKind::InternalKernel };
+        self.patterns(kind).iter().any(|pattern| pattern_matches(pattern, name))
+    }
+}
+
+/// Matches a whole name against a pattern in which `*` stands for any run of characters and all
+/// else for itself. Takes at most pattern times name steps: only the last star is ever retried.
+pub fn pattern_matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at_pattern, mut at_name) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while let Some(&byte) = name.get(at_name) {
+        match pattern.get(at_pattern) {
+            Some(b'*') => {
+                at_pattern += 1;
+                retry = Some((at_pattern, at_name));
+            }
+            Some(&expected) if expected == byte => {
+                at_pattern += 1;
+                at_name += 1;
+            }
+            _ => {
+                // Let the last star swallow one more byte.
+                let Some((after_star, start)) = retry else {
+                    return false;
+                };
+                at_pattern = after_star;
+                at_name = start + 1;
+                retry = Some((after_star, at_name));
+            }
+        }
+    }
+    pattern.get(at_pattern..).is_some_and(|rest| rest.iter().all(|&byte| byte == b'*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn references<'data>(sections: &[(&str, &'data [u8])]) -> HostReferences<'data> {
+        let mut references = HostReferences::default();
+        for (name, contents) in sections {
+            references.add(name.as_bytes(), contents);
+        }
+        references
+    }
+
+    #[test]
+    fn stars_match_any_run() {
+        for (pattern, name, expected) in [
+            ("_Z1kPi", "_Z1kPi", true),
+            ("_Z1kPi", "_Z1kPii", false),
+            ("_Z1k*", "_Z1k", true),
+            ("__nv_static_*2k2*", "__nv_static_23__x_2k2Pi", true),
+            ("*a*b", "xaybab", true),
+            ("*a*b", "xaybac", false),
+            ("**", "", true),
+            ("", "", true),
+            ("", "x", false),
+            ("a?[b]", "axb", false),
+            ("a?[b]", "a?[b]", true),
+        ] {
+            assert_eq!(
+                pattern_matches(pattern.as_bytes(), name.as_bytes()),
+                expected,
+                "{pattern} {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_end_soon() {
+        let pattern = b"*a".repeat(2000);
+        assert!(!pattern_matches(&pattern, &b"b".repeat(100_000)));
+        assert!(!pattern_matches(&[&pattern[..], b"c"].concat(), &b"a".repeat(10_000)));
+    }
+
+    #[test]
+    fn lists_are_united_and_kept_apart() {
+        let mut info = HostInfo::default();
+        info.add("a.o", &references(&[(".nvHRKE", b"k1\0k2"), (".nvHRKI", b"\0")]));
+        info.add("b.o", &references(&[(".nvHRKE", b"\0"), (".nvHRKI", b"s*\0"), (".nvHRX", b"yy")]));
+        assert!(info.prunes_kernels());
+        assert_eq!(info.patterns(ReferenceKind::ExternalKernel), [b"k1", b"k2"]);
+        assert!(info.refers_to_kernel(b"k2", true) && !info.refers_to_kernel(b"k2", false));
+        assert!(info.refers_to_kernel(b"sk", false) && !info.refers_to_kernel(b"sk", true));
+    }
+
+    #[test]
+    fn pruning_needs_a_list_and_full_knowledge() {
+        let empty: &[(&str, &[u8])] = &[(".nvHRKE", b"\0"), (".nvHRKI", b"\0")];
+        let mut info = HostInfo::default();
+        info.add("a.o", &references(empty));
+        assert!(!info.prunes_kernels());
+        info.add("b.o", &references(&[(".nvHRKE", b"\0\0"), (".nvHRKI", b"\0")]));
+        assert!(info.prunes_kernels());
+        info.add("c.o", &references(&[(".nvHRKE", b"k")]));
+        assert!(!info.prunes_kernels());
+        info.set_unknown("d.o");
+        assert_eq!(info.unknown_references.as_deref(), Some("c.o"));
+    }
+}

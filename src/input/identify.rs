@@ -1,0 +1,246 @@
+//! What kind of file an input is.
+//!
+//! The decision is nvlink's: the name's extension first, then the first bytes. Extensions are case
+//! sensitive; only the base name counts, and a base name without a dot is never looked into.
+
+use cuweld_ir::elf::raw::EM_CUDA;
+use cuweld_ir::elf::raw::ET_REL;
+
+use super::diagnostic::IgnoredReason;
+use super::error::InputError;
+use super::fatbin;
+
+/// Magic number of regular archives.
+pub const ARCHIVE_MAGIC: &[u8] = b"!<arch>\n";
+/// Magic number of thin archives.
+pub const THIN_ARCHIVE_MAGIC: &[u8] = b"!<thin>\n";
+/// Magic number of ELF files.
+pub const ELF_MAGIC: &[u8] = b"\x7fELF";
+
+/// Files shorter than this cannot be opened, says nvlink, unless they are empty or archives.
+const SHORTEST_FILE: usize = 56;
+
+/// The kind of an input file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A device ELF.
+    Cubin,
+    /// A fatbin that is not wrapped in a host object.
+    Fatbin,
+    /// PTX text.
+    Ptx,
+    /// NVVM or LTO-IR.
+    Nvvm,
+    /// A regular or thin archive.
+    Archive,
+    /// A relocatable host ELF.
+    HostObject,
+    /// Takes no part in a device link.
+    Ignored(IgnoredReason),
+}
+
+/// The text after the last dot of the base name; `None` without a dot.
+pub fn extension(path: &str) -> Option<&str> {
+    let base = path.rsplit_once('/').map_or(path, |(_, base)| base);
+    base.rsplit_once('.').map(|(_, extension)| extension)
+}
+
+/// The three header fields that kinds depend on: `e_ident[EI_CLASS]`, `e_type`, `e_machine`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElfKind {
+    /// 1 for ELF32, 2 for ELF64.
+    pub class: u8,
+    /// `e_type`.
+    pub e_type: u16,
+    /// `e_machine`.
+    pub machine: u16,
+}
+
+/// The kind of an ELF file, or `None` if it is none.
+pub fn elf_kind(bytes: &[u8]) -> Option<ElfKind> {
+    if !bytes.starts_with(ELF_MAGIC) {
+        return None;
+    }
+    let half = |offset: usize| {
+        let field = bytes.get(offset..)?.first_chunk::<2>()?;
+        // Big-endian hosts are read as such; device files are little-endian.
+        Some(if bytes.get(5) == Some(&2) {
+            u16::from_be_bytes(*field)
+        } else {
+            u16::from_le_bytes(*field)
+        })
+    };
+    Some(ElfKind { class: *bytes.get(4)?, e_type: half(16)?, machine: half(18)? })
+}
+
+/// Whether the bytes begin like an archive.
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(ARCHIVE_MAGIC) || bytes.starts_with(THIN_ARCHIVE_MAGIC)
+}
+
+/// Decides what an input is. `lto` says whether `-lto` was given.
+pub fn identify(path: &str, bytes: &[u8], lto: bool) -> Result<FileKind, InputError> {
+    let file = || path.to_owned();
+    if bytes.is_empty() {
+        return Ok(FileKind::Ignored(IgnoredReason::Empty));
+    }
+    if bytes.len() < SHORTEST_FILE && !is_archive(bytes) {
+        return Err(InputError::CannotOpen {
+            file: file(),
+            reason: format!("it has {} bytes, too few for any input", bytes.len()),
+        });
+    }
+    let Some(extension) = extension(path) else {
+        return Ok(FileKind::Ignored(IgnoredReason::NoExtension));
+    };
+    match extension {
+        "cubin" => identify_cubin(path, bytes),
+        "fatbin" if fatbin::has_magic(bytes) => Ok(FileKind::Fatbin),
+        "fatbin" => Err(InputError::FatbinWrongFormat { file: file() }),
+        "ptx" if bytes.starts_with(ELF_MAGIC) => Ok(FileKind::Cubin),
+        "ptx" if fatbin::has_magic(bytes) => Ok(FileKind::Fatbin),
+        "ptx" if is_ptx_text(bytes) => Ok(FileKind::Ptx),
+        "ptx" => Err(InputError::UnrecognizedFormat { file: file() }),
+        "ltoir" | "nvvm" if lto => Ok(FileKind::Nvvm),
+        "ltoir" | "nvvm" => Err(InputError::NvvmWithoutLto { file: file() }),
+        "bc" => Err(InputError::Bitcode { file: file() }),
+        _ if is_archive(bytes) => Ok(FileKind::Archive),
+        _ => identify_other(path, extension, bytes),
+    }
+}
+
+fn identify_cubin(path: &str, bytes: &[u8]) -> Result<FileKind, InputError> {
+    if !bytes.starts_with(ELF_MAGIC) {
+        return Err(InputError::CubinNotElf { file: path.to_owned() });
+    }
+    match elf_kind(bytes) {
+        Some(kind) if kind.machine == EM_CUDA => Ok(FileKind::Cubin),
+        _ => Err(InputError::CubinNotDeviceElf { file: path.to_owned() }),
+    }
+}
+
+fn identify_other(path: &str, extension: &str, bytes: &[u8]) -> Result<FileKind, InputError> {
+    let ignored = |reason| Ok(FileKind::Ignored(reason));
+    match elf_kind(bytes) {
+        None => ignored(IgnoredReason::UnknownContent),
+        Some(kind) if kind.machine == EM_CUDA && extension == "o" => identify_cubin(path, bytes),
+        Some(kind) if kind.machine == EM_CUDA => ignored(IgnoredReason::CubinExtension),
+        Some(_) if extension == "so" => ignored(IgnoredReason::SharedObject),
+        Some(kind) if kind.e_type == ET_REL => Ok(FileKind::HostObject),
+        Some(_) => ignored(IgnoredReason::LinkedHostFile),
+    }
+}
+
+/// Whether the first token after blanks and comments is `.version`, which every PTX module begins
+/// with.
+fn is_ptx_text(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    loop {
+        rest = rest.trim_ascii_start();
+        let comment_end: &[u8] = match rest {
+            [b'/', b'/', ..] => b"\n",
+            [b'/', b'*', ..] => b"*/",
+            _ => return rest.starts_with(b".version"),
+        };
+        let body = rest.get(2..).unwrap_or_default();
+        let Some(at) = body.windows(comment_end.len()).position(|window| window == comment_end)
+        else {
+            return false;
+        };
+        rest = body.get(at + comment_end.len()..).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A 64-byte ELF header.
+    fn elf(e_type: u16, machine: u16) -> Vec<u8> {
+        let mut bytes = vec![0; 64];
+        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[16..18].copy_from_slice(&e_type.to_le_bytes());
+        bytes[18..20].copy_from_slice(&machine.to_le_bytes());
+        bytes
+    }
+
+    fn padded(start: &[u8]) -> Vec<u8> {
+        let mut bytes = start.to_vec();
+        bytes.resize(64.max(start.len()), b' ');
+        bytes
+    }
+
+    fn kind(path: &str, bytes: &[u8]) -> FileKind {
+        identify(path, bytes, false).unwrap()
+    }
+
+    fn first_line(path: &str, bytes: &[u8]) -> String {
+        identify(path, bytes, false).unwrap_err().lines()[0].text.clone()
+    }
+
+    #[test]
+    fn extensions_are_of_the_base_name() {
+        for (path, expected) in [
+            ("a.o", Some("o")),
+            ("x.d/a", None),
+            ("a.so.1", Some("1")),
+            ("a.", Some("")),
+            (".o", Some("o")),
+            ("", None),
+        ] {
+            assert_eq!(extension(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn short_files_cannot_be_opened() {
+        assert_eq!(kind("a.cubin", b""), FileKind::Ignored(IgnoredReason::Empty));
+        assert_eq!(first_line("a.o", &[1; 55]), "Could not open input file 'a.o'");
+        assert_eq!(first_line("noext", &[1; 55]), "Could not open input file 'noext'");
+        assert_eq!(kind("a.o", &[1; 56]), FileKind::Ignored(IgnoredReason::UnknownContent));
+        assert_eq!(kind("a.xyz", b"!<arch>\n"), FileKind::Archive);
+        assert_eq!(first_line("a.cubin", b"!<arch>\n"), "cubin not an elf?");
+    }
+
+    #[test]
+    fn extensions_decide_before_contents() {
+        assert_eq!(kind("a", &elf(1, 62)), FileKind::Ignored(IgnoredReason::NoExtension));
+        assert_eq!(kind("a.cubin", &elf(1, 190)), FileKind::Cubin);
+        assert_eq!(first_line("a.cubin", &elf(1, 62)), "cubin not a device elf?");
+        assert_eq!(first_line("a.fatbin", &elf(1, 190)), "fatbin wrong format?");
+        assert_eq!(first_line("a.bc", &elf(1, 190)), "should never see bc files");
+        let nvvm = "should only see nvvm files when -lto";
+        assert_eq!(first_line("a.ltoir", &elf(1, 190)), nvvm);
+        assert_eq!(first_line("a.nvvm", &elf(1, 190)), nvvm);
+        assert_eq!(identify("a.ltoir", &[1; 64], true).unwrap(), FileKind::Nvvm);
+    }
+
+    #[test]
+    fn contents_decide_elsewhere() {
+        assert_eq!(kind("a.o", &elf(1, 190)), FileKind::Cubin);
+        assert_eq!(kind("a.obj", &elf(1, 190)), FileKind::Ignored(IgnoredReason::CubinExtension));
+        for machine in [62, 183, 40] {
+            assert_eq!(kind("a.xyz", &elf(1, machine)), FileKind::HostObject);
+        }
+        assert_eq!(kind("a.so", &elf(1, 62)), FileKind::Ignored(IgnoredReason::SharedObject));
+        assert_eq!(kind("a.so.1", &elf(1, 62)), FileKind::HostObject);
+        assert_eq!(kind("a.o", &elf(3, 62)), FileKind::Ignored(IgnoredReason::LinkedHostFile));
+        assert_eq!(kind("a.so", &padded(b"!<arch>\n")), FileKind::Archive);
+        assert_eq!(kind("a.a", &padded(b"!<thin>\n")), FileKind::Archive);
+    }
+
+    #[test]
+    fn ptx_files_hold_text_cubins_or_fatbins() {
+        let text = padded(b"// one\n /* two \n*/ .version 9.0\n");
+        assert_eq!(kind("a.ptx", &text), FileKind::Ptx);
+        assert_eq!(kind("a.txt", &text), FileKind::Ignored(IgnoredReason::UnknownContent));
+        assert_eq!(kind("a.ptx", &elf(1, 190)), FileKind::Cubin);
+        assert_eq!(kind("a.ptx", &padded(b"\x50\xed\x55\xba")), FileKind::Fatbin);
+        for text in [b".target sm_90".as_slice(), b"/* .version", b"x .version 9", b"/"] {
+            assert_eq!(
+                first_line("a.ptx", &padded(text)),
+                "Binary format for key='0', ident='' is not recognized"
+            );
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The search for `-l` libraries.
+//!
+//! Folders are tried in the order of `-L`, then of `LIBRARY_PATH`; in each, `libX.so` comes before
+//! `libX.a` (and then is ignored like every shared object). An archive for another host is passed
+//! over with a warning. A library that is nowhere is no error: nvcc passes on all `-l` options, and
+//! most libraries hold no device code.
+
+use super::archive;
+use super::diagnostic::DiagnosticKind;
+use super::error::InputError;
+use super::identify;
+
+/// Host architectures, the values of `-cpu-arch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CpuArch {
+    /// 32-bit x86.
+    X86,
+    /// x86-64, which nvlink for x86-64 also takes `unknown` for.
+    #[default]
+    X86_64,
+    /// 32-bit Arm.
+    ArmV7,
+    /// 64-bit Arm.
+    Aarch64,
+    /// 64-bit little-endian POWER.
+    Ppc64Le,
+}
+
+impl CpuArch {
+    /// The values of `-cpu-arch`.
+    pub const NAMES: [(&'static str, CpuArch); 6] = [
+        ("AARCH64", CpuArch::Aarch64),
+        ("ARMv7", CpuArch::ArmV7),
+        ("PPC64LE", CpuArch::Ppc64Le),
+        ("X86", CpuArch::X86),
+        ("X86_64", CpuArch::X86_64),
+        ("unknown", CpuArch::X86_64),
+    ];
+
+    /// Parses a value of `-cpu-arch`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, arch)| arch)
+    }
+
+    /// `e_machine` of its objects.
+    pub fn machine(self) -> u16 {
+        match self {
+            CpuArch::X86 => 3,
+            CpuArch::ArmV7 => 40,
+            CpuArch::X86_64 => 62,
+            CpuArch::Aarch64 => 183,
+            CpuArch::Ppc64Le => 21,
+        }
+    }
+}
+
+/// What lies under a path.
+pub enum Candidate<'data> {
+    /// Nothing that can be read.
+    Absent,
+    /// A folder.
+    Folder,
+    /// A file with this content.
+    File(&'data [u8]),
+}
+
+/// Where to look.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchPath<'a> {
+    /// The `-L` folders.
+    pub folders: &'a [String],
+    /// The value of `LIBRARY_PATH`, colon-separated.
+    pub environment: Option<&'a str>,
+    /// Archives must be for this host.
+    pub cpu_arch: CpuArch,
+}
+
+impl SearchPath<'_> {
+    /// Finds a library: its path, or `None` if it is nowhere. `look` reads a path.
+    pub fn find<'data>(
+        &self,
+        library: &str,
+        mut look: impl FnMut(&str) -> Candidate<'data>,
+        warnings: &mut Vec<DiagnosticKind>,
+    ) -> Result<Option<String>, InputError> {
+        let environment = self.environment.into_iter().flat_map(|value| value.split(':'));
+        let folders = self.folders.iter().map(String::as_str).chain(environment);
+        for folder in folders.filter(|folder| !folder.is_empty()) {
+            let shared = format!("{folder}/lib{library}.so");
+            if matches!(look(&shared), Candidate::File(_)) {
+                return Ok(Some(shared));
+            }
+            let file = format!("{folder}/lib{library}.a");
+            match look(&file) {
+                Candidate::Absent => (),
+                Candidate::Folder => {
+                    return Err(InputError::LibraryIsFolder { file, library: library.to_owned() });
+                }
+                Candidate::File(bytes) => match self.check(bytes) {
+                    Fit::Compatible => return Ok(Some(file)),
+                    Fit::Incompatible => warnings.push(DiagnosticKind::SkippingIncompatible {
+                        file,
+                        library: library.to_owned(),
+                    }),
+                    Fit::NoArchive => return Err(InputError::ArchiveFormat { file }),
+                },
+            }
+        }
+        Ok(None)
+    }
+
+    fn check(&self, bytes: &[u8]) -> Fit {
+        if !identify::is_archive(bytes) {
+            return if bytes.len() < SHORTEST_ARCHIVE { Fit::Incompatible } else { Fit::NoArchive };
+        }
+        let list = archive::members(bytes);
+        let Some(first) = list.members.first() else {
+            return Fit::Incompatible;
+        };
+        // Only ELF members tell of a host; a thin archive's lie elsewhere.
+        match first.data.and_then(identify::elf_kind) {
+            Some(kind) if kind.machine != self.cpu_arch.machine() => Fit::Incompatible,
+            _ => Fit::Compatible,
+        }
+    }
+}
+
+/// Shorter files are passed over instead of refused.
+const SHORTEST_ARCHIVE: usize = 56;
+
+enum Fit {
+    Compatible,
+    Incompatible,
+    NoArchive,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_files::archive;
+    use super::super::test_files::host_object;
+    use super::*;
+
+    fn library(machine: u16) -> Vec<u8> {
+        let mut object = host_object(&[(".text", b"x")]);
+        object[18..20].copy_from_slice(&machine.to_le_bytes());
+        archive(&[("a.o", &object)])
+    }
+
+    fn search(files: &[(&str, &[u8])], cpu_arch: CpuArch) -> (Result<Option<String>, String>, usize) {
+        let folders = ["d1".to_owned(), "d2".to_owned()];
+        let path = SearchPath { folders: &folders, environment: Some("e1::e2"), cpu_arch };
+        let mut warnings = Vec::new();
+        let look = |path: &str| match files.iter().find(|(name, _)| *name == path) {
+            Some((_, b"folder")) => Candidate::Folder,
+            Some((_, bytes)) => Candidate::File(bytes),
+            None => Candidate::Absent,
+        };
+        let found = path.find("x", look, &mut warnings);
+        (found.map_err(|error| error.lines()[0].text.clone()), warnings.len())
+    }
+
+    #[test]
+    fn folders_come_in_order_and_so_before_a() {
+        let lib = library(62);
+        let found = |files: &[(&str, &[u8])]| search(files, CpuArch::X86_64).0.unwrap();
+        let path = |name: &str| Some(name.to_owned());
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[("libx.a", &lib)]), None);
+        assert_eq!(found(&[("e2/libx.a", &lib), ("e1/libx.a", &lib)]), path("e1/libx.a"));
+        assert_eq!(found(&[("e1/libx.a", &lib), ("d2/libx.a", &lib)]), path("d2/libx.a"));
+        assert_eq!(found(&[("d2/libx.so", b"?"), ("d1/libx.a", &lib)]), path("d1/libx.a"));
+        assert_eq!(found(&[("d1/libx.so", b"?"), ("d1/libx.a", &lib)]), path("d1/libx.so"));
+    }
+
+    #[test]
+    fn archives_for_other_hosts_are_passed_over() {
+        let (arm, x86) = (library(183), library(62));
+        let files: &[(&str, &[u8])] = &[("d1/libx.a", &arm), ("d2/libx.a", &x86)];
+        assert_eq!(search(files, CpuArch::X86_64), (Ok(Some("d2/libx.a".to_owned())), 1));
+        assert_eq!(search(files, CpuArch::Aarch64), (Ok(Some("d1/libx.a".to_owned())), 0));
+        for bytes in [b"".as_slice(), b"hello", b"!<arch>\n", &library(190)] {
+            assert_eq!(search(&[("d1/libx.a", bytes)], CpuArch::X86_64), (Ok(None), 1));
+        }
+        let text = archive(&[("readme", b"some text")]);
+        assert!(search(&[("d1/libx.a", &text)], CpuArch::X86_64).0.unwrap().is_some());
+    }
+
+    #[test]
+    fn what_is_no_archive_is_fatal() {
+        let result = |bytes| search(&[("d1/libx.a", bytes)], CpuArch::X86_64).0.unwrap_err();
+        assert_eq!(result(&[b'x'; 56]), "unexpected archive format");
+        assert_eq!(result(b"folder"), "Memory allocation failure");
+    }
+
+    #[test]
+    fn cpu_archs_parse() {
+        assert_eq!(CpuArch::parse("AARCH64"), Some(CpuArch::Aarch64));
+        assert_eq!(CpuArch::parse("x86_64"), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! Bringing files into memory.
+
+use std::fs::File;
+use std::fs::Metadata;
+use std::io;
+use std::io::Read;
+
+use memmap2::Mmap;
+
+use super::arena::InputArena;
+
+/// Files below this size are read: a read into a buffer costs less than setting up a mapping and
+/// taking its page faults.
+const MAP_THRESHOLD: u64 = 64 << 10;
+
+/// How much is read from something that is not a regular file (a pipe has no size to go by).
+const STREAM_LIMIT: u64 = 4 << 30;
+
+/// What makes two names the same file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileIdentity {
+    /// Device and inode: links and other spellings of a path are the same file.
+    Inode {
+        /// Device number.
+        device: u64,
+        /// Inode number on that device.
+        inode: u64,
+    },
+    /// A name, where there is nothing better: inputs given as bytes.
+    Name(String),
+}
+
+/// A file's contents.
+#[derive(Clone, Debug)]
+pub struct LoadedFile<'data> {
+    /// All its bytes.
+    pub bytes: &'data [u8],
+    /// Which file it is.
+    pub identity: FileIdentity,
+}
+
+/// Reads or maps a file. The file must not be changed while the link runs.
+pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFile<'data>> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    let identity = identity(path, &metadata);
+    let bytes = if metadata.is_file() && metadata.len() >= MAP_THRESHOLD {
+        // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
+        // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
+        // on this platform; it is the documented contract of `load` and `discover`, as it is of
+        // every linker that maps its inputs.
+        let map = unsafe { Mmap::map(&file) }?;
+        arena.keep_map(map)
+    } else {
+        let mut buffer = Vec::with_capacity(metadata.len().min(MAP_THRESHOLD) as usize);
+        file.by_ref().take(STREAM_LIMIT).read_to_end(&mut buffer)?;
+        arena.keep_buffer(buffer)
+    };
+    Ok(LoadedFile { bytes, identity })
+}
+
+#[cfg(unix)]
+fn identity(_path: &str, metadata: &Metadata) -> FileIdentity {
+    use std::os::unix::fs::MetadataExt;
+    FileIdentity::Inode { device: metadata.dev(), inode: metadata.ino() }
+}
+
+#[cfg(not(unix))]
+fn identity(path: &str, _metadata: &Metadata) -> FileIdentity {
+    let name = std::fs::canonicalize(path).map(|path| path.to_string_lossy().into_owned());
+    FileIdentity::Name(name.unwrap_or_else(|_| path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_and_large_files_load_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let arena = InputArena::new();
+        for size in [0usize, 1, 65535, 65536, 300_000] {
+            let path = folder.path().join(format!("{size}"));
+            let bytes: Vec<u8> = (0..size).map(|i| (i * 7) as u8).collect();
+            std::fs::write(&path, &bytes).unwrap();
+            let loaded = load(path.to_str().unwrap(), &arena).unwrap();
+            assert_eq!(loaded.bytes, bytes);
+        }
+        assert_eq!((arena.buffers_kept(), arena.maps_kept()), (3, 2));
+    }
+
+    #[test]
+    fn folders_and_missing_files_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let arena = InputArena::new();
+        assert!(load(folder.path().to_str().unwrap(), &arena).is_err());
+        assert!(load(folder.path().join("x").to_str().unwrap(), &arena).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_the_same_file_and_copies_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let arena = InputArena::new();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(path("a"), b"x").unwrap();
+        std::fs::copy(path("a"), path("copy")).unwrap();
+        std::fs::hard_link(path("a"), path("hard")).unwrap();
+        std::os::unix::fs::symlink(path("a"), path("soft")).unwrap();
+        let identity = |name: &str| load(&path(name), &arena).unwrap().identity;
+        assert_eq!(identity("a"), identity("hard"));
+        assert_eq!(identity("a"), identity("soft"));
+        assert_ne!(identity("a"), identity("copy"));
+    }
+}

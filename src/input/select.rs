@@ -1,0 +1,213 @@
+//! Which member of a fatbin is linked for a target.
+//!
+//! Device ELF moves up within a family (80 → 86, 89; 100 → 103; 120 → 121) unless it was made for
+//! an `a` variant; the target's own suffix plays no role. PTX is compiled for the target and so
+//! moves further up: plain PTX to every later SM, `f` within its family, `a` only to its own name.
+//!
+//! Among the members that fit, the highest SM number wins; then ELF before PTX; then `a` before `f`
+//! before plain, whatever the target; then the first ELF, but the last PTX of the file.
+
+use std::cmp::Reverse;
+
+use cuweld_ir::target::arch::Suffix;
+
+use super::Target;
+use super::fatbin::FatbinMember;
+use super::fatbin::MemberKind;
+
+/// Whether a device ELF may be linked for a target.
+pub fn elf_fits(member: Target, target: Target) -> bool {
+    target.accepts(member.sm, member.suffix == Suffix::Specific)
+}
+
+/// Whether PTX may be compiled for a target.
+pub fn ptx_fits(member: Target, target: Target) -> bool {
+    match member.suffix {
+        Suffix::None => member.sm <= target.sm,
+        Suffix::Specific => member == target,
+        Suffix::Family => member.sm <= target.sm && member.sm / 10 == target.sm / 10,
+    }
+}
+
+/// The outcome of a choice.
+#[derive(Clone, Copy, Debug)]
+pub enum Selection<'data> {
+    /// This member.
+    Member(FatbinMember<'data>),
+    /// Nothing fits but LTO-IR, which needs `-lto`.
+    OnlyLto,
+    /// Nothing fits.
+    NotFound,
+}
+
+/// Chooses a member. With `lto`, LTO-IR that fits comes before everything else.
+pub fn select<'data>(
+    members: &[FatbinMember<'data>],
+    target: Target,
+    lto: bool,
+) -> Selection<'data> {
+    let visible = || {
+        members
+            .iter()
+            .enumerate()
+            .filter(|(_, member)| member.is_visible())
+            .filter_map(|(index, member)| Some((index, member, member.arch()?)))
+    };
+    let nvvm = visible()
+        .filter(|(_, member, arch)| member.kind() == MemberKind::Nvvm && arch.sm <= target.sm)
+        .max_by_key(|(index, _, arch)| (arch.sm, Reverse(*index)));
+    if let Some((_, member, _)) = nvvm.filter(|_| lto) {
+        return Selection::Member(*member);
+    }
+    let code = visible()
+        .filter(|(_, member, arch)| match member.kind() {
+            MemberKind::Elf => elf_fits(*arch, target),
+            MemberKind::Ptx => ptx_fits(*arch, target),
+            MemberKind::Nvvm | MemberKind::Other(_) => false,
+        })
+        .max_by_key(|(index, member, arch)| rank(*index, member.kind(), *arch));
+    match (code, nvvm) {
+        (Some((_, member, _)), _) => Selection::Member(*member),
+        (None, Some(_)) => Selection::OnlyLto,
+        (None, None) => Selection::NotFound,
+    }
+}
+
+/// Greater is better.
+fn rank(index: usize, kind: MemberKind, arch: Target) -> (u16, bool, u8, i64) {
+    let suffix = match arch.suffix {
+        Suffix::Specific => 2,
+        Suffix::Family => 1,
+        Suffix::None => 0,
+    };
+    let is_elf = kind == MemberKind::Elf;
+    let position = if is_elf { -(index as i64) } else { index as i64 };
+    (arch.sm, is_elf, suffix, position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fatbin;
+    use super::super::test_files::Member;
+    use super::super::test_files::fatbin as build;
+    use super::*;
+
+    const NAMES: [&str; 23] = [
+        "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100",
+        "sm_100a", "sm_100f", "sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f",
+        "sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f",
+    ];
+
+    fn arch(name: &str) -> Target {
+        Target::parse(name).unwrap()
+    }
+
+    /// The measured table of inputs.md, word for word: members, then the targets that take them.
+    const ELF_TABLE: [(&str, &str); 14] = [
+        ("75", "75"),
+        ("80", "80 86 89"),
+        ("86", "86 89"),
+        ("87", "87"),
+        ("88", "88"),
+        ("89", "89"),
+        ("90 90a", "90 90a"),
+        ("100 100f", "100 100a 100f 103 103a 103f"),
+        ("100a", "100 100a 100f"),
+        ("103 103a 103f", "103 103a 103f"),
+        ("110 110a 110f", "110 110a 110f"),
+        ("120 120f", "120 120a 120f 121 121a 121f"),
+        ("120a", "120 120a 120f"),
+        ("121 121a 121f", "121 121a 121f"),
+    ];
+
+    #[test]
+    fn elf_compatibility_is_the_measured_table() {
+        let mut seen = 0;
+        for (members, targets) in ELF_TABLE {
+            for member in members.split_whitespace() {
+                seen += 1;
+                for target in NAMES {
+                    let expected = targets.split_whitespace().any(|t| format!("sm_{t}") == target);
+                    let fits = elf_fits(arch(&format!("sm_{member}")), arch(target));
+                    assert_eq!(fits, expected, "{member} for {target}");
+                }
+            }
+        }
+        assert_eq!(seen, NAMES.len());
+    }
+
+    #[test]
+    fn ptx_compatibility() {
+        let targets = |member: &str| {
+            NAMES.into_iter().filter(|t| ptx_fits(arch(member), arch(t))).collect::<Vec<_>>()
+        };
+        assert_eq!(targets("sm_80"), NAMES[1..]);
+        assert_eq!(targets("sm_110"), NAMES[14..]);
+        assert_eq!(targets("sm_90a"), ["sm_90a"]);
+        assert_eq!(targets("sm_120a"), ["sm_120a"]);
+        assert_eq!(targets("sm_100f"), NAMES[8..14]);
+        assert_eq!(targets("sm_103f"), NAMES[11..14]);
+        assert_eq!(targets("sm_110f"), NAMES[14..17]);
+        assert_eq!(targets("sm_120f"), NAMES[17..]);
+        assert_eq!(targets("sm_121f"), NAMES[20..]);
+    }
+
+    /// Chooses among members such as `ELF 80`, and answers with the index.
+    fn choose(members: &[&str], target: &str, lto: bool) -> Result<usize, &'static str> {
+        let built: Vec<_> = members
+            .iter()
+            .map(|member| {
+                let (kind, number) = member.split_once(' ').unwrap();
+                let name = format!("sm_{number}");
+                match kind {
+                    "ELF" => Member::elf(&name, b"x"),
+                    "PTX" => Member::ptx(&name, b"x"),
+                    "LTO" => Member::new(8, &name, b"x"),
+                    _ => Member::new(16, &name, b"x"),
+                }
+            })
+            .collect();
+        let bytes = build(&built);
+        let parsed = fatbin::parse(&bytes).unwrap();
+        match select(&parsed, arch(target), lto) {
+            Selection::Member(chosen) => {
+                Ok(parsed.iter().position(|member| member.offset == chosen.offset).unwrap())
+            }
+            Selection::OnlyLto => Err("only LTO"),
+            Selection::NotFound => Err("not found"),
+        }
+    }
+
+    #[test]
+    fn the_choice_is_the_measured_one() {
+        for (members, target, expected) in [
+            (&["ELF 80", "PTX 86"][..], "sm_86", Ok(1)),
+            (&["ELF 100", "PTX 103a"], "sm_103a", Ok(1)),
+            (&["PTX 90a", "ELF 90"], "sm_90a", Ok(1)),
+            (&["ELF 90", "ELF 90a"], "sm_90", Ok(1)),
+            (&["ELF 100", "ELF 100a", "ELF 100f"], "sm_100f", Ok(1)),
+            (&["ELF 100", "ELF 100f"], "sm_100a", Ok(1)),
+            (&["ELF 90", "ELF 90"], "sm_90", Ok(0)),
+            (&["PTX 90", "PTX 90"], "sm_90", Ok(1)),
+            (&["ELF 80", "PTX 90a", "MERC 90"], "sm_90", Err("not found")),
+            (&["LTO 80"], "sm_90", Err("only LTO")),
+            (&["LTO 100"], "sm_90", Err("not found")),
+            (&["LTO 90", "PTX 80"], "sm_90", Ok(1)),
+        ] {
+            assert_eq!(choose(members, target, false), expected, "{members:?} for {target}");
+        }
+    }
+
+    #[test]
+    fn lto_comes_first_when_asked_for() {
+        assert_eq!(choose(&["ELF 90", "LTO 80", "LTO 90"], "sm_90", true), Ok(2));
+        assert_eq!(choose(&["ELF 90", "LTO 100"], "sm_90", true), Ok(0));
+    }
+
+    #[test]
+    fn members_for_32_bit_are_invisible() {
+        let bytes = build(&[Member::elf("sm_90", b"x").without_flags(fatbin::FLAG_64BIT)]);
+        let members = fatbin::parse(&bytes).unwrap();
+        assert!(matches!(select(&members, arch("sm_90"), false), Selection::NotFound));
+    }
+}
