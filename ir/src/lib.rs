@@ -27,6 +27,7 @@ pub mod section;
 pub mod symbol;
 pub mod table;
 pub mod target;
+pub mod text;
 
 pub use arena::Arena;
 pub use attribute::Attribute;

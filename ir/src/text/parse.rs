@@ -1,0 +1,626 @@
+//! Parsing: the module header, object blocks, and how values and references are read.
+
+use super::DumpBytes;
+use super::ImageKey;
+use super::ParseError;
+use super::content::sha256;
+use super::lexer::Cursor;
+use super::lexer::Parsed;
+use super::lexer::Position;
+use super::rebuild::rebuild;
+use super::references::References;
+use super::words;
+use super::words::Words;
+use crate::arena::Arena;
+use crate::ids::*;
+use crate::module::Module;
+use crate::module::Phase;
+use crate::object::Object;
+use crate::object::ObjectState;
+use crate::symbol::SymbolRef;
+use crate::table::EntityId;
+use crate::table::IdRange;
+use crate::target::Target;
+use crate::target::arch::Suffix;
+
+/// Finds the image that a text refers to.
+type Resolve<'r, 'data> = &'r dyn Fn(&ImageKey<'_>) -> Option<&'data [u8]>;
+
+/// Parses the text form. `resolve` gives the images of inputs that the text only names; names and
+/// bytes that stand in the text are copied into the arena.
+///
+/// Every reference of the module that is returned is an id of its table.
+pub fn parse<'data>(
+    text: &str,
+    arena: &'data Arena,
+    resolve: &dyn Fn(&ImageKey<'_>) -> Option<&'data [u8]>,
+) -> Result<Module<'data>, ParseError> {
+    let mut parser = Parser {
+        cursor: Cursor::new(text),
+        arena,
+        resolve,
+        module: Module::default(),
+        references: References::default(),
+        object: None,
+        reloc_section: None,
+        attribute_section: None,
+        note_section: None,
+        image: None,
+    };
+    parser.text()?;
+    parser.references.check(&parser.module)?;
+    parser.output_image()?;
+    Ok(parser.module)
+}
+
+/// What the text says of an image.
+#[derive(Clone, Copy)]
+pub(super) struct Digest {
+    position: Position,
+    sha256: [u8; 32],
+    size: u64,
+}
+
+impl Digest {
+    /// Checks that bytes are those of the image.
+    fn check(&self, bytes: &[u8], whose: &str) -> Parsed<()> {
+        if bytes.len() as u64 != self.size {
+            return Err(self.position.error(format!(
+                "expected an image of {} bytes, but {whose} has {}",
+                self.size,
+                bytes.len()
+            )));
+        }
+        if sha256(bytes) != self.sha256 {
+            return Err(self
+                .position
+                .error(format!("the SHA-256 of {whose} is another one")));
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct Parser<'t, 'data, 'r> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) arena: &'data Arena,
+    resolve: Resolve<'r, 'data>,
+    pub(super) module: Module<'data>,
+    pub(super) references: References<'t>,
+    /// The object block that rows stand in.
+    pub(super) object: Option<ObjectId>,
+    pub(super) reloc_section: Option<SectionId>,
+    /// `None` outside a group, `Some(None)` in one that belongs to no section.
+    pub(super) attribute_section: Option<Option<SectionId>>,
+    pub(super) note_section: Option<Option<SectionId>>,
+    image: Option<(Digest, Option<Vec<u8>>)>,
+}
+
+impl<'t, 'data> Parser<'t, 'data, '_> {
+    fn text(&mut self) -> Parsed<()> {
+        self.cursor.start_row();
+        self.cursor.expect("lir")?;
+        let position = self.cursor.position();
+        let version = self.cursor.number()?;
+        if version != 1 {
+            return Err(position.error(format!("expected version 1, found {version}")));
+        }
+        self.cursor.end_row()?;
+        self.cursor.start_row();
+        if !self.cursor.eat_word("module") {
+            return Err(self.cursor.expected("`module`"));
+        }
+        self.header()?;
+        loop {
+            if !self.cursor.start_row() {
+                return Err(self.cursor.expected("`end`"));
+            }
+            if self.cursor.eat_word("end") {
+                break;
+            }
+            self.row()?;
+        }
+        self.cursor.end_row()?;
+        if self.cursor.start_row() {
+            return Err(self.cursor.expected("nothing after `end`"));
+        }
+        Ok(())
+    }
+
+    fn header(&mut self) -> Parsed<()> {
+        while let Some((position, key)) = self.cursor.field()? {
+            self.cursor.expect("=")?;
+            let at = self.cursor.position();
+            match key {
+                "phase" => {
+                    let word = self.cursor.word("a phase")?;
+                    self.module.phase = Phase::from_name(word)
+                        .ok_or_else(|| at.error(format!("expected a phase, found `{word}`")))?;
+                }
+                "target" => self.module.target = self.target_name()?,
+                "bytes" => {
+                    let word = self.cursor.word("a form of bytes")?;
+                    match DumpBytes::from_name(word) {
+                        Some(DumpBytes::Hash) => {
+                            return Err(at.error(
+                                "this dump holds hashes in place of bytes and cannot be parsed; \
+                                 make it with --dump-bytes=ref or full",
+                            ));
+                        }
+                        Some(_) => {}
+                        None => {
+                            return Err(at.error(format!("expected ref or full, found `{word}`")));
+                        }
+                    }
+                }
+                _ => return Err(unknown(position, key, "phase, target, bytes")),
+            }
+        }
+        self.cursor.end_row()
+    }
+
+    fn target_name(&mut self) -> Parsed<Target> {
+        let position = self.cursor.position();
+        let word = self.cursor.word("a target")?;
+        let parse = || {
+            let rest = word.strip_prefix("sm_")?;
+            let (digits, suffix) = match rest.as_bytes().last()? {
+                b'a' => (rest.strip_suffix('a')?, Suffix::Specific),
+                b'f' => (rest.strip_suffix('f')?, Suffix::Family),
+                _ => (rest, Suffix::None),
+            };
+            Some(Target {
+                sm: digits.parse().ok()?,
+                suffix,
+            })
+        };
+        parse().ok_or_else(|| {
+            position.error(format!("expected a target such as sm_90a, found `{word}`"))
+        })
+    }
+
+    /// A row below the module header.
+    fn row(&mut self) -> Parsed<()> {
+        if self.entity_row()? {
+            return self.cursor.end_row();
+        }
+        let position = self.cursor.position();
+        let word = self.cursor.word("a row")?;
+        match word {
+            // Headings that only help the eye.
+            "sections" | "symbols" | "functions" | "calls" | "prototypes" | "link-symbols"
+            | "bank-pieces" | "merged" | "patches" | "output-sections" | "pieces"
+            | "output-symbols" | "output-relocs" | "segments" => {}
+            "object" => return self.object_block(),
+            "unowned" => self.start_block(None),
+            "option" => self.option()?,
+            "relocs" => self.reloc_section = Some(self.entity()?),
+            "attributes" => self.attribute_section = Some(self.optional_section()?),
+            "notes" => self.note_section = Some(self.optional_section()?),
+            "image" => {
+                let digest = self.digest()?;
+                self.cursor.expect("size")?;
+                let digest = Digest {
+                    size: self.number_value()?,
+                    ..digest
+                };
+                self.cursor.end_row()?;
+                let bytes = self.image_bytes()?;
+                if self.image.replace((digest, bytes)).is_some() {
+                    return Err(position.error("a second image"));
+                }
+                return Ok(());
+            }
+            _ if self.link_row(word)? || self.plan_row(position, word)? => {}
+            _ => return Err(position.error(format!("expected a row, found `{word}`"))),
+        }
+        self.cursor.end_row()
+    }
+
+    fn start_block(&mut self, object: Option<ObjectId>) {
+        self.object = object;
+        self.reloc_section = None;
+        self.attribute_section = None;
+        self.note_section = None;
+    }
+
+    fn option(&mut self) -> Parsed<()> {
+        let position = self.cursor.position();
+        let word = self.cursor.word("an option")?;
+        let options = &mut self.module.options;
+        let flag = match word {
+            "relocatable" => Some(&mut options.relocatable),
+            "debug" => Some(&mut options.debug),
+            "stamp-nvlink" => Some(&mut options.stamp_nvlink),
+            "suppress-stack-size-warning" => Some(&mut options.suppress_stack_size_warning),
+            "preserve-relocs" => Some(&mut options.preserve_relocs),
+            "keep-system-libraries" => Some(&mut options.keep_system_libraries),
+            _ => None,
+        };
+        if let Some(flag) = flag {
+            *flag = true;
+            return Ok(());
+        }
+        let text = match word {
+            "recorded-options" => Some(&mut options.recorded_options),
+            "output-name" => Some(&mut options.output_name),
+            _ => None,
+        };
+        if let Some(text) = text {
+            *text = self.cursor.string()?;
+            return Ok(());
+        }
+        let list = match word {
+            "kernels-used" => &mut options.kernels_used,
+            "variables-used" => &mut options.variables_used,
+            "host-kernels-external" => &mut options.host_kernels_external,
+            "host-kernels-internal" => &mut options.host_kernels_internal,
+            _ => return Err(position.error(format!("expected an option, found `{word}`"))),
+        };
+        let list = list.insert(Vec::new());
+        while self.cursor.peek().is_some() {
+            list.push(self.cursor.string()?);
+        }
+        Ok(())
+    }
+
+    fn object_block(&mut self) -> Parsed<()> {
+        let id = self.defined(self.module.objects.len())?;
+        let name = self.name()?;
+        let mut object = Object {
+            name,
+            member: b"",
+            image: b"",
+            e_type: 0,
+            e_flags: 0,
+            state: ObjectState::Candidate,
+            system_library: false,
+            sections: IdRange::default(),
+            symbols: IdRange::default(),
+            functions: IdRange::default(),
+            relocs: IdRange::default(),
+            attributes: IdRange::default(),
+            calls: IdRange::default(),
+            prototypes: IdRange::default(),
+            notes: IdRange::default(),
+        };
+        let mut image: Option<Digest> = None;
+        while let Some((position, key)) = self.cursor.field()? {
+            match key {
+                "system-library" => {
+                    object.system_library = true;
+                    continue;
+                }
+                "member" => {
+                    self.cursor.expect("=")?;
+                    object.member = self.name()?;
+                    continue;
+                }
+                _ => self.cursor.expect("=")?,
+            }
+            match (key, &mut image) {
+                ("type", _) => object.e_type = self.known(&words::FILE_TYPES, "a file type")?,
+                ("flags", _) => object.e_flags = self.cursor.narrow()?,
+                ("state", _) => object.state = self.one_of(&words::OBJECT_STATES)?,
+                ("image", slot) => *slot = Some(self.digest()?),
+                ("size", Some(digest)) => digest.size = self.cursor.number()?,
+                _ => {
+                    let known = "member, type, flags, state, system-library, image and then size";
+                    return Err(unknown(position, key, known));
+                }
+            }
+        }
+        self.cursor.end_row()?;
+        if self.cursor.start_row() && self.cursor.eat_word("owns") {
+            self.owned_ranges(&mut object)?;
+            self.cursor.end_row()?;
+        }
+        if let Some(digest) = image {
+            object.image = match self.image_bytes()? {
+                Some(bytes) => {
+                    digest.check(&bytes, "the block of hex below")?;
+                    self.arena.bytes(&bytes)
+                }
+                None => self.resolve(&digest, &object)?,
+            };
+        }
+        self.module.objects.push(object);
+        self.start_block(Some(id));
+        Ok(())
+    }
+
+    fn resolve(&self, digest: &Digest, object: &Object<'data>) -> Parsed<&'data [u8]> {
+        let Digest { sha256, size, .. } = *digest;
+        let key = ImageKey {
+            sha256,
+            size,
+            name: object.name,
+            member: object.member,
+        };
+        let image = (self.resolve)(&key).ok_or_else(|| {
+            digest.position.error(format!(
+                "the input `{}` is not at hand; make the dump with --dump-bytes=full",
+                object.display()
+            ))
+        })?;
+        digest.check(image, &format!("the input `{}`", object.display()))?;
+        Ok(image)
+    }
+
+    fn owned_ranges(&mut self, object: &mut Object<'data>) -> Parsed<()> {
+        while self.cursor.peek().is_some() {
+            if self.cursor.at_id(SectionId::PREFIX) {
+                object.sections = self.id_range()?;
+            } else if self.cursor.at_id(SymbolId::PREFIX) {
+                object.symbols = self.id_range()?;
+            } else if self.cursor.at_id(FunctionId::PREFIX) {
+                object.functions = self.id_range()?;
+            } else if self.cursor.at_id(RelocId::PREFIX) {
+                object.relocs = self.id_range()?;
+            } else if self.cursor.at_id(AttributeId::PREFIX) {
+                object.attributes = self.id_range()?;
+            } else if self.cursor.at_id(CallId::PREFIX) {
+                object.calls = self.id_range()?;
+            } else if self.cursor.at_id(PrototypeId::PREFIX) {
+                object.prototypes = self.id_range()?;
+            } else {
+                object.notes = self.id_range()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `sha256:<hex>`; the size follows in a field of its own.
+    fn digest(&mut self) -> Parsed<Digest> {
+        let position = self.cursor.position();
+        self.cursor.expect("sha256:")?;
+        let mut bytes = Vec::new();
+        self.cursor.hex(&mut bytes)?;
+        let sha256 = bytes
+            .try_into()
+            .map_err(|_| position.error("expected `sha256:` and 64 hex digits"))?;
+        Ok(Digest {
+            position,
+            sha256,
+            size: 0,
+        })
+    }
+
+    /// A block of hex lines, if one comes next.
+    fn image_bytes(&mut self) -> Parsed<Option<Vec<u8>>> {
+        if !self.cursor.start_row() || !self.cursor.eat_word("image-bytes") {
+            return Ok(None);
+        }
+        self.cursor.end_row()?;
+        let mut bytes = Vec::new();
+        while self.offset_row(bytes.len())? {
+            self.cursor.hex(&mut bytes)?;
+            self.cursor.end_row()?;
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Starts a row that begins with its offset, as in `0x40: ...`.
+    pub(super) fn offset_row(&mut self, expected: usize) -> Parsed<bool> {
+        if !self.cursor.start_row() || !self.cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
+            return Ok(false);
+        }
+        let position = self.cursor.position();
+        let offset = self.cursor.number()?;
+        if offset != expected as u64 {
+            return Err(position.error(format!(
+                "expected the line at {expected:#x}, found the one at {offset:#x}"
+            )));
+        }
+        self.cursor.expect(":")?;
+        self.cursor.position();
+        Ok(true)
+    }
+
+    /// Makes the output image anew, or takes the bytes that the text has.
+    fn output_image(&mut self) -> Parsed<()> {
+        let Some((digest, bytes)) = self.image.take() else {
+            return Ok(());
+        };
+        let image = match bytes {
+            Some(bytes) => bytes,
+            None => {
+                // The plan of a damaged text may name any size.
+                let inputs: usize = self
+                    .module
+                    .objects
+                    .values()
+                    .map(|row| row.image.len())
+                    .sum();
+                let known = (self.cursor.text_size() as u64).saturating_add(inputs as u64);
+                let limit = known
+                    .saturating_mul(16)
+                    .saturating_add(1 << 24)
+                    .min(digest.size);
+                rebuild(&self.module, limit).map_err(|why| {
+                    digest
+                        .position
+                        .error(format!("the image cannot be written again: {why}"))
+                })?
+            }
+        };
+        digest.check(&image, "what the plan gives")?;
+        self.module.image = Some(image);
+        Ok(())
+    }
+
+    /// The id that a row defines, which is the next of its table.
+    pub(super) fn defined<K: EntityId>(&mut self, next: usize) -> Parsed<K> {
+        let position = self.cursor.position();
+        let index = self.cursor.id(K::PREFIX)?;
+        if index as usize != next {
+            let prefix = K::PREFIX;
+            return Err(position.error(format!(
+                "expected row `{prefix}{next}`, found `{prefix}{index}`"
+            )));
+        }
+        Ok(K::new(next))
+    }
+
+    /// A reference, with or without the name of what it refers to.
+    pub(super) fn entity<K: EntityId>(&mut self) -> Parsed<K> {
+        let position = self.cursor.position();
+        let index = self.cursor.id(K::PREFIX)?;
+        let name = if self.cursor.eat(":") {
+            Some(self.cursor.name()?)
+        } else {
+            None
+        };
+        self.references.entity(position, K::PREFIX, index, name);
+        Ok(K::new(index as usize))
+    }
+
+    /// The value of a field that is a reference.
+    pub(super) fn entity_value<K: EntityId>(&mut self) -> Parsed<K> {
+        self.cursor.expect("=")?;
+        self.entity()
+    }
+
+    pub(super) fn target(&mut self) -> Parsed<SymbolRef> {
+        if self.cursor.at_id(SymbolId::PREFIX) {
+            Ok(SymbolRef::Symbol(self.entity()?))
+        } else if self.cursor.at_id(SectionId::PREFIX) {
+            Ok(SymbolRef::Section(self.entity()?))
+        } else if self.cursor.eat_word("none") {
+            Ok(SymbolRef::None)
+        } else {
+            Err(self.cursor.expected("a symbol, a section or `none`"))
+        }
+    }
+
+    fn optional_section(&mut self) -> Parsed<Option<SectionId>> {
+        if self.cursor.eat_word("none") {
+            Ok(None)
+        } else {
+            self.entity().map(Some)
+        }
+    }
+
+    pub(super) fn id_range<K: EntityId>(&mut self) -> Parsed<IdRange<K>> {
+        let position = self.cursor.position();
+        if !self.cursor.at_id(K::PREFIX) {
+            return Err(self
+                .cursor
+                .expected(&format!("a range such as `{}0..1`", K::PREFIX)));
+        }
+        self.cursor.eat(K::PREFIX);
+        let (start, end) = self.cursor.range()?;
+        self.references.length(position, K::PREFIX, end);
+        Ok(IdRange::new(start as usize, end as usize))
+    }
+
+    /// A name, copied into the arena.
+    pub(super) fn name(&mut self) -> Parsed<&'data [u8]> {
+        Ok(self.arena.bytes(&self.cursor.name()?))
+    }
+
+    pub(super) fn number_value(&mut self) -> Parsed<u64> {
+        self.cursor.expect("=")?;
+        self.cursor.number()
+    }
+
+    pub(super) fn narrow_value<T: TryFrom<u64>>(&mut self) -> Parsed<T> {
+        self.cursor.expect("=")?;
+        self.cursor.narrow()
+    }
+
+    pub(super) fn at_digit(&mut self) -> bool {
+        self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit())
+    }
+
+    /// A word that stands for a value.
+    pub(super) fn one_of<T: Copy + PartialEq>(&mut self, words: &Words<T>) -> Parsed<T> {
+        let value = words.value(self.cursor.peek_word());
+        let value =
+            value.ok_or_else(|| self.cursor.expected(&format!("one of {}", words.list())))?;
+        self.cursor.word("a word")?;
+        Ok(value)
+    }
+
+    /// A word that stands for a number, or the number.
+    pub(super) fn known<T: Copy + PartialEq + TryFrom<u64>>(
+        &mut self,
+        words: &Words<T>,
+        what: &str,
+    ) -> Parsed<T> {
+        self.known_by(|word| words.value(word), what)
+    }
+
+    /// A word that a function knows, or a number.
+    pub(super) fn known_by<T: TryFrom<u64>>(
+        &mut self,
+        value: impl Fn(&str) -> Option<T>,
+        what: &str,
+    ) -> Parsed<T> {
+        if self.at_digit() {
+            return self.cursor.narrow();
+        }
+        let Some(value) = value(self.cursor.peek_word()) else {
+            return Err(self.cursor.expected(&format!("{what} or a number")));
+        };
+        self.cursor.word(what)?;
+        Ok(value)
+    }
+
+    /// The value of a field of flags joined by `|`.
+    pub(super) fn flags<T: TryFrom<u64>>(&mut self, words: &Words<u64>) -> Parsed<T> {
+        self.cursor.expect("=")?;
+        let position = self.cursor.position();
+        let mut flags = 0;
+        loop {
+            flags |= self.known(words, "a flag")?;
+            if !self.cursor.eat("|") {
+                break;
+            }
+        }
+        T::try_from(flags)
+            .map_err(|_| position.error(format!("expected fewer bits than in {flags:#x}")))
+    }
+
+    /// Bytes: hex, or a slice of an image.
+    pub(super) fn content(&mut self) -> Parsed<&'data [u8]> {
+        self.cursor.expect("=")?;
+        if self.cursor.eat("x\"") {
+            let mut bytes = Vec::new();
+            self.cursor.hex(&mut bytes)?;
+            self.cursor.expect("\"")?;
+            return Ok(self.arena.bytes(&bytes));
+        }
+        let position = self.cursor.position();
+        if self.cursor.eat("hash:") {
+            return Err(position.error("a hash stands for bytes that are not in the text"));
+        }
+        if !self.cursor.at_id(ObjectId::PREFIX) {
+            return Err(self
+                .cursor
+                .expected("bytes such as `x\"00ff\"` or `@0[0x40..0x80]`"));
+        }
+        let object = ObjectId::new(self.cursor.id(ObjectId::PREFIX)? as usize);
+        self.cursor.expect("[")?;
+        let start: u64 = self.cursor.number()?;
+        self.cursor.expect("..")?;
+        let end: u64 = self.cursor.number()?;
+        self.cursor.expect("]")?;
+        let image = self.module.objects.get(object).map(|row| row.image);
+        let image =
+            image.ok_or_else(|| position.error(format!("object {object} does not stand above")))?;
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        range
+            .and_then(|(start, end)| image.get(start..end))
+            .ok_or_else(|| {
+                position.error(format!(
+                    "{start:#x}..{end:#x} is no range of the image, which has {:#x} bytes",
+                    image.len()
+                ))
+            })
+    }
+}
+
+/// The error for a field that a row does not have.
+pub(super) fn unknown(position: Position, key: &str, known: &str) -> ParseError {
+    position.error(format!("expected one of the fields {known}, found `{key}`"))
+}

@@ -1,0 +1,126 @@
+//! Printing what the passes add to the whole link: link symbols, placement, merged lists, patches.
+
+use super::print::Printer;
+use super::quote::put;
+use super::words;
+use crate::link_symbol::Liveness;
+use crate::table::EntityId;
+
+impl Printer<'_, '_> {
+    /// Prints every table of the link.
+    pub(super) fn link(&mut self) {
+        self.group("\nlink-symbols\n", Self::link_symbols);
+        self.group("\nbank-pieces\n", Self::bank_pieces);
+        self.group("\nmerged\n", Self::merged);
+        self.group("\npatches\n", Self::patches);
+    }
+
+    /// Prints rows below a heading, which is left out if there is no row.
+    pub(super) fn group(&mut self, heading: &str, rows: impl FnOnce(&mut Self)) {
+        let start = self.out.len();
+        self.out.push_str(heading);
+        let first = self.out.len();
+        rows(self);
+        if self.out.len() == first {
+            self.out.truncate(start);
+        }
+    }
+
+    fn link_symbols(&mut self) {
+        for (id, row) in self.module.link_symbols.iter() {
+            if !self.shows_symbol(row.first) {
+                continue;
+            }
+            put!(self.out, "  {id} ");
+            self.put_symbol(row.first);
+            if let Some(definition) = row.definition {
+                self.out.push_str(" definition=");
+                self.put_symbol(definition);
+            }
+            if row.live != Liveness::Unknown {
+                put!(
+                    self.out,
+                    " live={}",
+                    words::LIVENESS.word(row.live).unwrap_or("?")
+                );
+            }
+            put!(self.out, " size={:#x}", row.size);
+            if row.common_align != 0 {
+                put!(self.out, " common-align={}", row.common_align);
+            }
+            if let Some(value) = row.value {
+                put!(self.out, " value={value:#x}");
+            }
+            self.out.push('\n');
+        }
+    }
+
+    fn bank_pieces(&mut self) {
+        for row in &self.module.bank_pieces {
+            if !self.shows_function(row.kernel) && !self.shows_section(row.section) {
+                continue;
+            }
+            self.out.push_str("  bank-piece ");
+            self.put_function(row.kernel);
+            put!(self.out, " bank={} section=", row.bank);
+            self.put_section(row.section);
+            put!(self.out, " offset={:#x}\n", row.offset);
+        }
+    }
+
+    fn merged(&mut self) {
+        let module = self.module;
+        for list in &module.merged_info {
+            let shown = list.function.map_or(self.filter.is_none(), |function| {
+                self.shows_function(function)
+            });
+            if !shown {
+                continue;
+            }
+            self.out.push_str("  merged-info ");
+            match list.function {
+                Some(function) => self.put_function(function),
+                None => self.out.push_str("none"),
+            }
+            self.ids(&list.records);
+        }
+        if self.filter.is_some() {
+            return;
+        }
+        if !module.merged_compat.is_empty() {
+            self.out.push_str("  merged-compat");
+            self.ids(&module.merged_compat);
+        }
+        if !module.merged_notes.is_empty() {
+            self.out.push_str("  merged-notes");
+            self.ids(&module.merged_notes);
+        }
+    }
+
+    fn ids<K: EntityId + std::fmt::Display>(&mut self, ids: &[K]) {
+        for id in ids {
+            put!(self.out, " {id}");
+        }
+        self.out.push('\n');
+    }
+
+    fn patches(&mut self) {
+        for row in &self.module.patches {
+            if !self.shows_section(row.section) {
+                continue;
+            }
+            self.out.push_str("  patch ");
+            self.put_section(row.section);
+            put!(
+                self.out,
+                " offset={:#x} bit={} width={}",
+                row.offset,
+                row.bit,
+                row.width
+            );
+            put!(self.out, " value={:#x}", row.value);
+            self.out.push_str(if row.add { " add" } else { "" });
+            put!(self.out, " cause={}\n", row.cause);
+        }
+    }
+}

@@ -1,0 +1,797 @@
+//! A hand-built module with every variant of every enumeration, and texts that are no module.
+
+use super::*;
+use crate::arena::Arena;
+use crate::attribute::Attribute;
+use crate::attribute::MergedInfo;
+use crate::attribute::format;
+use crate::callgraph_record::*;
+use crate::elf;
+use crate::elf::note_records::cuda_info;
+use crate::elf::note_records::tool_info;
+use crate::function::*;
+use crate::ids::*;
+use crate::link_symbol::*;
+use crate::module::*;
+use crate::note::Note;
+use crate::object::*;
+use crate::placement::*;
+use crate::plan::*;
+use crate::reloc::*;
+use crate::section::*;
+use crate::symbol::*;
+use crate::table::EntityId;
+use crate::table::IdRange;
+use crate::target::Target;
+use crate::target::section_types::sht;
+
+const IMAGE: [u8; 100] = {
+    let mut image = [0; 100];
+    let mut index = 0;
+    while index < 100 {
+        image[index] = (index * 7) as u8;
+        index += 1;
+    }
+    image
+};
+static INPUT: [u8; 100] = IMAGE;
+
+fn object<'data>(name: &'data [u8], image: &'data [u8], state: ObjectState) -> Object<'data> {
+    Object {
+        name,
+        member: b"",
+        image,
+        e_type: 1,
+        e_flags: 0x5a_0504,
+        state,
+        system_library: false,
+        sections: IdRange::default(),
+        symbols: IdRange::default(),
+        functions: IdRange::default(),
+        relocs: IdRange::default(),
+        attributes: IdRange::default(),
+        calls: IdRange::default(),
+        prototypes: IdRange::default(),
+        notes: IdRange::default(),
+    }
+}
+
+fn section<'data>(name: &'data [u8], ty: u32, content: SectionContent<'data>) -> Section<'data> {
+    Section {
+        object: ObjectId::new(0),
+        name,
+        ty,
+        flags: 0,
+        align: 0,
+        entsize: 0,
+        link: None,
+        info: SectionInfo::None,
+        content,
+        relocs: IdRange::default(),
+        attributes: IdRange::default(),
+        kind: SectionKind::Unclassified,
+        owner: None,
+        place: None,
+    }
+}
+
+fn kinds() -> Vec<SectionKind> {
+    use SectionKind::*;
+    vec![
+        Unclassified,
+        Null,
+        SectionNames,
+        SymbolNames,
+        Symbols,
+        SymbolSectionIndices,
+        Relocs,
+        ToolInfo,
+        CudaInfo,
+        Info,
+        FunctionInfo,
+        Compat,
+        CallGraph,
+        Prototypes,
+        RelAction,
+        Text,
+        ConstantBank(3),
+        FunctionConstants(17),
+        GlobalInit,
+        Global,
+        KernelShared,
+        ModuleShared,
+        Local,
+        Unified,
+        Debug,
+        Other,
+    ]
+}
+
+/// Fills in every table; ids are small and valid.
+fn sample(arena: &Arena) -> Module<'_> {
+    let image = &INPUT[..];
+    let mut module = Module::new(
+        Target::parse("sm_100f").unwrap(),
+        LinkOptions {
+            relocatable: true,
+            debug: true,
+            recorded_options: "-arch sm_100f -o \"é;\" ".to_owned(),
+            output_name: "out put.cubin".to_owned(),
+            stamp_nvlink: true,
+            kernels_used: Some(vec!["a".to_owned(), "b c".to_owned()]),
+            variables_used: Some(Vec::new()),
+            host_kernels_external: Some(vec![String::new()]),
+            host_kernels_internal: None,
+            suppress_stack_size_warning: true,
+            preserve_relocs: true,
+            keep_system_libraries: true,
+        },
+    );
+    let (s, y) = (SectionId::new, SymbolId::new);
+    let (f, l) = (FunctionId::new, LinkSymbolId::new);
+    for state in [
+        ObjectState::Included,
+        ObjectState::Candidate,
+        ObjectState::SkippedUnneeded,
+        ObjectState::SkippedExecutable,
+        ObjectState::Linker,
+    ] {
+        module.objects.push(object(b"dir/a.cubin", b"", state));
+    }
+    let kinds = kinds();
+    let first = &mut module.objects[ObjectId::new(0)];
+    first.image = image;
+    first.member = b"x y.o";
+    first.system_library = true;
+    first.sections = IdRange::new(0, kinds.len());
+    first.symbols = IdRange::new(0, 4);
+    first.functions = IdRange::new(0, 1);
+    first.relocs = IdRange::new(0, 5);
+    first.attributes = IdRange::new(0, 3);
+    first.calls = IdRange::new(0, 4);
+    first.prototypes = IdRange::new(0, 1);
+    first.notes = IdRange::new(0, 2);
+    let last = &mut module.objects[ObjectId::new(4)];
+    last.e_type = 0xff00;
+    last.attributes = IdRange::new(3, 5);
+    module.objects[ObjectId::new(3)].e_type = 77;
+    for (index, kind) in kinds.into_iter().enumerate() {
+        let mut row = section(
+            b".text.f",
+            sht::PROGBITS,
+            SectionContent::Bytes(&image[64..80]),
+        );
+        row.kind = kind;
+        row.flags = 1 << index;
+        row.align = index as u64;
+        row.place = (index % 2 == 0).then_some(index as u64);
+        row.owner = (index % 3 == 0).then(|| f(0));
+        match index {
+            1 => row.info = SectionInfo::Section(s(2)),
+            2 => {
+                row.info = SectionInfo::Symbol {
+                    symbol: y(1),
+                    high: 24,
+                }
+            }
+            3 => row.info = SectionInfo::Raw(0),
+            4 => row.content = SectionContent::NoBits(0x1234),
+            5 => row.content = SectionContent::Decoded,
+            6 => row.content = SectionContent::Bytes(b""),
+            7 => row.content = SectionContent::Bytes(arena.bytes(b"not in an image")),
+            8 => row.name = b"odd \"name\";\0\xff",
+            9 => row.name = b"",
+            10 => row.ty = sht::CUDA_CONSTANT0 + 3,
+            11 => row.ty = 0x1234_5678,
+            12 => row.link = Some(s(0)),
+            13 => row.relocs = IdRange::new(0, 5),
+            14 => row.attributes = IdRange::new(1, 1),
+            15 => row.content = SectionContent::Bytes(image),
+            16 => (row.ty, row.entsize) = (sht::CUDA_COMPAT, 16),
+            _ => {}
+        }
+        module.sections.push(row);
+    }
+    let mut unowned = section(b"unowned", 1, SectionContent::Bytes(&image[1..2]));
+    unowned.object = ObjectId::new(2);
+    module.sections.push(unowned);
+    for (index, place) in [
+        SymbolPlace::Undefined,
+        SymbolPlace::Section(s(2)),
+        SymbolPlace::Common,
+        SymbolPlace::Absolute,
+        SymbolPlace::Reserved(0xff05),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        module.symbols.push(Symbol {
+            object: ObjectId::new(index / 4),
+            name: [&b"_Z3foov"[..], b"f", b"", b"a b", b"$x"][index],
+            bind: [0, 1, 2, 3, 200][index],
+            ty: [0, 2, 10, 13, 99][index],
+            other: [0, 0x10, 0x20, 0x81, 0xff][index],
+            place,
+            value: index as u64,
+            size: u64::MAX,
+            function: (index == 1).then(|| f(0)),
+            link: (index > 2).then(|| l(0)),
+        });
+    }
+    for state in [
+        FunctionState::Candidate,
+        FunctionState::Chosen,
+        FunctionState::Losing,
+    ] {
+        let chosen = state == FunctionState::Chosen;
+        let view = |text, info| FunctionView {
+            text: s(text),
+            info,
+        };
+        module.functions.push(Function {
+            object: ObjectId::new(1),
+            symbol: y(1),
+            views: Views {
+                sass: view(1, chosen.then(|| s(3))),
+                merc: (!chosen).then(|| view(2, Some(s(3)))),
+            },
+            state,
+            edges_count: chosen,
+            registers: 24,
+            shared: chosen.then_some(SharedFrame {
+                size: 0x400,
+                align: 16,
+                present: true,
+            }),
+        });
+    }
+    for (index, plan) in [
+        RelocPlan::Unplanned,
+        RelocPlan::Keep {
+            ty: 2,
+            addend: i64::MIN,
+            rela: true,
+        },
+        RelocPlan::Keep {
+            ty: 0x10001,
+            addend: i64::MAX,
+            rela: false,
+        },
+        RelocPlan::Apply {
+            ty: 0x38,
+            value: u64::MAX,
+            in_place: true,
+        },
+        RelocPlan::Apply {
+            ty: 0x39,
+            value: 0,
+            in_place: false,
+        },
+        RelocPlan::Clear,
+        RelocPlan::Drop,
+        RelocPlan::Gone,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        module.relocs.push(Reloc {
+            section: s(index / 3),
+            offset: index as u64 * 16,
+            ty: [0x38, 0x2f, 0x7fff_ffff][index % 3],
+            target: [
+                SymbolRef::None,
+                SymbolRef::Symbol(y(0)),
+                SymbolRef::Section(s(8)),
+            ][index % 3],
+            addend: index as i64 - 3,
+            plan,
+        });
+    }
+    module.attribute_refs = vec![
+        SymbolRef::Symbol(y(1)),
+        SymbolRef::None,
+        SymbolRef::Section(s(8)),
+        SymbolRef::Symbol(y(0)),
+    ];
+    let attribute = |section: Option<usize>, format, code, value, refs, rest| Attribute {
+        section: section.map(s),
+        format,
+        code,
+        value,
+        refs,
+        rest,
+    };
+    module.attributes.extend([
+        attribute(
+            Some(9),
+            format::SVAL,
+            0x2f,
+            0,
+            0..1,
+            &[24, 0, 0, 0, 0, 0, 1, 0][..],
+        ),
+        attribute(Some(9), format::HVAL, 0x1b, 0xff, 1..1, &[]),
+        attribute(Some(16), format::BVAL, 2, 1, 1..1, &[]),
+        attribute(
+            None,
+            format::SVAL,
+            0x56,
+            3,
+            1..3,
+            arena.bytes(&[1, 2, 3, 4, 5]),
+        ),
+        attribute(None, 9, 0xfe, 0, 0..2, &image[10..17]),
+        attribute(None, format::NVAL, 9, 0, 0..0, &[]),
+    ]);
+    for kind in CallKind::ALL {
+        let prototype = if kind.has_prototype() {
+            &b"#ii"[..]
+        } else {
+            b""
+        };
+        module.calls.push(CallRecord {
+            kind,
+            from: SymbolRef::Symbol(y(1)),
+            to: if kind.has_prototype() {
+                SymbolRef::None
+            } else {
+                SymbolRef::Section(s(3))
+            },
+            prototype,
+        });
+    }
+    let function = SymbolRef::Symbol(y(0));
+    module.prototypes.push(PrototypeRecord {
+        function,
+        prototype: b"#",
+    });
+    let tool = arena.bytes(&tool_info("", "ptxas", "v", "b", "-O3 "));
+    for (ty, desc) in [
+        (1000, arena.bytes(&cuda_info(100))),
+        (2000, tool),
+        (2000, &tool[..tool.len() - 1]),
+        (7, &image[3..9]),
+        (8, b""),
+    ] {
+        module.notes.push(Note {
+            section: (ty < 1500).then(|| s(8)),
+            owner: b"NVIDIA Corp\0",
+            ty,
+            desc,
+        });
+    }
+    for live in [
+        Liveness::Unknown,
+        Liveness::Live,
+        Liveness::Unreachable,
+        Liveness::Unreferenced,
+    ] {
+        let is_live = live.is_live();
+        module.link_symbols.push(LinkSymbol {
+            first: y(3),
+            definition: is_live.then(|| y(1)),
+            live,
+            size: 8,
+            common_align: if is_live { 4 } else { 0 },
+            value: is_live.then_some(0),
+        });
+    }
+    module.bank_pieces.push(BankPiece {
+        kernel: f(1),
+        bank: 3,
+        section: s(10),
+        offset: 8,
+    });
+    let a = AttributeId::new;
+    module.merged_info = vec![
+        MergedInfo {
+            function: None,
+            records: vec![a(0), a(3)],
+        },
+        MergedInfo {
+            function: Some(f(0)),
+            records: Vec::new(),
+        },
+    ];
+    module.merged_compat = vec![a(5), a(2)];
+    module.merged_notes = vec![NoteId::new(1), NoteId::new(0)];
+    for add in [false, true] {
+        let (section, cause) = (s(3), RelocId::new(1));
+        module.patches.push(Patch {
+            section,
+            offset: 4,
+            bit: 3,
+            width: 8,
+            value: 5,
+            add,
+            cause,
+        });
+    }
+    module
+}
+
+/// A plan that can be written, with every kind of content.
+fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
+    let section = |name, ty, offset, size, content| PlanSection {
+        name,
+        name_offset: 1,
+        ty,
+        flags: 6,
+        offset,
+        size,
+        link: 2,
+        info: 3,
+        align: 4,
+        entsize: 5,
+        content,
+    };
+    let symbols =
+        [(0, 0, 0), (1, 0x12, 2), (1, 0xf7, 0xfff1)].map(|(name_offset, info, shndx)| PlanSymbol {
+            name_offset,
+            info,
+            other: 0x11,
+            shndx,
+            value: 9,
+            size: 10,
+        });
+    ElfPlan {
+        e_type: 2,
+        e_flags: 0x5a_0504,
+        shoff: 0x200,
+        phoff: 0x400,
+        shstrndx: 1,
+        sections: vec![
+            section(b"", 0, 0, 0, PlanContent::None),
+            section(
+                b".shstrtab",
+                sht::STRTAB,
+                0x40,
+                11,
+                PlanContent::SectionNames,
+            ),
+            section(b".strtab", sht::STRTAB, 0x50, 6, PlanContent::SymbolNames),
+            section(b".symtab", sht::SYMTAB, 0x60, 72, PlanContent::Symbols),
+            section(
+                b"odd name",
+                1,
+                0xb0,
+                5,
+                PlanContent::Bytes(arena.bytes(b"12345")),
+            ),
+            section(b".input", 1, 0xc0, 5, PlanContent::Bytes(&INPUT[5..10])),
+            section(b".text.f", 1, 0xd0, 64, PlanContent::Pieces(0..2)),
+            section(
+                b".rela.text.f",
+                sht::RELA,
+                0x120,
+                48,
+                PlanContent::Relocs(0..2),
+            ),
+        ],
+        symbols: symbols.to_vec(),
+        section_names: b"\0.shstrtab\0".to_vec(),
+        symbol_names: b"\0f\0end".to_vec(),
+        pieces: [0, 32]
+            .map(|offset| PlanPiece {
+                offset,
+                section: SectionId::new(3),
+            })
+            .to_vec(),
+        relocs: vec![
+            PlanReloc {
+                offset: 0,
+                ty: 0x38,
+                symbol: 1,
+                addend: -1,
+            },
+            PlanReloc {
+                offset: 8,
+                ty: 0x1_0000,
+                symbol: 0,
+                addend: 0,
+            },
+        ],
+        segments: [(1, 5), (6, 4), (0x7000_0000, 0x100)]
+            .map(|(ty, flags)| PlanSegment {
+                ty,
+                flags,
+                offset: 0x40,
+                file_size: 8,
+                mem_size: 9,
+            })
+            .to_vec(),
+        file_size: 0x500,
+    }
+}
+
+fn input(key: &ImageKey<'_>) -> Option<&'static [u8]> {
+    (key.name == b"dir/a.cubin" && key.member == b"x y.o" && key.size == 100).then_some(&INPUT[..])
+}
+
+fn no_input(_: &ImageKey<'_>) -> Option<&'static [u8]> {
+    None
+}
+
+/// Prints in both forms that parse back and compares.
+fn check(module: &Module<'_>) {
+    for form in [DumpBytes::Ref, DumpBytes::Full] {
+        let text = print(module, form);
+        let arena = Arena::new();
+        let resolve = if form == DumpBytes::Ref {
+            input
+        } else {
+            no_input
+        };
+        let parsed = parse(&text, &arena, &resolve).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(&parsed, module, "{text}");
+        assert_eq!(print(&parsed, form), text);
+    }
+}
+
+#[test]
+fn an_empty_module_is_four_words() {
+    check(&Module::default());
+    let text = print(&Module::default(), DumpBytes::Ref);
+    assert_eq!(
+        text,
+        "lir 1\nmodule phase=lowered target=sm_0 bytes=ref\nend\n"
+    );
+}
+
+#[test]
+fn every_variant_comes_back_at_every_phase() {
+    let arena = Arena::new();
+    let mut module = sample(&arena);
+    for phase in Phase::ALL {
+        module.phase = phase;
+        check(&module);
+    }
+    module.plan = Some(sample_plan(&arena));
+    check(&module);
+    module.image = Some(elf::write(&module, module.plan.as_ref().unwrap()).unwrap());
+    check(&module);
+    // An image that the plan does not give stands in the text.
+    assert!(
+        !print(&module, DumpBytes::Ref)
+            .rsplit_once("\nimage sha256:")
+            .unwrap()
+            .1
+            .contains("image-bytes")
+    );
+    module.image = Some(b"something else".to_vec());
+    check(&module);
+    module.plan = None;
+    check(&module);
+}
+
+#[test]
+fn rows_read_as_a_linker_engineer_expects() {
+    let arena = Arena::new();
+    let mut module = sample(&arena);
+    module.plan = Some(sample_plan(&arena));
+    let text = print(&module, DumpBytes::Ref);
+    for line in [
+        "module phase=lowered target=sm_100f bytes=ref",
+        "#0 .text.f PROGBITS flags=WRITE bytes=@0[0x40..0x50] owner=fn0:f place=0x0",
+        "#2 .text.f PROGBITS flags=EXECINSTR align=2 info=%1:f/24 bytes=@0[0x40..0x50] kind=section-names place=0x2",
+        "%1 f GLOBAL FUNC other=ENTRY in=#2:.text.f value=0x1 size=0xffffffffffffffff function=fn0",
+        "r1 0x10 R_CUDA_CONST_FIELD21_26 %0:_Z3foov addend=-0x2 keep=(R_CUDA_64 addend=-0x8000000000000000 rela)"
+            .replace("CONST_FIELD21_26", "FUNC_DESC32_20")
+            .as_str(),
+        "a0 SVAL REGCOUNT %1:f 24 0x10000",
+        "a1 HVAL MAXREG_COUNT value=0xff",
+        "a2 BVAL COMPAT_ISA_CLASS value=0x1",
+        "c1 address-taken %1:f prototype=\"#ii\"",
+        "n0 \"NVIDIA Corp\\x00\" type=1000 cuinfo=(version=2 sm=100 toolkit=130)",
+        "n1 \"NVIDIA Corp\\x00\" type=2000 tkinfo=(\"\" \"ptxas\" \"v\" \"b\" \"-O3 \")",
+        "$1 %3:\"a b\" definition=%1:f live=live size=0x8 common-align=4 value=0x0",
+        "patch #3:.text.f offset=0x4 bit=3 width=8 value=0x5 add cause=r1",
+        "output-reloc 0 offset=0x0 type=R_CUDA_ABS32_LO_32 symbol=1:f addend=-0x1",
+    ] {
+        assert!(text.lines().any(|found| found.trim() == line), "{line}\n{text}");
+    }
+}
+
+fn error(text: &str) -> ParseError {
+    let arena = Arena::new();
+    parse(text, &arena, &input).expect_err(text)
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    let head = "lir 1\nmodule phase=lowered target=sm_90 bytes=ref\n";
+    let object = "object @0 a type=REL flags=0 state=candidate\n";
+    for (body, expected) in [
+        (
+            "",
+            "line 3, column 1: expected `end`, found the end of the text",
+        ),
+        (
+            "wrong\nend\n",
+            "line 3, column 1: expected a row, found `wrong`",
+        ),
+        (
+            "end\nmore\n",
+            "line 4, column 1: expected nothing after `end`, found `more`",
+        ),
+        (
+            "%0 a GLOBAL FUNC common\nend\n",
+            "line 3, column 1: expected the field `object`, as no object owns the row",
+        ),
+        (
+            "object @1 a\nend\n",
+            "line 3, column 8: expected row `@0`, found `@1`",
+        ),
+    ] {
+        assert_eq!(error(&format!("{head}{body}")).to_string(), expected);
+    }
+    for (body, expected) in [
+        (
+            "%0 a GLOBAL FUNC in=#3:x",
+            "line 4, column 21: `#3` is not defined: the table has 0 rows",
+        ),
+        (
+            "%0 a GLOBAL FUNC common\nlink-symbols\n$0 %0:b",
+            "line 6, column 4: `%0` is named `a`, not `b`",
+        ),
+        (
+            "%0 a GLOBAL FUNCTION common",
+            "line 4, column 13: expected a symbol type or a number, found `FUNCTION`",
+        ),
+        (
+            "%0 a GLOBAL 256 common",
+            "line 4, column 13: expected a number of at most 8 bits, found 0x100",
+        ),
+        (
+            "#0 a PROGBITS size=4",
+            "line 4, column 15: expected one of the fields flags, align, entsize, link, info, \
+             bytes, nobits, decoded, relocs, attributes, kind, owner, place, object, found `size`",
+        ),
+        (
+            "#0 a PROGBITS bytes=@0[0x0..0x1]",
+            "line 4, column 21: 0x0..0x1 is no range of the image, which has 0x0 bytes",
+        ),
+        (
+            "#0 a PROGBITS decoded relocs=r0..1",
+            "line 4, column 30: the range ends at `r1`, the table has 0 rows",
+        ),
+        (
+            "r0 0x0 R_CUDA_32 none",
+            "line 4, column 1: expected a heading `relocs #…` above the first row",
+        ),
+        (
+            "#0 a PROGBITS bytes=hash:0011223344556677+8",
+            "line 4, column 21: a hash stands for bytes that are not in the text",
+        ),
+    ] {
+        assert_eq!(
+            error(&format!("{head}{object}{body}\nend\n")).to_string(),
+            expected
+        );
+    }
+    assert_eq!(
+        error("lir 2\n").to_string(),
+        "line 1, column 5: expected version 1, found 2"
+    );
+}
+
+#[test]
+fn inputs_are_asked_for_and_compared() {
+    let arena = Arena::new();
+    let module = sample(&arena);
+    let text = print(&module, DumpBytes::Ref);
+    let missing = parse(&text, &arena, &no_input).unwrap_err();
+    assert!(
+        missing
+            .message
+            .contains("dir/a.cubin:x y.o` is not at hand"),
+        "{missing}"
+    );
+    let other = |_: &ImageKey<'_>| Some(&[0u8; 100][..]);
+    let changed = parse(&text, &arena, &other).unwrap_err();
+    assert!(changed.message.contains("SHA-256"), "{changed}");
+    let short = |_: &ImageKey<'_>| Some(&INPUT[..99]);
+    let changed = parse(&text, &arena, &short).unwrap_err();
+    assert!(
+        changed.message.contains("expected an image of 100 bytes"),
+        "{changed}"
+    );
+}
+
+#[test]
+fn hashes_do_not_parse_back() {
+    let arena = Arena::new();
+    let text = print(&sample(&arena), DumpBytes::Hash);
+    assert!(text.contains("bytes=hash:"), "{text}");
+    assert!(!text.contains("@0[") && !text.contains("image-bytes"));
+    assert!(error(&text).message.contains("--dump-bytes=ref"));
+}
+
+#[test]
+fn a_filter_shows_what_it_names() {
+    let arena = Arena::new();
+    let mut module = sample(&arena);
+    module.plan = Some(sample_plan(&arena));
+    let filter = |name: &str| {
+        print_filtered(
+            &module,
+            &Filter {
+                names: vec![name.to_owned()],
+            },
+        )
+    };
+    let text = filter("foo");
+    assert!(text.contains("\n    %0 _Z3foov "), "{text}");
+    assert!(!text.contains("\n    %1 f "), "{text}");
+    // References to it stay, with the ids of the whole dump.
+    assert!(text.contains("\n    r1 "), "{text}");
+    assert!(text.contains("\n    p0 %0:_Z3foov"), "{text}");
+    // Whole lines of the whole dump.
+    let whole = print(&module, DumpBytes::Hash);
+    let lines: Vec<&str> = whole.lines().collect();
+    assert!(
+        text.lines().skip(2).all(|line| lines.contains(&line)),
+        "{text}"
+    );
+    let nothing = filter("no such name");
+    assert!(!nothing.contains("object"), "{nothing}");
+}
+
+#[test]
+fn no_prefix_of_a_text_is_a_module() {
+    let arena = Arena::new();
+    let mut module = sample(&arena);
+    module.plan = Some(sample_plan(&arena));
+    module.image = Some(elf::write(&module, module.plan.as_ref().unwrap()).unwrap());
+    let text = print(&module, DumpBytes::Full);
+    let whole = text.trim_end().len();
+    for end in 0..whole {
+        let arena = Arena::new();
+        assert!(parse(&text[..end], &arena, &input).is_err(), "{end}");
+    }
+    assert!(parse(&text[..whole], &arena, &input).is_ok());
+}
+
+#[test]
+fn damaged_texts_are_refused_or_print_again() {
+    let arena = Arena::new();
+    let mut module = sample(&arena);
+    module.plan = Some(sample_plan(&arena));
+    module.image = Some(elf::write(&module, module.plan.as_ref().unwrap()).unwrap());
+    let text = print(&module, DumpBytes::Ref);
+    let mut state = 0x1234_5678_9abc_def0_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize
+    };
+    let (mut parsed_again, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let mut damaged = text.clone().into_bytes();
+        for _ in 0..1 + next() % 3 {
+            let at = next() % damaged.len();
+            match next() % 4 {
+                0 => damaged[at] = b' ' + (next() % 95) as u8,
+                1 => drop(damaged.remove(at)),
+                2 => damaged.insert(at, b"0123456789abcdef%#=\"\n;"[next() % 22]),
+                _ => damaged[at] = damaged[next() % damaged.len()],
+            }
+        }
+        let damaged = String::from_utf8(damaged).unwrap();
+        let arena = Arena::new();
+        match parse(&damaged, &arena, &input) {
+            Err(_) => refused += 1,
+            Ok(module) => {
+                let text = print(&module, DumpBytes::Ref);
+                let again = Arena::new();
+                assert_eq!(parse(&text, &again, &input).as_ref(), Ok(&module), "{text}");
+                parsed_again += 1;
+            }
+        }
+    }
+    assert!(
+        parsed_again > 100 && refused > 100,
+        "{parsed_again} {refused}"
+    );
+}

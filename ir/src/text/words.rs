@@ -1,0 +1,330 @@
+//! Words for the values of enumerations and of ELF fields, both ways.
+
+use std::borrow::Cow;
+
+use crate::attribute::format;
+use crate::callgraph_record::CallKind;
+use crate::elf::raw;
+use crate::function::FunctionState;
+use crate::link_symbol::Liveness;
+use crate::object::ObjectState;
+use crate::section::SectionKind;
+use crate::symbol::stb;
+use crate::symbol::sto;
+use crate::symbol::stt;
+use crate::target::attributes::attribute_by_name;
+use crate::target::attributes::attribute_name;
+use crate::target::compat;
+use crate::target::relocs::reloc_by_name;
+use crate::target::relocs::reloc_type;
+use crate::target::section_types::shf;
+use crate::target::section_types::sht;
+
+/// Values with their words.
+pub(super) struct Words<T: 'static>(&'static [(T, &'static str)]);
+
+impl<T: Copy + PartialEq> Words<T> {
+    /// The word of a value.
+    pub(super) fn word(&self, value: T) -> Option<&'static str> {
+        self.0
+            .iter()
+            .find(|(known, _)| *known == value)
+            .map(|(_, word)| *word)
+    }
+
+    /// The value of a word.
+    pub(super) fn value(&self, word: &str) -> Option<T> {
+        self.0
+            .iter()
+            .find(|(_, known)| *known == word)
+            .map(|(value, _)| *value)
+    }
+
+    /// All words, for messages.
+    pub(super) fn list(&self) -> String {
+        self.0
+            .iter()
+            .map(|(_, word)| *word)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+pub(super) const FILE_TYPES: Words<u16> = Words(&[(1, "REL"), (2, "EXEC"), (0xff00, "EWP")]);
+
+pub(super) const OBJECT_STATES: Words<ObjectState> = Words(&[
+    (ObjectState::Candidate, "candidate"),
+    (ObjectState::Included, "included"),
+    (ObjectState::SkippedUnneeded, "skipped-unneeded"),
+    (ObjectState::SkippedExecutable, "skipped-executable"),
+    (ObjectState::Linker, "linker"),
+]);
+
+const SECTION_TYPES: Words<u32> = Words(&[
+    (sht::NULL, "NULL"),
+    (sht::PROGBITS, "PROGBITS"),
+    (sht::SYMTAB, "SYMTAB"),
+    (sht::STRTAB, "STRTAB"),
+    (sht::RELA, "RELA"),
+    (sht::NOTE, "NOTE"),
+    (sht::NOBITS, "NOBITS"),
+    (sht::REL, "REL"),
+    (sht::SYMTAB_SHNDX, "SYMTAB_SHNDX"),
+    (sht::CUDA_INFO, "CUDA_INFO"),
+    (sht::CUDA_CALLGRAPH, "CUDA_CALLGRAPH"),
+    (sht::CUDA_PROTOTYPE, "CUDA_PROTOTYPE"),
+    (sht::CUDA_RESOLVED_RELA, "CUDA_RESOLVED_RELA"),
+    (sht::CUDA_GLOBAL, "CUDA_GLOBAL"),
+    (sht::CUDA_GLOBAL_INIT, "CUDA_GLOBAL_INIT"),
+    (sht::CUDA_LOCAL, "CUDA_LOCAL"),
+    (sht::CUDA_SHARED, "CUDA_SHARED"),
+    (sht::CUDA_RELOCINFO, "CUDA_RELOCINFO"),
+    (sht::CUDA_SHARED_RESERVED, "CUDA_SHARED_RESERVED"),
+    (sht::CUDA_COMPAT, "CUDA_COMPAT"),
+]);
+
+const CONSTANT: &str = "CUDA_CONSTANT";
+
+/// The word of a section type, or its number.
+pub(super) fn section_type(ty: u32) -> Cow<'static, str> {
+    if (sht::CUDA_CONSTANT0..=sht::CUDA_CONSTANT17).contains(&ty) {
+        return format!("{CONSTANT}{}", ty - sht::CUDA_CONSTANT0).into();
+    }
+    SECTION_TYPES
+        .word(ty)
+        .map_or_else(|| format!("{ty:#x}").into(), Cow::from)
+}
+
+/// The section type with this word.
+pub(super) fn section_type_value(word: &str) -> Option<u32> {
+    if let Some(bank) = word.strip_prefix(CONSTANT) {
+        let bank: u32 = bank.parse().ok()?;
+        return (bank <= 17).then_some(sht::CUDA_CONSTANT0 + bank);
+    }
+    SECTION_TYPES.value(word)
+}
+
+pub(super) const SECTION_FLAGS: Words<u64> = Words(&[
+    (shf::WRITE, "WRITE"),
+    (shf::ALLOC, "ALLOC"),
+    (shf::EXECINSTR, "EXECINSTR"),
+    (shf::INFO_LINK, "INFO_LINK"),
+    (shf::CUDA_INFO_NOTE, "CUDA_INFO_NOTE"),
+    (shf::CUDA_TOOL_NOTE, "CUDA_TOOL_NOTE"),
+]);
+
+pub(super) const SYMBOL_OTHERS: Words<u64> = Words(&[
+    (sto::ENTRY as u64, "ENTRY"),
+    (sto::GLOBAL as u64, "GLOBAL"),
+    (sto::SHARED as u64, "SHARED"),
+    (sto::CONSTANT as u64, "CONSTANT"),
+]);
+
+pub(super) const SEGMENT_FLAGS: Words<u64> = Words(&[(4, "R"), (2, "W"), (1, "X")]);
+
+pub(super) const SEGMENT_TYPES: Words<u32> = Words(&[(1, "PT_LOAD"), (6, "PT_PHDR")]);
+
+/// Flags joined by `|`, the unknown ones as a number.
+pub(super) fn flags(words: &Words<u64>, flags: u64) -> String {
+    let mut parts = Vec::new();
+    let mut rest = flags;
+    for (bit, word) in words.0 {
+        if flags & bit != 0 {
+            parts.push(Cow::from(*word));
+            rest &= !bit;
+        }
+    }
+    if rest != 0 || parts.is_empty() {
+        parts.push(format!("{rest:#x}").into());
+    }
+    parts.join("|")
+}
+
+pub(super) const BINDINGS: Words<u8> = Words(&[
+    (stb::LOCAL, "LOCAL"),
+    (stb::GLOBAL, "GLOBAL"),
+    (stb::WEAK, "WEAK"),
+]);
+
+pub(super) const SYMBOL_TYPES: Words<u8> = Words(&[
+    (stt::NOTYPE, "NOTYPE"),
+    (stt::OBJECT, "OBJECT"),
+    (stt::FUNC, "FUNC"),
+    (stt::SECTION, "SECTION"),
+    (stt::CUDA_TEXTURE, "CUDA_TEXTURE"),
+    (stt::CUDA_SAMPLER, "CUDA_SAMPLER"),
+    (stt::CUDA_SURFACE, "CUDA_SURFACE"),
+    (stt::CUDA_OBJECT, "CUDA_OBJECT"),
+]);
+
+pub(super) const RESERVED_INDICES: Words<u16> =
+    Words(&[(raw::SHN_ABS, "ABS"), (raw::SHN_COMMON, "COMMON")]);
+
+/// Kinds without a bank number.
+pub(super) const SECTION_KINDS: Words<SectionKind> = Words(&[
+    (SectionKind::Unclassified, "unclassified"),
+    (SectionKind::Null, "null"),
+    (SectionKind::SectionNames, "section-names"),
+    (SectionKind::SymbolNames, "symbol-names"),
+    (SectionKind::Symbols, "symbols"),
+    (SectionKind::SymbolSectionIndices, "symbol-section-indices"),
+    (SectionKind::Relocs, "relocs"),
+    (SectionKind::ToolInfo, "tool-info"),
+    (SectionKind::CudaInfo, "cuda-info"),
+    (SectionKind::Info, "info"),
+    (SectionKind::FunctionInfo, "function-info"),
+    (SectionKind::Compat, "compat"),
+    (SectionKind::CallGraph, "call-graph"),
+    (SectionKind::Prototypes, "prototypes"),
+    (SectionKind::RelAction, "rel-action"),
+    (SectionKind::Text, "text"),
+    (SectionKind::GlobalInit, "global-init"),
+    (SectionKind::Global, "global"),
+    (SectionKind::KernelShared, "kernel-shared"),
+    (SectionKind::ModuleShared, "module-shared"),
+    (SectionKind::Local, "local"),
+    (SectionKind::Unified, "unified"),
+    (SectionKind::Debug, "debug"),
+    (SectionKind::Other, "other"),
+]);
+
+type BankKind = fn(u8) -> SectionKind;
+
+/// Kinds with a bank number, printed as `word/bank`.
+pub(super) const BANK_KINDS: [(&str, BankKind); 2] = [
+    ("constant-bank", SectionKind::ConstantBank),
+    ("function-constants", SectionKind::FunctionConstants),
+];
+
+/// The word of a section kind.
+pub(super) fn section_kind(kind: SectionKind) -> Cow<'static, str> {
+    match kind {
+        SectionKind::ConstantBank(bank) => format!("constant-bank/{bank}").into(),
+        SectionKind::FunctionConstants(bank) => format!("function-constants/{bank}").into(),
+        // Every other kind is in the table, which a test shows.
+        plain => SECTION_KINDS.word(plain).unwrap_or("unclassified").into(),
+    }
+}
+
+pub(super) const FUNCTION_STATES: Words<FunctionState> = Words(&[
+    (FunctionState::Candidate, "candidate"),
+    (FunctionState::Chosen, "chosen"),
+    (FunctionState::Losing, "losing"),
+]);
+
+pub(super) const LIVENESS: Words<Liveness> = Words(&[
+    (Liveness::Unknown, "unknown"),
+    (Liveness::Live, "live"),
+    (Liveness::Unreachable, "unreachable"),
+    (Liveness::Unreferenced, "unreferenced"),
+]);
+
+pub(super) const CALL_KINDS: Words<CallKind> = Words(&[
+    (CallKind::Direct, "direct"),
+    (CallKind::AddressTaken, "address-taken"),
+    (CallKind::Indirect, "indirect"),
+    (CallKind::TakesAddress, "takes-address"),
+]);
+
+pub(super) const FORMATS: Words<u8> = Words(&[
+    (format::NVAL, "NVAL"),
+    (format::BVAL, "BVAL"),
+    (format::HVAL, "HVAL"),
+    (format::SVAL, "SVAL"),
+]);
+
+/// Codes of `.nv.compat`, a number space of its own: the prefix keeps the words apart.
+const COMPAT_CODES: Words<u8> = Words(&[
+    (
+        compat::CUDA_ACCELERATOR_TARGET,
+        "COMPAT_CUDA_ACCELERATOR_TARGET",
+    ),
+    (compat::ISA_CLASS, "COMPAT_ISA_CLASS"),
+    (compat::INST_TENSORMAP_V1, "COMPAT_INST_TENSORMAP_V1"),
+    (compat::INST_TCGEN05_MMA, "COMPAT_INST_TCGEN05_MMA"),
+    (
+        compat::ENABLE_OPPORTUNISTIC_FINALIZATION,
+        "COMPAT_ENABLE_OPPORTUNISTIC_FINALIZATION",
+    ),
+    (
+        compat::MERCURY_ISA_MAJOR_MINOR_VERSION,
+        "COMPAT_MERCURY_ISA_MAJOR_MINOR_VERSION",
+    ),
+    (
+        compat::MERCURY_ISA_PATCH_VERSION,
+        "COMPAT_MERCURY_ISA_PATCH_VERSION",
+    ),
+    (
+        compat::CAN_FASTPATH_FINALIZE,
+        "COMPAT_CAN_FASTPATH_FINALIZE",
+    ),
+]);
+
+/// The word of an attribute code, or its number.
+pub(super) fn attribute_code(code: u8, is_compat: bool) -> Cow<'static, str> {
+    let word = if is_compat {
+        COMPAT_CODES.word(code)
+    } else {
+        attribute_name(code)
+    };
+    word.map_or_else(|| format!("{code:#04x}").into(), Cow::from)
+}
+
+/// The attribute code with this word.
+pub(super) fn attribute_code_value(word: &str) -> Option<u8> {
+    COMPAT_CODES.value(word).or_else(|| attribute_by_name(word))
+}
+
+/// The name of a relocation type, or its number.
+pub(super) fn reloc_name(ty: u32) -> Cow<'static, str> {
+    match reloc_type(ty) {
+        Some(row) => format!("R_CUDA_{}", row.name).into(),
+        None => format!("{ty:#x}").into(),
+    }
+}
+
+/// The relocation type with this name.
+pub(super) fn reloc_value(word: &str) -> Option<u32> {
+    reloc_by_name(word.strip_prefix("R_CUDA_")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_values_are_one_to_one() {
+        for (kind, word) in SECTION_KINDS.0 {
+            assert_eq!(section_kind(*kind), *word);
+            assert_eq!(SECTION_KINDS.value(word), Some(*kind));
+        }
+        for ty in (0..0x20).chain(0x7000_0000..0x7000_0100) {
+            let word = section_type(ty);
+            assert_eq!(
+                section_type_value(&word).is_none(),
+                word.starts_with("0x"),
+                "{word}"
+            );
+            assert!(
+                word.starts_with("0x") || section_type_value(&word) == Some(ty),
+                "{word}"
+            );
+        }
+        for code in 0..=u8::MAX {
+            for is_compat in [false, true] {
+                let word = attribute_code(code, is_compat);
+                assert!(word.starts_with("0x") || attribute_code_value(&word) == Some(code));
+            }
+        }
+        for ty in 0..0x200 {
+            let word = reloc_name(ty);
+            assert!(word.starts_with("0x") || reloc_value(&word) == Some(ty));
+        }
+        assert_eq!(section_type_value("CUDA_CONSTANT18"), None);
+        assert_eq!(
+            flags(&SECTION_FLAGS, 0x8000_0006),
+            "ALLOC|EXECINSTR|0x80000000"
+        );
+        assert_eq!(flags(&SECTION_FLAGS, 0), "0x0");
+    }
+}
