@@ -193,6 +193,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "object" => return self.object_block(),
             "unowned" => self.start_block(None),
             "option" => self.option()?,
+            "section-names" | "symbol-names" => return self.plan_strings(position, word),
             "relocs" => self.reloc_section = Some(self.entity()?),
             "attributes" => self.attribute_section = Some(self.optional_section()?),
             "notes" => self.note_section = Some(self.optional_section()?),

@@ -28,14 +28,6 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                     return Err(position.error("a second plan"));
                 }
             }
-            "section-names" => {
-                let strings = self.strings()?;
-                self.plan_at(position)?.section_names.extend(strings);
-            }
-            "symbol-names" => {
-                let strings = self.strings()?;
-                self.plan_at(position)?.symbol_names.extend(strings);
-            }
             "output-section" => {
                 let next = self.plan_at(position)?.sections.len();
                 let row = self.plan_section(next)?;
@@ -63,6 +55,21 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Reads a string table, rows of strings at their offsets.
+    pub(super) fn plan_strings(&mut self, position: Position, word: &str) -> Parsed<()> {
+        let strings = self.strings()?;
+        let plan = self.plan_at(position)?;
+        let table = match word {
+            "section-names" => &mut plan.section_names,
+            _ => &mut plan.symbol_names,
+        };
+        if !table.is_empty() {
+            return Err(position.error("a second table of this name"));
+        }
+        *table = strings;
+        Ok(())
     }
 
     fn plan_at(&mut self, position: Position) -> Parsed<&mut ElfPlan<'data>> {

@@ -504,11 +504,11 @@ fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
     }
 }
 
-fn input(key: &ImageKey<'_>) -> Option<&'static [u8]> {
+fn input<'d>(key: &ImageKey<'_>) -> Option<&'d [u8]> {
     (key.name == b"dir/a.cubin" && key.member == b"x y.o" && key.size == 100).then_some(&INPUT[..])
 }
 
-fn no_input(_: &ImageKey<'_>) -> Option<&'static [u8]> {
+fn no_input<'d>(_: &ImageKey<'_>) -> Option<&'d [u8]> {
     None
 }
 
