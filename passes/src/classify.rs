@@ -1,0 +1,241 @@
+//! `classify`: sections and symbols get their kinds.
+//!
+//! A section's kind comes from its type and name; the function that owns it from its header: code
+//! from the symbol defined in it, other per-function sections (`SHF_INFO_LINK`) and relocation
+//! sections from the section that `sh_info` names. A function's register count comes from its
+//! REGCOUNT record (`merge.md` sections 3 and 6, `nvinfo.md` section 2).
+//!
+//! Refused: what this linker would otherwise drop unseen.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::target::attributes;
+use cuweld_ir::target::section_types::constant_bank;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `classify` pass.
+pub struct Classify;
+
+impl Pass for Classify {
+    fn name(&self) -> &'static str {
+        "classify"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Give every section its kind and its owner, and every function its register count"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Lowered
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Classified)
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        for section in module.sections.values_mut() {
+            section.kind = kind(section);
+        }
+        owners(module);
+        registers(module);
+        refuse_unsupported(module, cx)?;
+        cx.statistics.add("sections", module.sections.len() as u64);
+        cx.statistics.add("functions", module.functions.len() as u64);
+        Ok(Changed::Yes)
+    }
+}
+
+/// The kind of a section, from its type, flags and name.
+fn kind(section: &Section<'_>) -> SectionKind {
+    let name = section.name;
+    match section.ty {
+        sht::NULL => SectionKind::Null,
+        sht::SYMTAB => SectionKind::Symbols,
+        sht::SYMTAB_SHNDX => SectionKind::SymbolSectionIndices,
+        sht::STRTAB if name == b".shstrtab" => SectionKind::SectionNames,
+        sht::STRTAB => SectionKind::SymbolNames,
+        sht::REL | sht::RELA => SectionKind::Relocs,
+        sht::NOTE if name == b".note.nv.tkinfo" => SectionKind::ToolInfo,
+        sht::NOTE if name == b".note.nv.cuinfo" => SectionKind::CudaInfo,
+        sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => SectionKind::FunctionInfo,
+        sht::CUDA_INFO => SectionKind::Info,
+        sht::CUDA_COMPAT => SectionKind::Compat,
+        sht::CUDA_CALLGRAPH => SectionKind::CallGraph,
+        sht::CUDA_PROTOTYPE => SectionKind::Prototypes,
+        sht::CUDA_RELOCINFO => SectionKind::RelAction,
+        sht::CUDA_GLOBAL => SectionKind::Global,
+        sht::CUDA_GLOBAL_INIT => SectionKind::GlobalInit,
+        sht::CUDA_LOCAL => SectionKind::Local,
+        sht::CUDA_SHARED if section.flags & shf::INFO_LINK != 0 => SectionKind::KernelShared,
+        sht::CUDA_SHARED => SectionKind::ModuleShared,
+        _ if name.starts_with(b".nv.uft") || name.starts_with(b".nv.udt") => SectionKind::Unified,
+        _ if section.flags & shf::EXECINSTR != 0 => SectionKind::Text,
+        ty => match constant_bank(ty) {
+            Some(bank) if section.flags & shf::INFO_LINK != 0 => {
+                SectionKind::FunctionConstants(bank)
+            }
+            Some(bank) => SectionKind::ConstantBank(bank),
+            None if ty == sht::PROGBITS
+                && (name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")) =>
+            {
+                SectionKind::Debug
+            }
+            None => SectionKind::Other,
+        },
+    }
+}
+
+fn owners(module: &mut Module<'_>) {
+    let code: Vec<(FunctionId, SectionId)> =
+        module.functions.iter().map(|(id, function)| (id, function.views.sass.text)).collect();
+    for (function, text) in code {
+        // The first symbol of a section is its function; ptxas writes one function a section.
+        let section = &mut module.sections[text];
+        if section.kind == SectionKind::Text && section.owner.is_none() {
+            section.owner = Some(function);
+        }
+    }
+    let ids: Vec<SectionId> = module.sections.ids().collect();
+    for pass in [false, true] {
+        for &id in &ids {
+            let section = &module.sections[id];
+            // Relocation sections come second: their target may be owned only since the first round.
+            if (section.kind == SectionKind::Relocs) != pass {
+                continue;
+            }
+            if section.kind == SectionKind::CudaInfo {
+                continue;
+            }
+            let SectionInfo::Section(target) = section.info else { continue };
+            let owner = module.sections[target].owner;
+            let kind = section.kind;
+            module.sections[id].owner = owner;
+            if let (Some(function), SectionKind::FunctionInfo) = (owner, kind) {
+                module.functions[function].views.sass.info = Some(id);
+            }
+        }
+    }
+}
+
+fn registers(module: &mut Module<'_>) {
+    for attribute in module.attributes.values() {
+        if attribute.code != attributes::REGCOUNT {
+            continue;
+        }
+        let Some(SymbolRef::Symbol(symbol)) =
+            module.attribute_refs.get(attribute.refs.start as usize).copied()
+        else {
+            continue;
+        };
+        if let (Some(function), Some(count)) =
+            (module.symbols[symbol].function, attribute.word(0))
+        {
+            module.functions[function].registers = count;
+        }
+    }
+}
+
+fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
+    let mut refused = false;
+    for (id, section) in module.sections.iter() {
+        let what = match section.kind {
+            SectionKind::Unified => "unified function and data tables are not supported yet",
+            SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
+            SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
+            SectionKind::Text if section.flags >> 3 != 0 => {
+                "flags that 13.0 compilers do not write (legacy barrier count)"
+            }
+            SectionKind::Relocs if !may_be_relocated(module, section) => {
+                cx.diagnostics.emit(
+                    Diagnostic::fatal("Internal error: unexpected reloc section")
+                        .note(located(module, id))
+                        .at(section.object.index_u32(), 0),
+                );
+                refused = true;
+                continue;
+            }
+            _ => continue,
+        };
+        cx.diagnostics.emit(
+            Diagnostic::fatal(format!("cuweld: unsupported: {what}"))
+                .note(located(module, id))
+                .at(section.object.index_u32(), 0),
+        );
+        refused = true;
+    }
+    for (_, function) in module.functions.iter() {
+        let section = &module.sections[function.views.sass.text];
+        let owner = section.owner.map(|owner| module.functions[owner].symbol);
+        if section.kind != SectionKind::Text || owner != Some(function.symbol) {
+            cx.diagnostics.emit(
+                Diagnostic::fatal("cuweld: unsupported: two functions in one section")
+                    .note(located(module, function.views.sass.text))
+                    .at(function.object.index_u32(), 0),
+            );
+            refused = true;
+        }
+    }
+    if refused { Err(PassError::Diagnosed) } else { Ok(()) }
+}
+
+fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {
+    let SectionInfo::Section(target) = section.info else { return false };
+    !matches!(
+        module.sections[target].kind,
+        SectionKind::Null
+            | SectionKind::Symbols
+            | SectionKind::SectionNames
+            | SectionKind::SymbolNames
+            | SectionKind::SymbolSectionIndices
+            | SectionKind::Relocs
+            | SectionKind::Info
+            | SectionKind::FunctionInfo
+            | SectionKind::CallGraph
+            | SectionKind::Prototypes
+            | SectionKind::Compat
+            | SectionKind::ToolInfo
+            | SectionKind::CudaInfo
+    )
+}
+
+/// Where a section is, for notes.
+pub(crate) fn located(module: &Module<'_>, section: SectionId) -> String {
+    let row = &module.sections[section];
+    let object = &module.objects[row.object];
+    let index = object.sections.ordinal(section).unwrap_or(0);
+    format!(
+        "in '{}', section {index} '{}'",
+        object.display(),
+        String::from_utf8_lossy(row.name)
+    )
+}
+
+/// Position of an object in the order of messages.
+pub(crate) trait IndexU32 {
+    /// The id's index.
+    fn index_u32(self) -> u32;
+}
+
+impl<K: cuweld_ir::table::EntityId> IndexU32 for K {
+    fn index_u32(self) -> u32 {
+        self.index() as u32
+    }
+}

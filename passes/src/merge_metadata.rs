@@ -1,0 +1,301 @@
+//! `merge-metadata`: attribute lists, compatibility records and notes of the output.
+//!
+//! Each output list of `.nv.info` and `.nv.info.F` is the reverse of the concatenated input lists,
+//! with references mapped and with the records of what is not linked left out (`nvinfo.md` section
+//! 2). `.nv.compat` records are merged pairwise in input order (section 4). The tool note is
+//! followed by those of all inputs; the cuinfo note carries the smallest virtual SM (section 5).
+//!
+//! Linear in the records.
+
+use cuweld_ir::Attribute;
+use cuweld_ir::AttributeId;
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::MergedInfo;
+use cuweld_ir::Module;
+use cuweld_ir::Note;
+use cuweld_ir::Object;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::attribute::format;
+use cuweld_ir::elf::note_records::cuda_info;
+use cuweld_ir::elf::note_records::cuda_info_fields;
+use cuweld_ir::elf::note_records::tool_info;
+use cuweld_ir::target::attributes;
+use cuweld_ir::target::arch::Suffix;
+use cuweld_ir::target::compat;
+use cuweld_ir::target::toolkit;
+
+use crate::analysis::Preserved;
+use crate::classify::IndexU32;
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `merge-metadata` pass.
+pub struct MergeMetadata;
+
+impl Pass for MergeMetadata {
+    fn name(&self) -> &'static str {
+        "merge-metadata"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Merge attribute lists, compatibility records and notes"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        merge_info(module);
+        merge_compat(module, cx);
+        merge_notes(module, cx);
+        let records: usize = module.merged_info.iter().map(|list| list.records.len()).sum();
+        cx.statistics.add("attribute records", records as u64);
+        Ok(Changed::Yes)
+    }
+}
+
+/// Makes the output lists: the module's first, then kernels and device functions object by object,
+/// as nvlink creates their sections.
+fn merge_info(module: &mut Module<'_>) {
+    let mut lists = vec![MergedInfo { function: None, records: Vec::new() }];
+    let objects: Vec<Object<'_>> =
+        module.included_objects().map(|(_, object)| object.clone()).collect();
+    // The copy whose turn created a function's section gives the place, the chosen copy the records.
+    let mut placed = vec![false; module.link_symbols.len()];
+    for object in &objects {
+        for id in object.sections.iter() {
+            if module.sections[id].kind == SectionKind::Info {
+                for attribute in module.sections[id].attributes.iter() {
+                    lists[0].records.extend(converted(module, attribute, None));
+                }
+            }
+        }
+        let mut create = |module: &mut Module<'_>, function: FunctionId| {
+            let Some(link) = module.symbols[module.functions[function].symbol].link else { return };
+            if !module.functions[function].edges_count
+                || !module.link_symbols[link].live.is_live()
+                || std::mem::replace(&mut placed[link.index_u32() as usize], true)
+            {
+                return;
+            }
+            let Some(chosen) = module.link_function(link) else { return };
+            let mut records = Vec::new();
+            if let Some(section) = module.functions[chosen].views.sass.info {
+                for attribute in module.sections[section].attributes.iter() {
+                    records.extend(converted(module, attribute, Some(chosen)));
+                }
+            }
+            records.reverse();
+            lists.push(MergedInfo { function: Some(chosen), records });
+        };
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            if let Some(function) = symbol.function
+                && symbol.is_entry()
+            {
+                create(module, function);
+            }
+        }
+        for id in object.sections.iter() {
+            let section = &module.sections[id];
+            if section.kind == SectionKind::FunctionInfo
+                && let Some(function) = section.owner
+            {
+                create(module, function);
+            }
+        }
+    }
+    lists[0].records.reverse();
+    module.merged_info = lists;
+}
+
+/// The record as the output shows it: itself, a new one, or none.
+fn converted(
+    module: &mut Module<'_>,
+    id: AttributeId,
+    function: Option<FunctionId>,
+) -> Option<AttributeId> {
+    let attribute = &module.attributes[id];
+    let executable = !module.options.relocatable;
+    let refs = module.refs(attribute);
+    match attribute.code {
+        attributes::ERROR | attributes::LOAD_CACHE_REQUEST => return None,
+        attributes::MAX_STACK_SIZE if executable => return None,
+        attributes::AT_ENTRY_FRAGMENTS
+            if executable
+                && function.is_some_and(|function| {
+                    !module.symbols[module.functions[function].symbol].is_entry()
+                }) =>
+        {
+            return None;
+        }
+        attributes::EXTERNS => {
+            let kept: Vec<SymbolRef> =
+                refs.iter().copied().filter(|target| is_kept_extern(module, *target)).collect();
+            if kept.is_empty() {
+                return None;
+            }
+            if kept.len() == refs.len() {
+                return Some(id);
+            }
+            let row = attribute.clone();
+            return Some(created(module, Attribute { section: None, ..row }, &kept));
+        }
+        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => return Some(id),
+        _ => {}
+    }
+    refs.iter().all(|target| survives(module, *target)).then_some(id)
+}
+
+/// Whether what a record refers to is part of the output.
+fn survives(module: &Module<'_>, target: SymbolRef) -> bool {
+    match target {
+        SymbolRef::None => true,
+        SymbolRef::Section(section) => module.is_section_linked(section),
+        SymbolRef::Symbol(symbol) => {
+            let row = &module.symbols[symbol];
+            let Some(link) = row.link else { return false };
+            let losing = row.function.is_some_and(|function| {
+                module.functions[function].state == FunctionState::Losing
+            });
+            module.link_symbols[link].live.is_live() && !losing
+        }
+    }
+}
+
+/// EXTERNS keeps functions that stay undefined, and kernels.
+pub(crate) fn is_kept_extern(module: &Module<'_>, target: SymbolRef) -> bool {
+    let Some(symbol) = target.symbol() else { return false };
+    let row = &module.symbols[symbol];
+    let Some(link) = row.link else { return false };
+    let link = &module.link_symbols[link];
+    let entry = link.definition.is_some_and(|symbol| module.symbols[symbol].is_entry());
+    row.is_function() && link.live.is_live() && (link.definition.is_none() || entry)
+}
+
+/// Adds a record that the linker made, with these references.
+pub(crate) fn created<'data>(
+    module: &mut Module<'data>,
+    attribute: Attribute<'data>,
+    refs: &[SymbolRef],
+) -> AttributeId {
+    let start = module.attribute_refs.len() as u32;
+    module.attribute_refs.extend_from_slice(refs);
+    let refs = start..module.attribute_refs.len() as u32;
+    module.attributes.push(Attribute { refs, ..attribute })
+}
+
+/// A record without payload.
+pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute<'data> {
+    Attribute { section: None, format, code, value, refs: 0..0, rest: &[] }
+}
+
+fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
+    if !module.target.has_compat() {
+        return;
+    }
+    let specific = u16::from(module.target.suffix == Suffix::Specific);
+    let mut merged: Vec<(u8, u8, u16)> =
+        vec![(format::BVAL, compat::CUDA_ACCELERATOR_TARGET, specific)];
+    let merge = |merged: &mut Vec<(u8, u8, u16)>, format, code, value| {
+        match merged.iter_mut().skip(1).find(|(_, known, _)| *known == code) {
+            Some((_, _, old)) => *old = compat::merge(code, *old, value),
+            None => merged.push((format, code, value)),
+        }
+    };
+    let mut warnings = Vec::new();
+    for (id, object) in module.included_objects() {
+        let mut sections =
+            object.sections.iter().filter(|id| module.sections[*id].kind == SectionKind::Compat);
+        let Some(section) = sections.next() else { continue };
+        let records = &module.attributes[module.sections[section].attributes];
+        for record in records {
+            if compat::is_merged(record.code) {
+                merge(&mut merged, record.format, record.code, record.value);
+            }
+        }
+        for (code, default) in compat::DEFAULTS {
+            if records.iter().any(|record| record.code == code) {
+                continue;
+            }
+            let format = if code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION {
+                format::HVAL
+            } else {
+                format::BVAL
+            };
+            if code == compat::ISA_CLASS {
+                warnings.push(
+                    Diagnostic::warning(format!(
+                        "Output is limited to run on SM Arch '{}' only, due to missing attribute 'ISA_CLASS' in input file '{}'",
+                        module.target.sm,
+                        object.display()
+                    ))
+                    .at(id.index_u32(), 0),
+                );
+            }
+            merge(&mut merged, format, code, default);
+        }
+    }
+    for warning in warnings {
+        cx.diagnostics.emit(warning);
+    }
+    module.merged_compat = merged
+        .into_iter()
+        .map(|(format, code, value)| created(module, value_record(format, code, value), &[]))
+        .collect();
+}
+
+fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
+    let options = &module.options;
+    let object_name = if options.debug { options.output_name.as_str() } else { "" };
+    let (tool, version, branch) = if options.stamp_nvlink {
+        (toolkit::STAMP_TOOL, toolkit::STAMP_VERSION, toolkit::STAMP_BRANCH)
+    } else {
+        ("cuweld", concat!("cuweld ", env!("CARGO_PKG_VERSION")), "open source")
+    };
+    let own = tool_info(object_name, tool, version, branch, &options.recorded_options);
+    let note = |ty, desc: &[u8]| Note {
+        section: None,
+        owner: toolkit::NOTE_OWNER,
+        ty,
+        desc: cx.arena.bytes(desc),
+    };
+    let mut tools = vec![module.notes.push(note(toolkit::NOTE_TOOL_INFO, &own))];
+    let mut virtual_sm: Option<u16> = None;
+    let objects: Vec<_> = module.included_objects().map(|(_, object)| object.notes).collect();
+    for notes in objects {
+        for id in notes.iter() {
+            let row = &module.notes[id];
+            let kind = row.section.map(|section| module.sections[section].kind);
+            match kind {
+                Some(SectionKind::ToolInfo) if !module.options.relocatable => tools.push(id),
+                Some(SectionKind::CudaInfo) => {
+                    let sm = cuda_info_fields(row.desc).map(|(_, sm, _)| sm);
+                    virtual_sm = match (virtual_sm, sm) {
+                        (Some(old), Some(new)) => Some(old.min(new)),
+                        (old, new) => old.or(new),
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+    let desc = cuda_info(virtual_sm.unwrap_or(module.target.sm));
+    tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));
+    module.merged_notes = tools;
+}

@@ -1,0 +1,137 @@
+//! `place-memory`: every value that a relocation can need becomes final.
+//!
+//! - Same-named data sections are concatenated in link order, each at its alignment; nothing is
+//!   dropped from inside (`merge.md` section 6). Tentative definitions follow at the end of
+//!   `.nv.global`, last first.
+//! - Constants of device functions become part of the banks of the kernels that reach them
+//!   ([`banks`], section 8).
+//! - Shared memory is laid out per kernel ([`shared`], section 9). Executables only.
+
+mod banks;
+mod shared;
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::layout::align_up;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::analysis::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// Largest constant bank in bytes.
+pub const CONSTANT_BANK_LIMIT: u64 = 0x10000;
+
+/// The `place-memory` pass.
+pub struct PlaceMemory;
+
+impl Pass for PlaceMemory {
+    fn name(&self) -> &'static str {
+        "place-memory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Place data, constants and shared variables"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Placed)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        concatenate(module, cx);
+        let graph = cx.analyses.call_graph(module);
+        let mut errors = Vec::new();
+        if !module.options.relocatable {
+            banks::place(module, graph, &mut errors);
+            shared::place(module, graph, &mut errors);
+        }
+        let failed = !errors.is_empty();
+        for error in errors {
+            cx.diagnostics.emit(error);
+        }
+        if failed || cx.diagnostics.has_errors() {
+            return Err(PassError::Diagnosed);
+        }
+        Ok(Changed::Yes)
+    }
+}
+
+/// Gives every contribution its offset in the output section and every variable its value.
+fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
+    let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
+    let objects: Vec<_> =
+        module.included_objects().map(|(_, object)| object.sections).collect();
+    let mut constant_ends: Vec<(u8, u64)> = Vec::new();
+    for sections in objects {
+        for id in sections.iter() {
+            let section = &module.sections[id];
+            if !section.kind.is_concatenated() {
+                continue;
+            }
+            let end = ends.entry(section.name).or_insert(0);
+            let place = align_up(*end, section.align);
+            *end = place.saturating_add(section.size());
+            if let SectionKind::ConstantBank(bank) = section.kind {
+                match constant_ends.iter_mut().find(|(known, _)| *known == bank) {
+                    Some((_, known)) => *known = *end,
+                    None => constant_ends.push((bank, *end)),
+                }
+            }
+            module.sections[id].place = Some(place);
+        }
+    }
+    for (_, size) in constant_ends {
+        if size > CONSTANT_BANK_LIMIT {
+            cx.diagnostics.emit(Diagnostic::error(format!(
+                "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
+            )));
+        }
+    }
+    let ids: Vec<LinkSymbolId> = module.link_symbols.ids().collect();
+    let mut commons = Vec::new();
+    for id in ids {
+        let link = module.link_symbols[id];
+        let Some(definition) = link.definition else { continue };
+        let symbol = &module.symbols[definition];
+        let value = match symbol.place {
+            _ if symbol.is_function() => Some(symbol.value),
+            SymbolPlace::Section(section) => match module.sections[section].kind {
+                SectionKind::ModuleShared | SectionKind::KernelShared => None,
+                _ => Some(module.sections[section].place.unwrap_or(0) + symbol.value),
+            },
+            SymbolPlace::Common => {
+                commons.push(id);
+                None
+            }
+            _ => Some(symbol.value),
+        };
+        module.link_symbols[id].value = value;
+    }
+    let mut end = ends.get(&b".nv.global"[..]).copied().unwrap_or(0);
+    for id in commons.into_iter().rev() {
+        let link = &mut module.link_symbols[id];
+        let place = align_up(end, link.common_align);
+        link.value = Some(place);
+        end = place.saturating_add(link.size);
+    }
+}

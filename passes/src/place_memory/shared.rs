@@ -1,0 +1,270 @@
+//! Shared memory of kernels (`merge.md` section 9).
+//!
+//! Variables of device functions and of the module that several kernels (or none) use are put into
+//! slots, largest first, so that variables of disjoint kernels overlap. Variables that one kernel
+//! uses follow its slots together with the kernel's own. The order is that of nvlink's list sort,
+//! ties permuted (quirk Q01).
+//!
+//! Bound: variables times slots that their kernels occupy, in bits; otherwise
+//! n log n.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SharedFrame;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::quirks::list_sort;
+
+use crate::analysis::CallGraph;
+use crate::analysis::functions_in_creation_order;
+use crate::analysis::kernels;
+use crate::analysis::reachers;
+use crate::diagnostic::Diagnostic;
+
+/// A shared variable with its own storage.
+#[derive(Clone, Copy)]
+struct Variable {
+    link: LinkSymbolId,
+    size: u64,
+    align: u64,
+}
+
+struct Slot {
+    size: u64,
+    align: u64,
+    members: Vec<LinkSymbolId>,
+    offset: u64,
+}
+
+/// Lays out the shared memory of every live kernel.
+pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
+    let functions = functions_in_creation_order(module);
+    let kernels: Vec<(LinkSymbolId, FunctionId)> = kernels(module, &functions).collect();
+    let uses = Uses::new(module, graph, &kernels);
+
+    // Variables in order of creation: those of kernels to their kernel, the rest to the slots.
+    let mut private: Vec<Vec<Variable>> = vec![Vec::new(); kernels.len()];
+    let mut ordinal_of = vec![u32::MAX; module.functions.len()];
+    for (ordinal, (_, function)) in kernels.iter().enumerate() {
+        ordinal_of[function.index()] = ordinal as u32;
+    }
+    let mut common = Vec::new();
+    for (link, variable, owner) in variables(module) {
+        match owner {
+            None => common.push(Variable { link, ..variable }),
+            Some(kernel) => {
+                if let Some(list) = private.get_mut(ordinal_of[kernel.index()] as usize) {
+                    list.push(variable);
+                }
+            }
+        }
+    }
+    let own_align: Vec<u64> = private
+        .iter()
+        .map(|list| list.iter().map(|variable| variable.align).max().unwrap_or(1))
+        .collect();
+    let merged_align = module
+        .sections
+        .iter()
+        .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
+        .map(|(_, row)| row.align)
+        .max()
+        .unwrap_or(1);
+
+    let mut slots: Vec<Slot> = Vec::new();
+    // Bits of the slots that each kernel occupies.
+    let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
+    let mut uses_merged = vec![false; kernels.len()];
+    for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
+        let users = uses.of(variable.link);
+        for kernel in users {
+            uses_merged[*kernel as usize] = true;
+        }
+        if let [kernel] = users {
+            private[*kernel as usize].push(variable);
+            continue;
+        }
+        let index = first_free(&occupied, users, slots.len());
+        if index == slots.len() {
+            slots.push(Slot { size: variable.size, align: 1, members: Vec::new(), offset: 0 });
+        }
+        let slot = &mut slots[index];
+        slot.align = slot.align.max(variable.align);
+        slot.members.push(variable.link);
+        for kernel in users {
+            let bits = &mut occupied[*kernel as usize];
+            if bits.len() <= index / 64 {
+                bits.resize(index / 64 + 1, 0);
+            }
+            bits[index / 64] |= 1 << (index % 64);
+        }
+    }
+    let mut end = 0;
+    let mut sizes = vec![0u64; kernels.len()];
+    for slot in &mut slots {
+        slot.offset = align_up(end, slot.align);
+        end = slot.offset + slot.size;
+        for link in &slot.members {
+            module.link_symbols[*link].value = Some(slot.offset);
+            let size = module.link_symbols[*link].size;
+            for kernel in uses.of(*link) {
+                let used = &mut sizes[*kernel as usize];
+                *used = (*used).max(slot.offset + size);
+            }
+        }
+    }
+    for (ordinal, list) in private.iter().enumerate() {
+        let before =
+            |a: &Variable, b: &Variable| a.align > b.align || a.align == b.align && a.size <= b.size;
+        for variable in list_sort(list, &mut |a, b| before(a, b)) {
+            let place = align_up(sizes[ordinal], variable.align);
+            module.link_symbols[variable.link].value = Some(place);
+            sizes[ordinal] = place + variable.size;
+        }
+    }
+    dynamic(module, &uses, &mut sizes);
+    let any_slot = !slots.is_empty();
+    for (ordinal, (link, function)) in kernels.iter().enumerate() {
+        let uses_dynamic = uses.dynamic[ordinal];
+        let size = sizes[ordinal];
+        let limit = module.target.shared_limit();
+        if size > limit {
+            let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
+            errors.push(Diagnostic::error(format!(
+                "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
+            )));
+        }
+        let mut align = own_align[ordinal];
+        if any_slot || uses_merged[ordinal] {
+            align = align.max(merged_align);
+        }
+        if uses_dynamic {
+            align = align.max(16);
+        }
+        let present = size > 0 || uses_dynamic;
+        let reserved = if present { module.target.reserved_shared_size() } else { 0 };
+        module.functions[*function].shared =
+            Some(SharedFrame { size: size + reserved, align, present });
+    }
+}
+
+/// The shared variables that have storage, in order of creation, with the kernel that owns them.
+fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
+    let mut found = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            let (true, Some(link)) = (symbol.is_shared(), symbol.link) else { continue };
+            if module.link_symbols[link].definition != Some(id) {
+                continue;
+            }
+            let SymbolPlace::Section(section) = symbol.place else { continue };
+            let variable = Variable { link, size: symbol.size, align: symbol.value.max(1) };
+            match module.sections[section].kind {
+                SectionKind::ModuleShared => found.push((link, variable, None)),
+                SectionKind::KernelShared if module.is_section_linked(section) => {
+                    found.push((link, variable, module.sections[section].owner));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The first slot that none of these kernels occupies.
+fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
+    for word in 0..=slots / 64 {
+        let taken = users.iter().fold(0, |taken, kernel| {
+            taken | occupied[*kernel as usize].get(word).copied().unwrap_or(0)
+        });
+        if taken != u64::MAX {
+            return (word * 64 + taken.trailing_ones() as usize).min(slots);
+        }
+    }
+    slots
+}
+
+/// Dynamic shared memory begins behind what a kernel has, at a multiple of 16.
+fn dynamic(module: &mut Module<'_>, uses: &Uses, sizes: &mut [u64]) {
+    for (ordinal, size) in sizes.iter_mut().enumerate() {
+        if uses.dynamic[ordinal] {
+            *size = align_up(*size, 16);
+        }
+    }
+    for (link, users) in &uses.dynamic_variables {
+        let place = users.iter().map(|kernel| sizes[*kernel as usize]).max();
+        module.link_symbols[*link].value = place;
+    }
+}
+
+/// Which kernels use which shared variables, through the functions that they reach.
+struct Uses {
+    /// Kernel ordinals by link symbol, sorted.
+    kernels: Vec<Vec<u32>>,
+    /// Whether each kernel uses dynamic shared memory.
+    dynamic: Vec<bool>,
+    /// Undefined shared variables with the kernels that use them.
+    dynamic_variables: Vec<(LinkSymbolId, Vec<u32>)>,
+}
+
+impl Uses {
+    fn new(
+        module: &Module<'_>,
+        graph: &CallGraph,
+        kernels: &[(LinkSymbolId, FunctionId)],
+    ) -> Self {
+        // Pairs of the function that refers to a shared variable, and the variable.
+        let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
+        for reloc in module.relocs.values() {
+            let Some(symbol) = reloc.target.symbol() else { continue };
+            let row = &module.symbols[symbol];
+            let section = &module.sections[reloc.section];
+            let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
+                (row.is_shared(), row.link, section.owner, section.info)
+            else {
+                continue;
+            };
+            if module.sections[target].kind == SectionKind::Text
+                && module.is_function_live(owner)
+                && let Some(function) = module.symbols[module.functions[owner].symbol].link
+            {
+                pairs.push((function, variable));
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut functions: Vec<LinkSymbolId> = pairs.iter().map(|(function, _)| *function).collect();
+        functions.dedup();
+        let reachers = reachers(module, graph, kernels, functions.iter().copied());
+        let mut users: Vec<Vec<u32>> = vec![Vec::new(); module.link_symbols.len()];
+        for (function, variable) in &pairs {
+            if let Ok(index) = functions.binary_search(function) {
+                users[variable.index()].extend_from_slice(&reachers[index]);
+            }
+        }
+        for list in &mut users {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut dynamic = vec![false; kernels.len()];
+        let mut dynamic_variables = Vec::new();
+        for (link, row) in module.link_symbols.iter() {
+            if row.definition.is_none() && module.symbols[row.first].is_shared() {
+                for kernel in &users[link.index()] {
+                    dynamic[*kernel as usize] = true;
+                }
+                dynamic_variables.push((link, users[link.index()].clone()));
+            }
+        }
+        Uses { kernels: users, dynamic, dynamic_variables }
+    }
+
+    fn of(&self, link: LinkSymbolId) -> &[u32] {
+        &self.kernels[link.index()]
+    }
+}

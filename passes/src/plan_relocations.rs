@@ -1,0 +1,322 @@
+//! `plan-relocations`: what becomes of each relocation.
+//!
+//! What a relocation refers to decides, its type only rarely (`relocs.md` section 1): against
+//! functions and global memory it is kept for the driver; against everything else it is applied and
+//! leaves, except the types that only the driver can apply. Executables first turn UNIFIED types
+//! into plain ones.
+//!
+//! Linear in the rows.
+
+use cuweld_ir::FunctionState;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocId;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use crate::analysis::Preserved;
+use crate::classify::IndexU32;
+use crate::classify::located;
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `plan-relocations` pass.
+pub struct PlanRelocations;
+
+impl Pass for PlanRelocations {
+    fn name(&self) -> &'static str {
+        "plan-relocations"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide which relocations are kept, applied or dropped"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Placed
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Planned)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let ids: Vec<RelocId> = module.relocs.ids().collect();
+        let (mut kept, mut applied, mut dropped) = (0, 0, 0);
+        let mut failed = false;
+        for id in ids {
+            let plan = match plan(module, &module.relocs[id]) {
+                Ok(plan) => plan,
+                Err(refusal) => {
+                    cx.diagnostics.emit(refused(module, id, refusal));
+                    failed = true;
+                    continue;
+                }
+            };
+            match plan {
+                RelocPlan::Keep { .. } => kept += 1,
+                RelocPlan::Apply { .. } | RelocPlan::Clear => applied += 1,
+                _ => dropped += 1,
+            }
+            module.relocs[id].plan = plan;
+        }
+        cx.statistics.add("kept", kept);
+        cx.statistics.add("applied", applied);
+        cx.statistics.add("dropped", dropped);
+        if failed { Err(PassError::Diagnosed) } else { Ok(Changed::Yes) }
+    }
+}
+
+/// What a relocation refers to, as far as the rules distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TargetKind {
+    /// A live function.
+    Function,
+    /// A function that is not part of the output, or a weak one that nobody defines.
+    DeadFunction,
+    /// Global memory.
+    Global,
+    /// Reserved shared memory, left to the driver.
+    ReservedShared,
+    /// A value that is known: a constant, a section, an object elsewhere. Shared variables too, but
+    /// these are not in the output.
+    Known { value: u64, emitted: bool },
+    /// Symbol 0, or an untyped symbol.
+    Nothing,
+    /// A weak object that nobody defines.
+    UndefinedWeak,
+    /// A unified table symbol in a link without tables.
+    UnifiedTable,
+}
+
+/// Why a relocation cannot be planned: nvlink's text of an internal error, or a limit of ours.
+enum Refusal {
+    Internal(&'static str),
+    Unsupported(&'static str),
+}
+
+fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
+    let reloc = &module.relocs[id];
+    let (message, why) = match refusal {
+        Refusal::Internal(text) => (format!("Internal error: {text}"), None),
+        Refusal::Unsupported(text) => (format!("cuweld: unsupported: {text}"), Some(text)),
+    };
+    let name = reloc_type(reloc.ty)
+        .map_or_else(|| format!("type {:#x}", reloc.ty), |row| format!("R_CUDA_{}", row.name));
+    let target = match reloc.target {
+        SymbolRef::None => "no symbol".to_owned(),
+        SymbolRef::Symbol(symbol) => {
+            format!("symbol '{}'", String::from_utf8_lossy(module.symbols[symbol].name))
+        }
+        SymbolRef::Section(section) => {
+            format!("section '{}'", String::from_utf8_lossy(module.sections[section].name))
+        }
+    };
+    let mut diagnostic = Diagnostic::fatal(message)
+        .note(format!("{name} at offset {:#x} against {target}", reloc.offset))
+        .note(located(module, reloc.section))
+        .at(module.sections[reloc.section].object.index_u32(), id.index_u32());
+    if why.is_some() {
+        diagnostic = diagnostic.help("please report this input");
+    }
+    diagnostic
+}
+
+/// The contribution offset of a section in its output section.
+fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
+    module.sections[section].place.unwrap_or(0)
+}
+
+fn plan(module: &Module<'_>, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
+    if !module.is_section_linked(reloc.section) {
+        return Ok(RelocPlan::Gone);
+    }
+    let section = &module.sections[reloc.section];
+    let SectionInfo::Section(patched) = section.info else {
+        return Err(Refusal::Internal("unexpected reloc section"));
+    };
+    let executable = !module.options.relocatable;
+    let mut ty = reloc.ty;
+    let unified = reloc_type(ty).and_then(|row| row.plain);
+    if executable && let Some(plain) = unified {
+        ty = plain;
+    }
+    let class = reloc_type(ty).map(|row| row.class);
+    let target = target_kind(module, reloc, patched)?;
+
+    let is_rela = section.ty == sht::RELA;
+    let moved = match reloc.target {
+        SymbolRef::Section(target) => contribution(module, target),
+        _ => 0,
+    };
+    // A REL row against a moved section loses its in-place addend (`relocs.md` section 2).
+    let rela = is_rela || moved != 0;
+    let addend = if rela { reloc.addend.wrapping_add(moved as i64) } else { 0 };
+    let in_range = reloc.offset < module.sections[patched].size();
+    let keep = || {
+        if in_range {
+            Ok(RelocPlan::Keep { ty, addend, rela })
+        } else {
+            Err(Refusal::Internal("relocation is past end of offset"))
+        }
+    };
+    let apply = |value: u64| {
+        if in_range {
+            let value = value.wrapping_add(reloc.addend as u64);
+            Ok(RelocPlan::Apply { ty, value, in_place: !rela })
+        } else {
+            Err(Refusal::Internal("reloc address not found"))
+        }
+    };
+    let descriptor = || Err(Refusal::Unsupported("a function descriptor of something else"));
+    match target {
+        TargetKind::Function => match class {
+            Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
+            _ => keep(),
+        },
+        TargetKind::Global | TargetKind::ReservedShared => match class {
+            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            Some(RelocClass::Clear) if target == TargetKind::ReservedShared => {
+                Err(Refusal::Unsupported("clearing a reserved shared memory site"))
+            }
+            _ => keep(),
+        },
+        TargetKind::DeadFunction => match class {
+            Some(RelocClass::Clear) => Ok(RelocPlan::Clear),
+            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            _ => Ok(RelocPlan::Drop),
+        },
+        TargetKind::UnifiedTable => match class {
+            _ if unified.is_some() => Err(Refusal::Internal("reference to deleted symbol")),
+            Some(RelocClass::None) => Err(Refusal::Internal("unexpected NVRS")),
+            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            _ => Ok(RelocPlan::Drop),
+        },
+        TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::UndefinedWeak => match class {
+            None => Err(Refusal::Internal("unexpected NVRS")),
+            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            Some(RelocClass::PcRelative) => {
+                Err(Refusal::Internal("PC relative branch address should be in the same section"))
+            }
+            Some(RelocClass::Driver) => match target {
+                TargetKind::Known { emitted: false, .. } => {
+                    Err(Refusal::Internal("reference to deleted symbol"))
+                }
+                _ => keep(),
+            },
+            Some(RelocClass::None | RelocClass::Yield) => Ok(RelocPlan::Drop),
+            Some(RelocClass::Clear) => match target {
+                TargetKind::Known { emitted: false, .. } => Ok(RelocPlan::Clear),
+                _ => Ok(RelocPlan::Drop),
+            },
+            Some(RelocClass::Slot) => apply(0),
+            Some(RelocClass::Applied) => match target {
+                TargetKind::Known { value, .. } => apply(value),
+                TargetKind::UndefinedWeak => apply(u64::MAX),
+                _ => apply(0),
+            },
+        },
+    }
+}
+
+fn target_kind(
+    module: &Module<'_>,
+    reloc: &Reloc,
+    patched: SectionId,
+) -> Result<TargetKind, Refusal> {
+    match reloc.target {
+        SymbolRef::None => Ok(TargetKind::Nothing),
+        SymbolRef::Section(section) => {
+            Ok(match module.sections[section].kind {
+                SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+                _ => {
+                    TargetKind::Known { value: contribution(module, section), emitted: true }
+                }
+            })
+        }
+        SymbolRef::Symbol(symbol) => symbol_kind(module, symbol, patched),
+    }
+}
+
+fn symbol_kind(
+    module: &Module<'_>,
+    id: SymbolId,
+    patched: SectionId,
+) -> Result<TargetKind, Refusal> {
+    let symbol = &module.symbols[id];
+    let Some(link) = symbol.link else { return Ok(TargetKind::Nothing) };
+    let link = &module.link_symbols[link];
+    if symbol.is_function() {
+        // Line tables of a copy that never was part of the link lose their rows; .debug_info keeps
+        // them, pointing at the copy that won (`nvinfo.md` section 6).
+        let lost = symbol.function.is_some_and(|function| {
+            let function = &module.functions[function];
+            function.state == FunctionState::Losing && !function.edges_count
+        });
+        let in_line_table = module.sections[patched].kind == SectionKind::Debug
+            && module.sections[patched].name != b".debug_info";
+        let weak = link.definition.is_none() && module.symbols[link.first].bind == stb::WEAK;
+        return Ok(if !link.live.is_live() || weak || lost && in_line_table {
+            TargetKind::DeadFunction
+        } else {
+            TargetKind::Function
+        });
+    }
+    if matches!(symbol.ty, stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE) {
+        return Err(Refusal::Unsupported("texture, sampler and surface references"));
+    }
+    if symbol.ty == stt::NOTYPE {
+        return Ok(TargetKind::Nothing);
+    }
+    let Some(definition) = link.definition else {
+        return Ok(if symbol.is_shared() {
+            TargetKind::Known { value: link.value.unwrap_or(0), emitted: false }
+        } else if toolkit::is_reserved_shared_symbol(symbol.name) {
+            TargetKind::ReservedShared
+        } else if toolkit::is_unified_table_symbol(symbol.name) {
+            TargetKind::UnifiedTable
+        } else if symbol.other & 0xe0 == sto::GLOBAL {
+            TargetKind::Global
+        } else {
+            TargetKind::UndefinedWeak
+        });
+    };
+    let value = link.value.unwrap_or(0);
+    let definition = &module.symbols[definition];
+    let known = TargetKind::Known { value, emitted: !definition.is_compiler_constant() };
+    Ok(match definition.place {
+        SymbolPlace::Common => TargetKind::Global,
+        SymbolPlace::Section(section) => match module.sections[section].kind {
+            SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            SectionKind::ModuleShared | SectionKind::KernelShared => {
+                TargetKind::Known { value, emitted: false }
+            }
+            _ => known,
+        },
+        _ => known,
+    })
+}

@@ -1,0 +1,320 @@
+//! `propagate-resources`: what kernels need because of the functions they reach.
+//!
+//! Registers, barriers, call-return stack, stack, externs and the other attributes that travel up
+//! the call graph (`nvinfo.md` section 3). Executables only.
+//!
+//! Everything is answered on the strongly connected components of the call graph, callees first:
+//! each component holds the summary of all that it reaches. Time is linear in nodes, edges and
+//! attribute records, except for NUM_MBARRIERS, whose values are summed over distinct functions and
+//! so need sets: components times functions that carry it, in bits.
+
+mod summary;
+
+use cuweld_ir::Attribute;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::attribute::format;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes as code;
+
+use crate::analysis::Preserved;
+use crate::analysis::functions_in_creation_order;
+use crate::analysis::kernels;
+use crate::diagnostic::Diagnostic;
+use crate::merge_metadata::created;
+use crate::merge_metadata::value_record;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+use summary::FIRST_SIGHT_CODES;
+use summary::Summaries;
+use summary::Summary;
+
+/// The `propagate-resources` pass.
+pub struct PropagateResources;
+
+impl Pass for PropagateResources {
+    fn name(&self) -> &'static str {
+        "propagate-resources"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Give kernels the registers, barriers, stack and externs of what they reach"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if module.options.relocatable {
+            return Ok(Changed::No);
+        }
+        let functions = functions_in_creation_order(module);
+        let graph = cx.analyses.call_graph(module);
+        let summaries = Summaries::new(module, graph);
+        let kernels: Vec<_> = kernels(module, &functions).collect();
+        let mut failed = false;
+        for &(link, _) in &kernels {
+            let summary = summaries.of(graph, link);
+            if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
+                let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+                let mut warning = Diagnostic::warning(format!(
+                    "Stack size for entry function '{name}' cannot be statically determined"
+                ));
+                if let Some(cycle) = summaries.cycle(module, graph, link) {
+                    warning = warning.note(format!("it reaches the recursion {cycle}"));
+                }
+                cx.diagnostics.emit(warning);
+            }
+            let both = [code::TCGEN05_1CTA_USED, code::TCGEN05_2CTA_USED]
+                .iter()
+                .all(|wanted| summaries.has(module, graph, link, *wanted));
+            if both {
+                let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+                cx.diagnostics.emit(Diagnostic::error(format!(
+                    "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed. "
+                )));
+                failed = true;
+            }
+        }
+        if failed {
+            return Err(PassError::Diagnosed);
+        }
+        let lists: Vec<Option<FunctionId>> =
+            module.merged_info.iter().map(|list| list.function).collect();
+        for (index, function) in lists.into_iter().enumerate() {
+            let Some(function) = function else { continue };
+            let Some(link) = module.symbols[module.functions[function].symbol].link else {
+                continue;
+            };
+            if module.symbols[module.functions[function].symbol].is_entry() {
+                let summary = summaries.of(graph, link);
+                let mut list = KernelList { module, index, cx_arena: cx.arena };
+                list.add(&summaries, summary);
+            }
+        }
+        registers(module, &kernels, &summaries, graph, cx.arena);
+        stack(module, &kernels, &summaries, graph, cx.arena);
+        cx.statistics.add("kernels", kernels.len() as u64);
+        Ok(Changed::Yes)
+    }
+}
+
+/// The output list of one kernel's `.nv.info.K`.
+struct KernelList<'m, 'data> {
+    module: &'m mut Module<'data>,
+    index: usize,
+    cx_arena: &'data cuweld_ir::Arena,
+}
+
+impl<'data> KernelList<'_, 'data> {
+    fn find(&self, code: u8) -> Option<usize> {
+        let records = &self.module.merged_info[self.index].records;
+        records.iter().position(|id| self.module.attributes[*id].code == code)
+    }
+
+    fn at(&self, place: usize) -> Attribute<'data> {
+        self.module.attributes[self.module.merged_info[self.index].records[place]].clone()
+    }
+
+    /// Rewrites the record of this code in place, or appends one.
+    fn set(&mut self, record: Attribute<'data>, refs: &[SymbolRef]) {
+        let place = self.find(record.code);
+        let id = created(self.module, record, refs);
+        let records = &mut self.module.merged_info[self.index].records;
+        match place {
+            Some(place) => records[place] = id,
+            None => records.push(id),
+        }
+    }
+
+    fn words(&self, code: u8, words: &[u32]) -> Attribute<'data> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Attribute {
+            section: None,
+            format: format::SVAL,
+            code,
+            value: 0,
+            refs: 0..0,
+            rest: self.cx_arena.bytes(&bytes),
+        }
+    }
+
+    fn add(&mut self, summaries: &Summaries, summary: &Summary) {
+        // a. Call-return stack.
+        let crs = summary.crs.unwrap_or(u32::MAX);
+        let own = self.find(code::CRS_STACK_SIZE).or_else(|| self.find(code::SYNC_STACK));
+        match own {
+            Some(place) => {
+                let record = self.words(self.at(place).code, &[crs]);
+                let id = created(self.module, record, &[]);
+                self.module.merged_info[self.index].records[place] = id;
+            }
+            None if crs != 0 => {
+                let record = self.words(code::CRS_STACK_SIZE, &[crs]);
+                self.set(record, &[]);
+            }
+            None => {}
+        }
+        // b. Sparse MMA mask, if any function of the link has one.
+        if summaries.any_sparse_mma {
+            self.set(
+                value_record(format::HVAL, code::SPARSE_MMA_MASK, summary.sparse_mma),
+                &[],
+            );
+        }
+        // c. Externs.
+        let place = self.find(code::EXTERNS);
+        let mut externs: Vec<SymbolRef> = place
+            .map(|place| self.module.refs(&self.at(place)).to_vec())
+            .unwrap_or_default();
+        for (_, link) in &summary.externs {
+            let known = externs.iter().any(|target| {
+                target.symbol().and_then(|symbol| self.module.symbols[symbol].link) == Some(*link)
+            });
+            if !known {
+                externs.push(SymbolRef::Symbol(self.module.link_symbols[*link].first));
+            }
+        }
+        if !externs.is_empty() {
+            let record = self.words(code::EXTERNS, &[]);
+            self.set(record, &externs);
+        }
+        // d. Flags, counts and lists of device functions, in order of first sight.
+        let mut sights: Vec<(u64, usize)> = summary
+            .first_sight
+            .iter()
+            .enumerate()
+            .filter_map(|(index, sight)| sight.map(|sight| (sight, index)))
+            .collect();
+        sights.sort_unstable();
+        for (_, index) in sights {
+            let code = FIRST_SIGHT_CODES[index];
+            let own = self.find(code).map(|place| self.at(place));
+            let own_value = own.as_ref().map(|record| record.value);
+            match code {
+                code::NUM_MBARRIERS => {
+                    let sum = summary.mbarriers(summaries).wrapping_add(own_value.unwrap_or(0));
+                    self.set(value_record(format::HVAL, code, sum), &[]);
+                }
+                code::VRC_CTA_INIT_COUNT | code::NUM_BARRIERS => {
+                    let most = if code == code::NUM_BARRIERS {
+                        summary.barriers
+                    } else {
+                        summary.cta_init_count
+                    };
+                    let most = u16::from(most).max(own_value.unwrap_or(0) & 0xff);
+                    self.set(value_record(format::BVAL, code, most), &[]);
+                }
+                code::AT_ENTRY_FRAGMENTS => {
+                    let mut words: Vec<u32> = Vec::new();
+                    if let Some(own) = &own {
+                        words.extend((0..own.rest.len() / 4).filter_map(|index| own.word(index)));
+                    }
+                    for (_, word) in &summary.fragments {
+                        if !words.contains(word) {
+                            words.push(*word);
+                        }
+                    }
+                    let record = self.words(code, &words);
+                    self.set(record, &[]);
+                }
+                code::REG_RECONFIG => {
+                    let value = summary.reg_reconfig.map_or(0, |(_, value)| value);
+                    self.set(value_record(format::NVAL, code, value), &[]);
+                }
+                _ if own.is_none() => self.set(value_record(format::NVAL, code, 0), &[]),
+                _ => {}
+            }
+        }
+        // e. Explicit caching.
+        if summary.explicit_caching {
+            self.set(value_record(format::NVAL, code::EXPLICIT_CACHING, 0), &[]);
+        }
+    }
+}
+
+/// Rewrites the kernels' REGCOUNT records of the module-wide list.
+fn registers<'data>(
+    module: &mut Module<'data>,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    summaries: &Summaries,
+    graph: &crate::analysis::CallGraph,
+    arena: &'data cuweld_ir::Arena,
+) {
+    let mut is_kernel = vec![false; module.link_symbols.len()];
+    for (link, _) in kernels {
+        is_kernel[link.index()] = true;
+    }
+    let Some(list) = module.merged_info.first() else { return };
+    let records = list.records.clone();
+    for (place, id) in records.into_iter().enumerate() {
+        let row = module.attributes[id].clone();
+        if row.code != code::REGCOUNT {
+            continue;
+        }
+        let Some(&target @ SymbolRef::Symbol(symbol)) = module.refs(&row).first() else { continue };
+        let Some(link) = module.symbols[symbol].link.filter(|link| is_kernel[link.index()]) else {
+            continue;
+        };
+        let most = summaries.of(graph, link).registers;
+        if row.word(0) != Some(most) {
+            let rest = arena.bytes(&most.to_le_bytes());
+            let id = created(module, Attribute { section: None, rest, ..row }, &[target]);
+            module.merged_info[0].records[place] = id;
+        }
+    }
+}
+
+/// Appends the kernels' MIN_STACK_SIZE records to the module-wide list, in the order of the output's
+/// symbol table.
+fn stack<'data>(
+    module: &mut Module<'data>,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    summaries: &Summaries,
+    graph: &crate::analysis::CallGraph,
+    arena: &'data cuweld_ir::Arena,
+) {
+    let in_local_list = |link: LinkSymbolId| {
+        module.symbols[module.link_symbols[link].first].bind != stb::GLOBAL
+    };
+    let (local, global): (Vec<_>, Vec<_>) =
+        kernels.iter().map(|(link, _)| *link).partition(|link| in_local_list(*link));
+    for link in local.into_iter().chain(global) {
+        let summary = summaries.of(graph, link);
+        let target = SymbolRef::Symbol(module.link_symbols[link].first);
+        let mut append = |module: &mut Module<'data>, code, value: u32| {
+            let record = Attribute {
+                section: None,
+                format: format::SVAL,
+                code,
+                value: 0,
+                refs: 0..0,
+                rest: arena.bytes(&value.to_le_bytes()),
+            };
+            let id = created(module, record, &[target]);
+            if let Some(list) = module.merged_info.first_mut() {
+                list.records.push(id);
+            }
+        };
+        append(module, code::MIN_STACK_SIZE, summary.stack.unwrap_or(u32::MAX));
+        if let Some(size) = summary.region_stack {
+            append(module, code::SAM_REGION_STACK_SIZE, size);
+        }
+    }
+}

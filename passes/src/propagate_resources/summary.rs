@@ -1,0 +1,361 @@
+//! What a component of the call graph, with all that it reaches, needs.
+
+use std::fmt::Write as _;
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes as code;
+
+use crate::analysis::CallGraph;
+use crate::merge_metadata::is_kept_extern;
+
+/// Codes that a kernel gets from device functions, each appended where it is first seen.
+pub const FIRST_SIGHT_CODES: [u8; 9] = [
+    code::CTAIDZ_USED,
+    code::NUM_MBARRIERS,
+    code::RESERVED_SMEM_USED,
+    code::VRC_CTA_INIT_COUNT,
+    code::NUM_BARRIERS,
+    code::AT_ENTRY_FRAGMENTS,
+    code::TCGEN05_1CTA_USED,
+    code::TCGEN05_2CTA_USED,
+    code::REG_RECONFIG,
+];
+
+/// What is needed by a set of functions.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Largest register count.
+    pub registers: u32,
+    /// Deepest call-return stack in bytes; `None` with recursion.
+    pub crs: Option<u32>,
+    /// Deepest stack in bytes; `None` with recursion.
+    pub stack: Option<u32>,
+    /// Largest SAM_REGION_STACK_SIZE.
+    pub region_stack: Option<u32>,
+    /// Union of the sparse MMA masks; 0x8000 stands for a function without one.
+    pub sparse_mma: u16,
+    /// Whether some load asks for caching.
+    pub explicit_caching: bool,
+    /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
+    /// functions.
+    pub first_sight: [Option<u64>; 9],
+    /// Largest NUM_BARRIERS.
+    pub barriers: u8,
+    /// Largest VRC_CTA_INIT_COUNT.
+    pub cta_init_count: u8,
+    /// Place and value of the last REG_RECONFIG.
+    pub reg_reconfig: Option<(u64, u16)>,
+    /// Externs of device functions with their first places, in order.
+    pub externs: Vec<(u64, LinkSymbolId)>,
+    /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
+    pub fragments: Vec<(u64, u32)>,
+    /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
+    mbarrier_bits: Vec<u64>,
+}
+
+impl Summary {
+    /// Sum of NUM_MBARRIERS over the functions that are reached, each once.
+    pub fn mbarriers(&self, summaries: &Summaries) -> u16 {
+        let set = |index: usize| {
+            self.mbarrier_bits.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 != 0)
+        };
+        summaries
+            .mbarriers
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| set(*index))
+            .fold(0, |sum: u16, (_, value)| sum.wrapping_add(*value))
+    }
+
+    /// Adds what callees need, but for the path sums.
+    fn merge(&mut self, other: &Summary) {
+        self.registers = self.registers.max(other.registers);
+        self.region_stack = self.region_stack.max(other.region_stack);
+        self.sparse_mma |= other.sparse_mma;
+        self.explicit_caching |= other.explicit_caching;
+        for (mine, theirs) in self.first_sight.iter_mut().zip(&other.first_sight) {
+            *mine = match (*mine, *theirs) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        self.barriers = self.barriers.max(other.barriers);
+        self.cta_init_count = self.cta_init_count.max(other.cta_init_count);
+        self.reg_reconfig = self.reg_reconfig.max(other.reg_reconfig);
+        merge_places(&mut self.externs, &other.externs);
+        merge_places(&mut self.fragments, &other.fragments);
+        if self.mbarrier_bits.len() < other.mbarrier_bits.len() {
+            self.mbarrier_bits.resize(other.mbarrier_bits.len(), 0);
+        }
+        for (mine, theirs) in self.mbarrier_bits.iter_mut().zip(&other.mbarrier_bits) {
+            *mine |= theirs;
+        }
+    }
+}
+
+/// Merges two lists in order of place, keeping the first place of each value.
+fn merge_places<T: Copy + PartialEq>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
+    let mut changed = false;
+    for &(place, value) in theirs {
+        match mine.iter_mut().find(|(_, known)| *known == value) {
+            Some((known, _)) if *known <= place => {}
+            Some((known, _)) => {
+                *known = place;
+                changed = true;
+            }
+            None => {
+                mine.push((place, value));
+                changed = true;
+            }
+        }
+    }
+    if changed {
+        mine.sort_by_key(|(place, _)| *place);
+    }
+}
+
+/// The summaries of all components.
+pub struct Summaries {
+    of_component: Vec<Summary>,
+    /// NUM_MBARRIERS of each device function that has it.
+    pub mbarriers: Vec<u16>,
+    /// Whether any function of the link has SPARSE_MMA_MASK.
+    pub any_sparse_mma: bool,
+}
+
+impl Summaries {
+    /// Summarises every component of the call graph, callees first.
+    pub fn new(module: &Module<'_>, graph: &CallGraph) -> Self {
+        let mut summaries =
+            Summaries { of_component: Vec::new(), mbarriers: Vec::new(), any_sparse_mma: false };
+        let nodes = own_summaries(module, graph, &mut summaries);
+        let components = graph.components();
+        summaries.of_component.reserve(components.nodes.len());
+        for (index, members) in components.nodes.iter().enumerate() {
+            let cyclic = components.cyclic[index];
+            let mut total = Summary::default();
+            let (mut deepest_crs, mut deepest_stack) = (Some(0), Some(0));
+            let (mut own_crs, mut own_stack) = (0, 0);
+            for &node in members {
+                let own = &nodes[node as usize];
+                total.merge(own);
+                own_crs = own.crs.unwrap_or(0);
+                own_stack = own.stack.unwrap_or(0);
+                for successor in graph.successors(node) {
+                    let component = components.of_node[successor as usize] as usize;
+                    if component == index {
+                        continue;
+                    }
+                    let callee = &summaries.of_component[component];
+                    total.merge(callee);
+                    // None, for recursion, stays None.
+                    deepest_crs = deepest_crs.and_then(|a: u32| callee.crs.map(|b| a.max(b)));
+                    deepest_stack = deepest_stack.and_then(|a: u32| callee.stack.map(|b| a.max(b)));
+                }
+            }
+            total.crs = deepest_crs.filter(|_| !cyclic).map(|deep| deep.wrapping_add(own_crs));
+            total.stack =
+                deepest_stack.filter(|_| !cyclic).map(|deep| deep.wrapping_add(own_stack));
+            summaries.of_component.push(total);
+        }
+        summaries
+    }
+
+    /// The summary of a function and all that it reaches.
+    pub fn of<'s>(&'s self, graph: &CallGraph, link: LinkSymbolId) -> &'s Summary {
+        &self.of_component[graph.components().of_node[link.index()] as usize]
+    }
+
+    /// Whether a kernel or a function that it reaches has a record of this code.
+    pub fn has(&self, module: &Module<'_>, graph: &CallGraph, link: LinkSymbolId, code: u8) -> bool {
+        let reached = FIRST_SIGHT_CODES
+            .iter()
+            .position(|known| *known == code)
+            .is_some_and(|index| self.of(graph, link).first_sight[index].is_some());
+        reached
+            || module
+                .link_function(link)
+                .and_then(|function| module.functions[function].views.sass.info)
+                .is_some_and(|section| {
+                    module.attributes[module.sections[section].attributes]
+                        .iter()
+                        .any(|record| record.code == code)
+                })
+    }
+
+    /// The recursion that a kernel reaches, as `'f' -> 'g'`.
+    pub fn cycle(
+        &self,
+        module: &Module<'_>,
+        graph: &CallGraph,
+        link: LinkSymbolId,
+    ) -> Option<String> {
+        let components = graph.components();
+        let mut component = components.of_node[link.index()] as usize;
+        // Each step goes to a component that reaches a cycle, and components are a DAG.
+        while !components.cyclic[component] {
+            component = components.nodes[component]
+                .iter()
+                .flat_map(|node| graph.successors(*node))
+                .map(|node| components.of_node[node as usize] as usize)
+                .find(|next| *next != component && self.of_component[*next].stack.is_none())?;
+        }
+        let mut text = String::new();
+        let mut names: Vec<LinkSymbolId> = components.nodes[component]
+            .iter()
+            .filter_map(|node| graph.link_symbol(*node))
+            .collect();
+        names.sort_unstable();
+        for (index, link) in names.iter().take(6).enumerate() {
+            let arrow = if index == 0 { "" } else { ", " };
+            let _ = write!(text, "{arrow}'{}'", String::from_utf8_lossy(module.link_name(*link)));
+        }
+        Some(text)
+    }
+}
+
+/// What each node needs by itself.
+fn own_summaries(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    summaries: &mut Summaries,
+) -> Vec<Summary> {
+    let mut nodes: Vec<Summary> = vec![
+        Summary { crs: Some(0), stack: Some(0), ..Default::default() };
+        graph.node_count()
+    ];
+    for link in module.link_symbols.ids() {
+        let Some(function) = module.link_function(link) else { continue };
+        nodes[link.index()].registers = module.functions[function].registers;
+    }
+    frames(module, &mut nodes);
+    let mut has_mma = vec![false; module.link_symbols.len()];
+    for (position, list) in module.merged_info.iter().enumerate() {
+        let Some(function) = list.function else { continue };
+        let symbol = module.functions[function].symbol;
+        let Some(link) = module.symbols[symbol].link else { continue };
+        let is_kernel = module.symbols[symbol].is_entry();
+        has_mma[link.index()] =
+            own_records(module, function, position, is_kernel, &mut nodes[link.index()], summaries);
+    }
+    // Only functions of the output count as lacking a mask.
+    for list in &module.merged_info {
+        let Some(function) = list.function else { continue };
+        let Some(link) = module.symbols[module.functions[function].symbol].link else { continue };
+        if !has_mma[link.index()] {
+            nodes[link.index()].sparse_mma = 0x8000;
+        }
+    }
+    nodes
+}
+
+/// Frame sizes, region stacks and load caching, which stand in the module-wide lists.
+fn frames(module: &Module<'_>, nodes: &mut [Summary]) {
+    for (_, object) in module.included_objects() {
+        for attribute in &module.attributes[object.attributes] {
+            let wanted = matches!(
+                attribute.code,
+                code::FRAME_SIZE | code::SAM_REGION_STACK_SIZE | code::LOAD_CACHE_REQUEST
+            );
+            let Some(SymbolRef::Symbol(symbol)) = module.refs(attribute).first().copied() else {
+                continue;
+            };
+            let row = &module.symbols[symbol];
+            let (Some(link), Some(value)) = (row.link, attribute.word(0)) else { continue };
+            let chosen = row.function.is_none() || row.function == module.link_function(link);
+            if !wanted || !chosen {
+                continue;
+            }
+            let node = &mut nodes[link.index()];
+            match attribute.code {
+                code::FRAME_SIZE => node.stack = Some(value),
+                code::SAM_REGION_STACK_SIZE => node.region_stack = node.region_stack.max(Some(value)),
+                _ => node.explicit_caching |= value != 0,
+            }
+        }
+    }
+}
+
+/// Reads the records of one function in input order; says whether it has a sparse MMA mask.
+fn own_records(
+    module: &Module<'_>,
+    function: FunctionId,
+    position: usize,
+    is_kernel: bool,
+    node: &mut Summary,
+    summaries: &mut Summaries,
+) -> bool {
+    let Some(section) = module.functions[function].views.sass.info else { return false };
+    let mut mma = false;
+    let mut mbarriers: Option<u16> = None;
+    for (ordinal, record) in
+        module.attributes[module.sections[section].attributes].iter().enumerate()
+    {
+        let place = (position as u64) << 32 | ordinal as u64;
+        match record.code {
+            code::CRS_STACK_SIZE | code::SYNC_STACK if node.crs == Some(0) => {
+                node.crs = Some(record.word(0).unwrap_or(0));
+            }
+            code::SPARSE_MMA_MASK if !mma => {
+                mma = true;
+                node.sparse_mma = record.value;
+                summaries.any_sparse_mma = true;
+            }
+            _ => {}
+        }
+        if is_kernel {
+            continue;
+        }
+        if let Some(index) = FIRST_SIGHT_CODES.iter().position(|code| *code == record.code) {
+            node.first_sight[index].get_or_insert(place);
+        }
+        match record.code {
+            code::EXTERNS => {
+                let kept = externs(module, record);
+                let places: Vec<_> = kept.map(|link| (place, link)).collect();
+                merge_places(&mut node.externs, &places);
+            }
+            code::NUM_MBARRIERS => {
+                mbarriers = Some(mbarriers.unwrap_or(0).wrapping_add(record.value));
+            }
+            code::NUM_BARRIERS => node.barriers = node.barriers.max(record.value as u8),
+            code::VRC_CTA_INIT_COUNT => {
+                node.cta_init_count = node.cta_init_count.max(record.value as u8);
+            }
+            code::AT_ENTRY_FRAGMENTS => {
+                let words: Vec<_> = (0..record.rest.len() / 4)
+                    .filter_map(|index| record.word(index))
+                    .map(|word| (place, word))
+                    .collect();
+                merge_places(&mut node.fragments, &words);
+            }
+            code::REG_RECONFIG => {
+                node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));
+            }
+            _ => {}
+        }
+    }
+    if let Some(value) = mbarriers {
+        let index = summaries.mbarriers.len();
+        summaries.mbarriers.push(value);
+        node.mbarrier_bits.resize(index / 64 + 1, 0);
+        node.mbarrier_bits[index / 64] |= 1 << (index % 64);
+    }
+    mma
+}
+
+/// The externs of a record that the output keeps.
+fn externs<'m>(
+    module: &'m Module<'_>,
+    record: &'m cuweld_ir::Attribute<'_>,
+) -> impl Iterator<Item = LinkSymbolId> + 'm {
+    module
+        .refs(record)
+        .iter()
+        .filter(|target| is_kept_extern(module, **target))
+        .filter_map(|target| module.symbols[target.symbol()?].link)
+}

@@ -1,0 +1,139 @@
+//! `relocate`: the relocations that are applied become patches.
+//!
+//! Each fills `field = (S + A) >> shift` at its bits; constant bank types also fill the bank number.
+//! REL rows add to the old field. Within a section rows are applied in reverse input order, so that
+//! of two rows on one site the first wins (`relocs.md` sections 1 and 3).
+
+use cuweld_ir::Module;
+use cuweld_ir::Patch;
+use cuweld_ir::Phase;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocId;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::target::relocs::BankField;
+use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::section_types::sht;
+
+use crate::analysis::Preserved;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `relocate` pass.
+pub struct Relocate;
+
+impl Pass for Relocate {
+    fn name(&self) -> &'static str {
+        "relocate"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Turn applied relocations into patches of section contents"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::LaidOut
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut patches = Vec::new();
+        for (id, reloc) in module.relocs.iter().rev() {
+            let SectionInfo::Section(section) = module.sections[reloc.section].info else {
+                continue;
+            };
+            match reloc.plan {
+                RelocPlan::Apply { ty, value, in_place } => {
+                    apply(module, &mut patches, id, reloc, section, (ty, value, in_place));
+                }
+                RelocPlan::Clear => {
+                    let field = reloc_type(reloc.ty).and_then(|row| row.field);
+                    let width = field.map_or(32, |field| field.width);
+                    patches.push(Patch {
+                        section,
+                        offset: reloc.offset,
+                        bit: 0,
+                        width,
+                        value: 0,
+                        add: false,
+                        cause: id,
+                    });
+                }
+                _ => {}
+            }
+        }
+        // The writer finds a section's patches by binary search; the sort is stable.
+        patches.sort_by_key(|patch| patch.section);
+        cx.statistics.add("patches", patches.len() as u64);
+        let changed = if patches.is_empty() { Changed::No } else { Changed::Yes };
+        module.patches = patches;
+        Ok(changed)
+    }
+}
+
+fn apply(
+    module: &Module<'_>,
+    patches: &mut Vec<Patch>,
+    cause: RelocId,
+    reloc: &Reloc,
+    section: SectionId,
+    (ty, value, in_place): (u32, u64, bool),
+) {
+    let Some(row) = reloc_type(ty) else { return };
+    let Some(field) = row.field.filter(|_| row.class != RelocClass::None) else { return };
+    let mut push = |bit: u8, width: u8, value: u64, add: bool| {
+        patches.push(Patch { section, offset: reloc.offset, bit, width, value, add, cause });
+    };
+    // Byte slices of a wider value add the old byte before slicing.
+    let slice = in_place && field.width == 8 && field.shift > 0;
+    let value = if slice {
+        let site = usize::try_from(reloc.offset).unwrap_or(usize::MAX);
+        let old = module.sections[section].bytes().get(site).copied().unwrap_or(0);
+        value.wrapping_add(old.into())
+    } else {
+        value
+    };
+    push(field.bit, field.width, value >> field.shift, in_place && !slice);
+    let bank = constant_bank(module, reloc.target);
+    match row.bank {
+        BankField::None => {}
+        BankField::At(bit) => push(bit, 5, bank, in_place),
+        BankField::Split => {
+            push(42, 4, bank & 15, in_place);
+            push(26, 1, bank >> 4, in_place);
+        }
+    }
+}
+
+/// The bank number that nvlink derives from the type of the section that defines the target, without
+/// looking whether it is a constant bank.
+fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
+    let section = match target {
+        SymbolRef::Section(section) => Some(section),
+        SymbolRef::Symbol(symbol) => {
+            let link = module.symbols[symbol].link;
+            link.and_then(|link| module.link_symbols[link].definition).and_then(|definition| {
+                match module.symbols[definition].place {
+                    SymbolPlace::Section(section) => Some(section),
+                    _ => None,
+                }
+            })
+        }
+        SymbolRef::None => None,
+    };
+    let ty = section.map_or(0, |section| module.sections[section].ty);
+    u64::from(ty.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f)
+}

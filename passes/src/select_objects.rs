@@ -1,0 +1,89 @@
+//! `select-objects`: which objects take part.
+//!
+//! Every object that fits the target was lowered as a candidate. Finished executables are ignored.
+//! A member of NVIDIA's device runtime library takes part only if, at its turn, something is
+//! undefined (`inputs.md` section 4); `-keep-system-libraries` lifts the condition.
+
+use cuweld_ir::Module;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Phase;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::elf::raw::ET_EXEC;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `select-objects` pass.
+pub struct SelectObjects;
+
+impl Pass for SelectObjects {
+    fn name(&self) -> &'static str {
+        "select-objects"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide which objects take part in the link"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Classified
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Selected)
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let has_library = module.objects.values().any(|object| object.system_library);
+        // Whether each name is defined so far; only needed if a library waits for undefined ones.
+        let mut defined: HashMap<&[u8], bool, FixedState> = HashMap::default();
+        let mut undefined = 0usize;
+        let ids: Vec<_> = module.objects.ids().collect();
+        for (turn, id) in ids.into_iter().enumerate() {
+            let object = &module.objects[id];
+            let needed = undefined > 0
+                || module.options.keep_system_libraries && turn > 0
+                || !object.system_library;
+            let state = if object.e_type == ET_EXEC {
+                ObjectState::SkippedExecutable
+            } else if needed {
+                ObjectState::Included
+            } else {
+                ObjectState::SkippedUnneeded
+            };
+            if state == ObjectState::Included && has_library {
+                for symbol in &module.symbols[object.symbols] {
+                    if symbol.bind == stb::LOCAL || symbol.name.is_empty() {
+                        continue;
+                    }
+                    let known = defined.entry(symbol.name);
+                    let is_defined = !symbol.is_undefined();
+                    let counts = symbol.bind == stb::GLOBAL;
+                    match known {
+                        hashbrown::hash_map::Entry::Vacant(entry) => {
+                            entry.insert(is_defined || !counts);
+                            undefined += usize::from(!is_defined && counts);
+                        }
+                        hashbrown::hash_map::Entry::Occupied(mut entry) => {
+                            if is_defined && !std::mem::replace(entry.get_mut(), true) {
+                                undefined -= 1;
+                            }
+                        }
+                    }
+                }
+            }
+            module.objects[id].state = state;
+            let counter = if state.is_included() { "included" } else { "skipped" };
+            cx.statistics.add(counter, 1);
+        }
+        Ok(Changed::Yes)
+    }
+}

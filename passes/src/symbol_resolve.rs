@@ -1,0 +1,351 @@
+//! `symbol-resolve`: every symbol gets the link symbol that it stands for.
+//!
+//! Objects in link order; in each first the functions, then the rest, in symbol table order
+//! (`merge.md` sections 4 and 6):
+//!
+//! - a local symbol stands for itself;
+//! - of two weak functions the one with fewer registers wins, on a tie the first; a strong one wins
+//!   over weak ones; two strong ones are an error;
+//! - of weak variables the first wins, a strong one wins over weak ones; tentative definitions merge
+//!   to the largest size and alignment, a real definition wins over them;
+//! - memory spaces and sizes must agree; size 0 agrees with every size.
+//!
+//! A conflict between functions is an error only if the function is live, so `callgraph-dce` reports
+//! it; everything else is reported here. Each name is hashed once.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbol;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Liveness;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::symbol::stb;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::classify::IndexU32;
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `symbol-resolve` pass.
+pub struct SymbolResolve;
+
+impl Pass for SymbolResolve {
+    fn name(&self) -> &'static str {
+        "symbol-resolve"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Find what each name stands for in the whole link"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Selected
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Resolved)
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut resolver =
+            Resolver { module, diagnostics: Vec::new(), names: HashMap::default() };
+        let objects: Vec<_> =
+            resolver.module.included_objects().map(|(_, object)| object.symbols).collect();
+        for symbols in objects {
+            for function in [true, false] {
+                for id in symbols.iter() {
+                    let symbol = resolver.module.symbols[id];
+                    if symbol.is_function() == function && !symbol.is_filler() {
+                        resolver.resolve(id, symbol);
+                    }
+                }
+            }
+        }
+        let diagnostics = std::mem::take(&mut resolver.diagnostics);
+        cx.statistics.add("link symbols", module.link_symbols.len() as u64);
+        if diagnostics.is_empty() {
+            return Ok(Changed::Yes);
+        }
+        for diagnostic in diagnostics {
+            cx.diagnostics.emit(diagnostic);
+        }
+        cx.diagnostics.emit(Diagnostic::fatal("merge_elf failed").at(u32::MAX, u32::MAX));
+        Err(PassError::Diagnosed)
+    }
+}
+
+struct Resolver<'m, 'data> {
+    module: &'m mut Module<'data>,
+    diagnostics: Vec<Diagnostic>,
+    names: HashMap<&'data [u8], LinkSymbolId, FixedState>,
+}
+
+impl<'data> Resolver<'_, 'data> {
+    fn resolve(&mut self, id: SymbolId, symbol: Symbol<'data>) {
+        let link = if symbol.bind == stb::LOCAL {
+            self.create(id, &symbol)
+        } else {
+            match self.names.get(symbol.name).copied() {
+                Some(link) => {
+                    self.merge(link, id, &symbol);
+                    link
+                }
+                None => {
+                    let link = self.create(id, &symbol);
+                    self.names.insert(symbol.name, link);
+                    link
+                }
+            }
+        };
+        self.module.symbols[id].link = Some(link);
+    }
+
+    fn create(&mut self, id: SymbolId, symbol: &Symbol<'data>) -> LinkSymbolId {
+        let mut link = LinkSymbol {
+            first: id,
+            definition: None,
+            live: Liveness::Unknown,
+            size: symbol.size,
+            common_align: 0,
+            value: None,
+        };
+        if !symbol.is_undefined() {
+            link.definition = Some(id);
+            if symbol.place == SymbolPlace::Common {
+                link.common_align = symbol.value;
+            }
+            if let Some(function) = symbol.function {
+                self.choose(function);
+            }
+        }
+        self.module.link_symbols.push(link)
+    }
+
+    fn choose(&mut self, function: FunctionId) {
+        let function = &mut self.module.functions[function];
+        function.state = FunctionState::Chosen;
+        function.edges_count = true;
+    }
+
+    fn lose(&mut self, function: FunctionId) {
+        self.module.functions[function].state = FunctionState::Losing;
+    }
+
+    /// Another symbol of a name that is known.
+    fn merge(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
+        let known = self.module.link_symbols[link];
+        let reference = known.definition.unwrap_or(known.first);
+        let other = self.module.symbols[reference];
+        if other.is_function() != symbol.is_function()
+            || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
+        {
+            self.conflict("Memory space doesn't match for", "first specified in", id, reference);
+            return;
+        }
+        if symbol.is_function() {
+            self.merge_function(link, id, symbol, reference);
+        } else {
+            self.merge_variable(link, id, symbol, reference);
+        }
+    }
+
+    fn merge_function(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let other = self.module.symbols[reference];
+        if other.is_entry() != symbol.is_entry() {
+            self.push(
+                id,
+                Diagnostic::error(format!(
+                    "Function '{}' not declared __global__ in all source files",
+                    text(symbol.name)
+                )),
+            );
+            // nvlink goes on to report the second definition, if there are two.
+        }
+        let Some(function) = symbol.function else { return };
+        let Some(old) = other.function else {
+            self.define(link, id, symbol);
+            self.choose(function);
+            return;
+        };
+        let registers = |id: FunctionId| self.module.functions[id].registers;
+        let replaces = match (other.bind, symbol.bind) {
+            (stb::WEAK, stb::WEAK) => registers(function) < registers(old),
+            (stb::WEAK, _) => true,
+            (_, stb::WEAK) => false,
+            _ => {
+                self.conflict("Multiple definition of", "first defined in", id, reference);
+                false
+            }
+        };
+        if replaces {
+            self.lose(old);
+            self.choose(function);
+            self.define(link, id, symbol);
+        } else {
+            self.lose(function);
+        }
+    }
+
+    fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
+        let row = &mut self.module.link_symbols[link];
+        row.definition = Some(id);
+        row.size = symbol.size;
+        row.common_align = 0;
+    }
+
+    fn merge_variable(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let known = self.module.link_symbols[link];
+        let is_common = |place| place == SymbolPlace::Common;
+        let known_common = known.common_align != 0;
+        let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        match (known.definition.is_some(), symbol.place) {
+            (_, SymbolPlace::Undefined) => {
+                let smaller_is_fine = known_common && symbol.size > known.size;
+                if sizes_differ && !smaller_is_fine {
+                    self.conflict("Size doesn't match for", "first specified in", id, reference);
+                } else if known.definition.is_none() && known.size == 0 {
+                    self.module.link_symbols[link].size = symbol.size;
+                }
+            }
+            (false, place) => {
+                if sizes_differ {
+                    self.conflict("Size doesn't match for", "first specified in", id, reference);
+                }
+                self.define(link, id, symbol);
+                if is_common(place) {
+                    self.module.link_symbols[link].common_align = symbol.value;
+                }
+            }
+            (true, SymbolPlace::Common) if known_common => {
+                let row = &mut self.module.link_symbols[link];
+                row.size = row.size.max(symbol.size);
+                row.common_align = row.common_align.max(symbol.value);
+            }
+            (true, SymbolPlace::Common) => {
+                let message = if symbol.size > known.size {
+                    Diagnostic::error(format!(
+                        "Common symbol '{}' in file '{}' has larger size than initialization",
+                        text(symbol.name),
+                        self.file(id)
+                    ))
+                } else if self.module.symbols[reference].bind != stb::WEAK {
+                    self.conflict("Multiple definition of", "first defined in", id, reference);
+                    return;
+                } else {
+                    return;
+                };
+                self.push(id, message);
+            }
+            (true, _) if known_common => {
+                if known.size > symbol.size {
+                    let first = self.file(known.first);
+                    self.push(
+                        id,
+                        Diagnostic::error(format!(
+                            "Common symbol '{}' in file '{first}' has larger size than initialization",
+                            text(symbol.name),
+                        )),
+                    );
+                }
+                self.define(link, id, symbol);
+            }
+            (true, _) => {
+                let other = self.module.symbols[reference];
+                match (other.bind, symbol.bind) {
+                    (stb::WEAK, stb::WEAK) | (stb::GLOBAL, stb::WEAK) if sizes_differ => {
+                        self.conflict("Size doesn't match for", "first specified in", id, reference);
+                    }
+                    (_, stb::WEAK) => {}
+                    (stb::WEAK, _) => {
+                        if sizes_differ {
+                            self.conflict(
+                                "Size doesn't match for",
+                                "first specified in",
+                                id,
+                                reference,
+                            );
+                        }
+                        self.define(link, id, symbol);
+                    }
+                    _ => self.conflict("Multiple definition of", "first defined in", id, reference),
+                }
+            }
+        }
+    }
+
+    fn file(&self, symbol: SymbolId) -> String {
+        self.module.objects[self.module.symbols[symbol].object].display()
+    }
+
+    /// Reports two symbols that cannot be one.
+    fn conflict(&mut self, what: &str, first: &str, id: SymbolId, other: SymbolId) {
+        let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
+        let (file, first_file) = (self.file(id), self.file(other));
+        let message = format!("{what} '{}' in '{file}', {first} '{first_file}'", text(new.name));
+        self.push(
+            id,
+            Diagnostic::error(message)
+                .note(format!("'{first_file}' has {}", describe(&old)))
+                .note(format!("'{file}' has {}", describe(&new))),
+        );
+    }
+
+    fn push(&mut self, id: SymbolId, diagnostic: Diagnostic) {
+        let symbol = &self.module.symbols[id];
+        let ordinal = id.index_u32();
+        let second = u32::from(!symbol.is_function()) << 31;
+        self.diagnostics.push(diagnostic.at(symbol.object.index_u32(), second | ordinal));
+    }
+}
+
+/// What a symbol is, for notes.
+fn describe(symbol: &Symbol<'_>) -> String {
+    let binding = match symbol.bind {
+        stb::WEAK => "weak ",
+        stb::LOCAL => "local ",
+        _ => "",
+    };
+    let what = match (symbol.is_function(), symbol.is_entry(), symbol.other & 0xe0) {
+        (_, true, _) => "kernel",
+        (true, ..) => "device function",
+        (_, _, 0x20) => "variable in global memory",
+        (_, _, 0x40) => "shared variable",
+        (_, _, 0x80) => "constant",
+        _ => "variable",
+    };
+    match symbol.place {
+        SymbolPlace::Undefined => format!("a reference to a {what} of {} bytes", symbol.size),
+        SymbolPlace::Common => {
+            format!("a tentative definition of a {what}, {} bytes", symbol.size)
+        }
+        _ => format!("a {binding}{what} of {} bytes", symbol.size),
+    }
+}
+
+fn text(name: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(name)
+}
