@@ -26,13 +26,23 @@ pub struct Members<'data> {
 /// Reads the member list.
 pub fn members(bytes: &[u8]) -> Members<'_> {
     let Ok(archive) = ArchiveFile::parse(bytes) else {
-        return Members { members: Vec::new(), cut_off: true };
+        return Members {
+            members: Vec::new(),
+            cut_off: true,
+        };
     };
     let mut list = Members::default();
     for member in archive.members() {
         let read = member.and_then(|member| {
-            let data = if archive.is_thin() { None } else { Some(member.data(bytes)?) };
-            Ok(ArchiveMember { name: member.name(), data })
+            let data = if archive.is_thin() {
+                None
+            } else {
+                Some(member.data(bytes)?)
+            };
+            Ok(ArchiveMember {
+                name: member.name(),
+                data,
+            })
         });
         match read {
             Ok(member) => list.members.push(member),
@@ -53,7 +63,10 @@ mod tests {
     fn names(bytes: &[u8]) -> Vec<String> {
         let list = members(bytes);
         assert!(!list.cut_off);
-        list.members.iter().map(|m| String::from_utf8_lossy(m.name).into_owned()).collect()
+        list.members
+            .iter()
+            .map(|m| String::from_utf8_lossy(m.name).into_owned())
+            .collect()
     }
 
     #[test]
@@ -61,7 +74,11 @@ mod tests {
         let long = "a_name_of_more_than_fifteen.o";
         let bytes = archive(&[("a.o", b"xyz"), (long, b"12"), ("c.o", b"")]);
         assert_eq!(names(&bytes), ["a.o", long, "c.o"]);
-        let data: Vec<_> = members(&bytes).members.iter().map(|m| m.data.unwrap()).collect();
+        let data: Vec<_> = members(&bytes)
+            .members
+            .iter()
+            .map(|m| m.data.unwrap())
+            .collect();
         assert_eq!(data, [b"xyz".as_slice(), b"12", b""]);
 
         let mut bsd = b"!<arch>\n".to_vec();
@@ -78,7 +95,13 @@ mod tests {
         thin.extend_from_slice(b"dir/a.o/\n\n");
         thin.extend_from_slice(b"/0              0           0     0     644     12520     `\n");
         let list = members(&thin);
-        assert_eq!(list.members, [ArchiveMember { name: b"dir/a.o", data: None }]);
+        assert_eq!(
+            list.members,
+            [ArchiveMember {
+                name: b"dir/a.o",
+                data: None
+            }]
+        );
         assert!(!list.cut_off);
     }
 

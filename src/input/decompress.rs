@@ -113,7 +113,9 @@ impl DecompressError {
     /// How often nvlink says "Uncompress failed": twice if a Zstandard frame is bad.
     pub(super) fn nvlink_repeats(&self) -> usize {
         match self {
-            DecompressError::Damaged { codec: Codec::Zstd, .. } => 2,
+            DecompressError::Damaged {
+                codec: Codec::Zstd, ..
+            } => 2,
             _ => 1,
         }
     }
@@ -136,8 +138,14 @@ pub fn decompress<'data>(
         Codec::Zlib | Codec::Lz4 | Codec::Zstd => (),
     }
     let stored = packed.len() as u64;
-    let absurd = DecompressError::Absurd { codec, stored, declared };
-    let possible = stored.saturating_mul(codec.largest_ratio()).min(LARGEST_IMAGE);
+    let absurd = DecompressError::Absurd {
+        codec,
+        stored,
+        declared,
+    };
+    let possible = stored
+        .saturating_mul(codec.largest_ratio())
+        .min(LARGEST_IMAGE);
     let size = match usize::try_from(declared) {
         Ok(size) if declared <= possible => size,
         _ => return Err(absurd),
@@ -149,7 +157,11 @@ pub fn decompress<'data>(
     }
     .map_err(|detail| DecompressError::Damaged { codec, detail })?;
     if unpacked.len() != size {
-        return Err(DecompressError::Size { codec, found: unpacked.len() as u64, declared });
+        return Err(DecompressError::Size {
+            codec,
+            found: unpacked.len() as u64,
+            declared,
+        });
     }
     Ok(arena.keep_buffer(unpacked))
 }
@@ -166,7 +178,9 @@ fn unpack_zstd(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
     let mut unpacked = vec![0; size];
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(LARGEST_WINDOW.max(size as u64));
-    let length = decoder.decode_all(packed, &mut unpacked).map_err(|e| e.to_string())?;
+    let length = decoder
+        .decode_all(packed, &mut unpacked)
+        .map_err(|e| e.to_string())?;
     unpacked.truncate(length);
     Ok(unpacked)
 }
@@ -205,10 +219,17 @@ mod tests {
         for codec in PACKED {
             let member = Member::elf("sm_90", &contents()).packed(codec);
             let longer = unpack(&fatbin(&[member.clone().declared_size(3001)])).unwrap_err();
-            let expected = DecompressError::Size { codec, found: 3000, declared: 3001 };
+            let expected = DecompressError::Size {
+                codec,
+                found: 3000,
+                declared: 3001,
+            };
             assert_eq!(longer, expected, "{codec}");
             assert_eq!(longer.nvlink_repeats(), 1);
-            assert!(unpack(&fatbin(&[member.declared_size(2999)])).is_err(), "{codec}");
+            assert!(
+                unpack(&fatbin(&[member.declared_size(2999)])).is_err(),
+                "{codec}"
+            );
         }
     }
 
@@ -216,7 +237,9 @@ mod tests {
     fn absurd_sizes_are_refused_before_allocating() {
         for codec in PACKED {
             for size in [1 << 31 | 1, u64::MAX, 100_000_000] {
-                let member = Member::elf("sm_90", &contents()).packed(codec).declared_size(size);
+                let member = Member::elf("sm_90", &contents())
+                    .packed(codec)
+                    .declared_size(size);
                 let result = unpack(&fatbin(&[member]));
                 assert!(
                     matches!(result, Err(DecompressError::Absurd { .. }))
@@ -231,7 +254,10 @@ mod tests {
     fn flags_have_an_order() {
         let zstd = Member::elf("sm_90", &contents()).packed(Codec::Zstd);
         let other = zstd.clone().flags(fatbin::FLAG_OTHER_CODEC);
-        assert_eq!(unpack(&fatbin(&[other])), Err(DecompressError::UnknownCodec));
+        assert_eq!(
+            unpack(&fatbin(&[other])),
+            Err(DecompressError::UnknownCodec)
+        );
         let lz4 = Member::elf("sm_90", &contents()).packed(Codec::Lz4);
         let both = lz4.flags(fatbin::FLAG_OTHER_CODEC | fatbin::FLAG_ZSTD);
         assert_eq!(unpack(&fatbin(&[both])).unwrap(), contents());

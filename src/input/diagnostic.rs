@@ -45,9 +45,7 @@ impl fmt::Display for IgnoredReason {
             IgnoredReason::Empty => "it is empty",
             IgnoredReason::NoExtension => "its name has no extension",
             IgnoredReason::UnknownContent => "it is neither an archive nor an ELF file",
-            IgnoredReason::CubinExtension => {
-                "it is a device ELF, but named neither .cubin nor .o"
-            }
+            IgnoredReason::CubinExtension => "it is a device ELF, but named neither .cubin nor .o",
             IgnoredReason::SharedObject => "shared objects have no relocatable device code",
             IgnoredReason::LinkedHostFile => "it is a linked host file",
             IgnoredReason::DeviceExecutable => "its device code is linked already",

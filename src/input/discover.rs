@@ -109,8 +109,15 @@ pub fn discover<'data>(
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
     let open = |path: &str| mapped::load(path, arena);
-    Walk { options, arena, open, archives: Vec::new(), found: Discovered::default(), ordinal: None }
-        .run()
+    Walk {
+        options,
+        arena,
+        open,
+        archives: Vec::new(),
+        found: Discovered::default(),
+        ordinal: None,
+    }
+    .run()
 }
 
 /// Finds the device images of inputs given as names and bytes; no file is touched. Libraries and
@@ -125,10 +132,20 @@ pub fn discover_bytes<'data>(
             .iter()
             .find(|(name, _)| *name == path)
             .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(LoadedFile { bytes, identity: FileIdentity::Name(path.to_owned()) })
+        Ok(LoadedFile {
+            bytes,
+            identity: FileIdentity::Name(path.to_owned()),
+        })
     };
-    Walk { options, arena, open, archives: Vec::new(), found: Discovered::default(), ordinal: None }
-        .run()
+    Walk {
+        options,
+        arena,
+        open,
+        archives: Vec::new(),
+        found: Discovered::default(),
+        ordinal: None,
+    }
+    .run()
 }
 
 /// Where an image comes from.
@@ -167,9 +184,10 @@ where
                 mark_prelinked(&mut self.found.inputs);
                 Ok(self.found)
             }
-            Err(error) => {
-                Err(Box::new(DiscoverFailure { error, diagnostics: self.found.diagnostics }))
-            }
+            Err(error) => Err(Box::new(DiscoverFailure {
+                error,
+                diagnostics: self.found.diagnostics,
+            })),
         }
     }
 
@@ -177,7 +195,10 @@ where
     fn walk(&mut self) -> Result<(), InputError> {
         let libraries = self.find_libraries()?;
         let paths = self.options.inputs.iter().map(String::as_str);
-        for (ordinal, path) in paths.chain(libraries.iter().map(String::as_str)).enumerate() {
+        for (ordinal, path) in paths
+            .chain(libraries.iter().map(String::as_str))
+            .enumerate()
+        {
             self.ordinal = Some(ordinal);
             let file = (self.open)(path).map_err(|error| InputError::CannotOpen {
                 file: path.to_owned(),
@@ -224,12 +245,20 @@ where
             FileKind::Ignored(reason) => self.ignore(source, reason),
             FileKind::Cubin => self.raw(source, Image::Cubin(bytes)),
             FileKind::Ptx => {
-                let image = PtxImage { text: bytes, options: b"", arch: None };
+                let image = PtxImage {
+                    text: bytes,
+                    options: b"",
+                    arch: None,
+                };
                 self.raw(source, Image::Ptx(image));
             }
             FileKind::Nvvm => {
-                let image =
-                    NvvmImage { stored: bytes, options: b"", obfuscated: false, arch: None };
+                let image = NvvmImage {
+                    stored: bytes,
+                    options: b"",
+                    obfuscated: false,
+                    arch: None,
+                };
                 self.raw(source, Image::Nvvm(image));
             }
             FileKind::Fatbin => {
@@ -252,7 +281,10 @@ where
         let is_ptx_file = identify::extension(source.path) == Some("ptx");
         let mut skip = None;
         if is_ptx_file && target.sm < FIRST_SM_FOR_RAW_PTX {
-            self.diagnose(DiagnosticKind::RawPtxDropped { file: source.display(), target });
+            self.diagnose(DiagnosticKind::RawPtxDropped {
+                file: source.display(),
+                target,
+            });
             skip = Some(SkipReason::RawPtx);
         } else {
             // Nobody knows which of its kernels are launched.
@@ -263,7 +295,10 @@ where
 
     fn host_object(&mut self, source: Source<'_>, bytes: &'data [u8]) -> Result<(), InputError> {
         let file = source.display();
-        let not_found = |reason| InputError::FatbinNotFound { file: file.clone(), reason };
+        let not_found = |reason| InputError::FatbinNotFound {
+            file: file.clone(),
+            reason,
+        };
         let object = HostObject::parse(bytes).map_err(not_found)?;
         self.found.host_info.add(&file, &object.references);
         let fatbin = match object.device_code {
@@ -277,11 +312,15 @@ where
                 return Ok(());
             }
             DeviceCode::Missing => {
-                return Err(not_found("it has neither __nv_relfatbin nor .nv_fatbin".to_owned()));
+                return Err(not_found(
+                    "it has neither __nv_relfatbin nor .nv_fatbin".to_owned(),
+                ));
             }
         };
         if !fatbin::has_magic(fatbin) {
-            return Err(not_found("__nv_relfatbin does not begin with a fatbin".to_owned()));
+            return Err(not_found(
+                "__nv_relfatbin does not begin with a fatbin".to_owned(),
+            ));
         }
         let module_ids = module_id::parse(object.module_ids, &file)?;
         let image = self.fatbin(source, fatbin)?;
@@ -309,15 +348,20 @@ where
             let bytes = match member.data {
                 Some(bytes) => bytes,
                 // The path counts from the current folder, not from the archive's.
-                None => (self.open)(&name)
-                    .map_err(|error| InputError::ThinMember {
-                        file: name.clone().into_owned(),
-                        archive: path.to_owned(),
-                        reason: error.to_string(),
-                    })?
-                    .bytes,
+                None => {
+                    (self.open)(&name)
+                        .map_err(|error| InputError::ThinMember {
+                            file: name.clone().into_owned(),
+                            archive: path.to_owned(),
+                            reason: error.to_string(),
+                        })?
+                        .bytes
+                }
             };
-            let source = Source { path, member: Some(&name) };
+            let source = Source {
+                path,
+                member: Some(&name),
+            };
             match identify::elf_kind(bytes) {
                 Some(kind) if kind.machine == EM_CUDA => {
                     self.found.host_info.set_unknown(&source.display());
@@ -344,13 +388,20 @@ where
     ) -> Result<Option<Image<'data>>, InputError> {
         let file = source.display();
         let malformed = |error| match error {
-            FatbinError::Version(version) => {
-                InputError::FatbinVersion { file: file.clone(), version }
-            }
-            error => InputError::MalformedFatbin { file: file.clone(), error },
+            FatbinError::Version(version) => InputError::FatbinVersion {
+                file: file.clone(),
+                version,
+            },
+            error => InputError::MalformedFatbin {
+                file: file.clone(),
+                error,
+            },
         };
         let members = fatbin::parse(bytes).map_err(malformed)?;
-        if members.iter().any(|member| member.is_visible() && member.header.sm.get() == 0) {
+        if members
+            .iter()
+            .any(|member| member.is_visible() && member.header.sm.get() == 0)
+        {
             return Err(InputError::UnknownArch { file });
         }
         let member = match select(&members, self.options.target, self.options.lto) {
@@ -380,7 +431,11 @@ where
         };
         if member.kind() == MemberKind::Ptx {
             let options = member.options().map_err(malformed)?;
-            return Ok(Some(Image::Ptx(PtxImage { text: data, options, arch: member.arch() })));
+            return Ok(Some(Image::Ptx(PtxImage {
+                text: data,
+                options,
+                arch: member.arch(),
+            })));
         }
         match identify::elf_kind(data) {
             Some(kind) if kind.class == 2 => Ok(Some(Image::Cubin(data))),
@@ -422,29 +477,40 @@ where
     }
 
     fn ignore(&mut self, source: Source<'_>, reason: IgnoredReason) {
-        self.diagnose(DiagnosticKind::Ignored { file: source.display(), reason });
+        self.diagnose(DiagnosticKind::Ignored {
+            file: source.display(),
+            reason,
+        });
     }
 
     fn diagnose(&mut self, kind: DiagnosticKind) {
-        self.found.diagnostics.push(InputDiagnostic { ordinal: self.ordinal, kind });
+        self.found.diagnostics.push(InputDiagnostic {
+            ordinal: self.ordinal,
+            kind,
+        });
     }
 }
 
 fn is_lz4(error: &DecompressError) -> bool {
     matches!(
         error,
-        DecompressError::Damaged { codec: Codec::Lz4, .. }
-            | DecompressError::Size { codec: Codec::Lz4, .. }
-            | DecompressError::Absurd { codec: Codec::Lz4, .. }
+        DecompressError::Damaged {
+            codec: Codec::Lz4,
+            ..
+        } | DecompressError::Size {
+            codec: Codec::Lz4,
+            ..
+        } | DecompressError::Absurd {
+            codec: Codec::Lz4,
+            ..
+        }
     )
 }
 
 /// Whether an image is a linked cubin, which is dropped without a message.
 fn is_executable(image: &Image<'_>) -> bool {
     match image {
-        Image::Cubin(bytes) => {
-            identify::elf_kind(bytes).is_some_and(|kind| kind.e_type == ET_EXEC)
-        }
+        Image::Cubin(bytes) => identify::elf_kind(bytes).is_some_and(|kind| kind.e_type == ET_EXEC),
         Image::Ptx(_) | Image::Nvvm(_) => false,
     }
 }

@@ -32,7 +32,10 @@ pub struct MessageLine {
 impl MessageLine {
     /// A line.
     pub fn new(severity: Severity, text: impl Into<String>) -> Self {
-        MessageLine { severity, text: text.into() }
+        MessageLine {
+            severity,
+            text: text.into(),
+        }
     }
 }
 
@@ -232,7 +235,10 @@ impl InputError {
             InputError::CubinNotDeviceElf { .. } => vec![fatal("cubin not a device elf?")],
             InputError::FatbinWrongFormat { .. } => vec![fatal("fatbin wrong format?")],
             InputError::FatbinNotFound { .. } => {
-                vec![fatal(&format!("Could not find fatbin in '{file}'")), fatal(INTERNAL)]
+                vec![
+                    fatal(&format!("Could not find fatbin in '{file}'")),
+                    fatal(INTERNAL),
+                ]
             }
             InputError::UnrecognizedFormat { .. } | InputError::FatbinVersion { .. } => {
                 vec![unrecognized(), fatal(FATBINARY)]
@@ -245,7 +251,9 @@ impl InputError {
             }
             InputError::UnknownArch { .. } => vec![fatal("Unknown arch name ''"), fatal(FATBINARY)],
             InputError::WordSize { .. } => {
-                vec![fatal(&format!("Input file '{file}' size does not match target '-m64'"))]
+                vec![fatal(&format!(
+                    "Input file '{file}' size does not match target '-m64'"
+                ))]
             }
             InputError::LtoObjects { .. } => vec![fatal("LTO objects found, use -dlto")],
             InputError::NvvmWithoutLto { .. } => {
@@ -285,7 +293,9 @@ impl InputError {
             InputError::FatbinWrongFormat { .. }
             | InputError::MalformedFatbin { .. }
             | InputError::Decompress { .. }
-            | InputError::FatbinNotFound { .. } => "the file seems damaged or cut off; build it again",
+            | InputError::FatbinNotFound { .. } => {
+                "the file seems damaged or cut off; build it again"
+            }
             _ => return Some(self.to_string()),
         };
         Some(format!("{self}; {advice}"))

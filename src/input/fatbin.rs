@@ -182,8 +182,7 @@ pub fn has_magic(bytes: &[u8]) -> bool {
 
 /// Reads the member list of the region at the start of `bytes`.
 pub fn parse(bytes: &[u8]) -> Result<Vec<FatbinMember<'_>>, FatbinError> {
-    let (region, _) =
-        RegionHeader::ref_from_prefix(bytes).map_err(|_| FatbinError::NotAFatbin)?;
+    let (region, _) = RegionHeader::ref_from_prefix(bytes).map_err(|_| FatbinError::NotAFatbin)?;
     if region.magic.get() != REGION_MAGIC {
         return Err(FatbinError::NotAFatbin);
     }
@@ -219,7 +218,10 @@ fn parse_member(bytes: &[u8], offset: u64) -> Result<(FatbinMember<'_>, usize), 
     }
     let header_bytes = bytes.get(..size as usize).ok_or(cut_off)?;
     let stored_size = header.stored_size.get();
-    let data_truncated = FatbinError::DataTruncated { offset, size: stored_size };
+    let data_truncated = FatbinError::DataTruncated {
+        offset,
+        size: stored_size,
+    };
     let end = usize::try_from(stored_size)
         .ok()
         .and_then(|stored| stored.checked_add(header_bytes.len()))
@@ -227,13 +229,23 @@ fn parse_member(bytes: &[u8], offset: u64) -> Result<(FatbinMember<'_>, usize), 
     let mut stored = bytes.get(header_bytes.len()..end).ok_or(data_truncated)?;
     let compressed = header.compressed_size.get();
     if compressed != 0 {
-        stored = stored.get(..compressed as usize).ok_or(FatbinError::CompressedSize {
-            offset,
-            compressed: compressed.into(),
-            stored: stored_size,
-        })?;
+        stored = stored
+            .get(..compressed as usize)
+            .ok_or(FatbinError::CompressedSize {
+                offset,
+                compressed: compressed.into(),
+                stored: stored_size,
+            })?;
     }
-    Ok((FatbinMember { offset, header, header_bytes, stored }, end))
+    Ok((
+        FatbinMember {
+            offset,
+            header,
+            header_bytes,
+            stored,
+        },
+        end,
+    ))
 }
 
 impl<'data> FatbinMember<'data> {
@@ -271,7 +283,10 @@ impl<'data> FatbinMember<'data> {
         } else {
             Suffix::None
         };
-        Some(Target { sm: u16::try_from(self.header.sm.get()).ok()?, suffix })
+        Some(Target {
+            sm: u16::try_from(self.header.sm.get()).ok()?,
+            suffix,
+        })
     }
 
     /// Name of the source, empty if none is recorded or it lies outside of the header.
@@ -287,7 +302,9 @@ impl<'data> FatbinMember<'data> {
     /// The options that the member was or is to be compiled with. nvlink crashes on PTX without
     /// an option record; here that counts as no options.
     pub fn options(&self) -> Result<&'data [u8], FatbinError> {
-        let outside = FatbinError::Options { offset: self.offset };
+        let outside = FatbinError::Options {
+            offset: self.offset,
+        };
         let at = self.header.options_offset.get() as usize;
         if at == 0 {
             return Ok(b"");
@@ -381,12 +398,30 @@ mod tests {
         let error = |bytes: &[u8]| parse(bytes).map(|_| ()).unwrap_err();
         assert_eq!(error(&with(0, &[0])), FatbinError::NotAFatbin);
         assert_eq!(error(&with(4, &[2])), FatbinError::Version(2));
-        assert!(matches!(error(&with(15, &[0x80])), FatbinError::RegionTruncated { .. }));
-        assert_eq!(error(&with(20, &[63])), FatbinError::HeaderSize { offset: 16, size: 63 });
+        assert!(matches!(
+            error(&with(15, &[0x80])),
+            FatbinError::RegionTruncated { .. }
+        ));
+        assert_eq!(
+            error(&with(20, &[63])),
+            FatbinError::HeaderSize {
+                offset: 16,
+                size: 63
+            }
+        );
         let huge = [0xff; 8];
-        assert!(matches!(error(&with(24, &huge)), FatbinError::DataTruncated { offset: 16, .. }));
-        assert!(matches!(error(&with(22, &[0xff])), FatbinError::HeaderTruncated { .. }));
-        assert!(matches!(error(&with(33, &[0xff])), FatbinError::CompressedSize { .. }));
+        assert!(matches!(
+            error(&with(24, &huge)),
+            FatbinError::DataTruncated { offset: 16, .. }
+        ));
+        assert!(matches!(
+            error(&with(22, &[0xff])),
+            FatbinError::HeaderTruncated { .. }
+        ));
+        assert!(matches!(
+            error(&with(33, &[0xff])),
+            FatbinError::CompressedSize { .. }
+        ));
         let bytes = with(37, &[0xff]);
         assert_eq!(
             parse(&bytes).unwrap()[0].options(),

@@ -8,8 +8,9 @@
 const EMPTY_SECTION: usize = 1;
 
 /// The six kinds, in the order of the lists.
-const SECTIONS: [&[u8]; 6] =
-    [b".nvHRKE", b".nvHRKI", b".nvHRDE", b".nvHRDI", b".nvHRCE", b".nvHRCI"];
+const SECTIONS: [&[u8]; 6] = [
+    b".nvHRKE", b".nvHRKI", b".nvHRDE", b".nvHRDI", b".nvHRCE", b".nvHRCI",
+];
 
 /// What a list is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +72,18 @@ impl<'data> HostInfo<'data> {
             };
             // Even a list of nothing but NULs makes pruning start.
             self.any_kernel_list |= slot < 2;
-            list.extend(section.split(|&byte| byte == 0).filter(|pattern| !pattern.is_empty()));
+            list.extend(
+                section
+                    .split(|&byte| byte == 0)
+                    .filter(|pattern| !pattern.is_empty()),
+            );
         }
     }
 
     /// Takes note of an input without host information.
     pub fn set_unknown(&mut self, file: &str) {
-        self.unknown_references.get_or_insert_with(|| file.to_owned());
+        self.unknown_references
+            .get_or_insert_with(|| file.to_owned());
     }
 
     /// Whether kernels that the host does not name are to be left out, as far as the inputs tell
@@ -93,9 +99,14 @@ impl<'data> HostInfo<'data> {
 
     /// Whether the host refers to a kernel; `global` is the binding of its symbol.
     pub fn refers_to_kernel(&self, name: &[u8], global: bool) -> bool {
-        let kind =
-            if global { ReferenceKind::ExternalKernel } else { ReferenceKind::InternalKernel };
-        self.patterns(kind).iter().any(|pattern| pattern_matches(pattern, name))
+        let kind = if global {
+            ReferenceKind::ExternalKernel
+        } else {
+            ReferenceKind::InternalKernel
+        };
+        self.patterns(kind)
+            .iter()
+            .any(|pattern| pattern_matches(pattern, name))
     }
 }
 
@@ -125,7 +136,9 @@ pub fn pattern_matches(pattern: &[u8], name: &[u8]) -> bool {
             }
         }
     }
-    pattern.get(at_pattern..).is_some_and(|rest| rest.iter().all(|&byte| byte == b'*'))
+    pattern
+        .get(at_pattern..)
+        .is_some_and(|rest| rest.iter().all(|&byte| byte == b'*'))
 }
 
 #[cfg(test)]
@@ -167,14 +180,23 @@ mod tests {
     fn hostile_patterns_end_soon() {
         let pattern = b"*a".repeat(2000);
         assert!(!pattern_matches(&pattern, &b"b".repeat(100_000)));
-        assert!(!pattern_matches(&[&pattern[..], b"c"].concat(), &b"a".repeat(10_000)));
+        assert!(!pattern_matches(
+            &[&pattern[..], b"c"].concat(),
+            &b"a".repeat(10_000)
+        ));
     }
 
     #[test]
     fn lists_are_united_and_kept_apart() {
         let mut info = HostInfo::default();
-        info.add("a.o", &references(&[(".nvHRKE", b"k1\0k2"), (".nvHRKI", b"\0")]));
-        info.add("b.o", &references(&[(".nvHRKE", b"\0"), (".nvHRKI", b"s*\0"), (".nvHRX", b"yy")]));
+        info.add(
+            "a.o",
+            &references(&[(".nvHRKE", b"k1\0k2"), (".nvHRKI", b"\0")]),
+        );
+        info.add(
+            "b.o",
+            &references(&[(".nvHRKE", b"\0"), (".nvHRKI", b"s*\0"), (".nvHRX", b"yy")]),
+        );
         assert!(info.prunes_kernels());
         assert_eq!(info.patterns(ReferenceKind::ExternalKernel), [b"k1", b"k2"]);
         assert!(info.refers_to_kernel(b"k2", true) && !info.refers_to_kernel(b"k2", false));
@@ -187,7 +209,10 @@ mod tests {
         let mut info = HostInfo::default();
         info.add("a.o", &references(empty));
         assert!(!info.prunes_kernels());
-        info.add("b.o", &references(&[(".nvHRKE", b"\0\0"), (".nvHRKI", b"\0")]));
+        info.add(
+            "b.o",
+            &references(&[(".nvHRKE", b"\0\0"), (".nvHRKI", b"\0")]),
+        );
         assert!(info.prunes_kernels());
         info.add("c.o", &references(&[(".nvHRKE", b"k")]));
         assert!(!info.prunes_kernels());

@@ -72,7 +72,11 @@ impl<'data> HostObject<'data> {
             (true, None, true) => DeviceCode::WholeProgram,
             (true, None, false) => DeviceCode::Missing,
         };
-        Ok(HostObject { device_code, module_ids, references })
+        Ok(HostObject {
+            device_code,
+            module_ids,
+            references,
+        })
     }
 }
 
@@ -107,8 +111,11 @@ mod tests {
         assert_eq!(device_code(&[(".nvFatBinSegment", b"x")]), "Missing");
         let whole_program: &[(&str, &[u8])] = &[(".nvFatBinSegment", b""), (".nv_fatbin", b"x")];
         assert_eq!(device_code(whole_program), "WholeProgram");
-        let both: &[(&str, &[u8])] =
-            &[(".nv_fatbin", b"x"), ("__nv_relfatbin", b"\x07"), (".nvFatBinSegment", b"")];
+        let both: &[(&str, &[u8])] = &[
+            (".nv_fatbin", b"x"),
+            ("__nv_relfatbin", b"\x07"),
+            (".nvFatBinSegment", b""),
+        ];
         assert_eq!(device_code(both), "Relocatable([7])");
     }
 

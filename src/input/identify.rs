@@ -70,7 +70,11 @@ pub fn elf_kind(bytes: &[u8]) -> Option<ElfKind> {
             u16::from_le_bytes(*field)
         })
     };
-    Some(ElfKind { class: *bytes.get(4)?, e_type: half(16)?, machine: half(18)? })
+    Some(ElfKind {
+        class: *bytes.get(4)?,
+        e_type: half(16)?,
+        machine: half(18)?,
+    })
 }
 
 /// Whether the bytes begin like an archive.
@@ -111,11 +115,15 @@ pub fn identify(path: &str, bytes: &[u8], lto: bool) -> Result<FileKind, InputEr
 
 fn identify_cubin(path: &str, bytes: &[u8]) -> Result<FileKind, InputError> {
     if !bytes.starts_with(ELF_MAGIC) {
-        return Err(InputError::CubinNotElf { file: path.to_owned() });
+        return Err(InputError::CubinNotElf {
+            file: path.to_owned(),
+        });
     }
     match elf_kind(bytes) {
         Some(kind) if kind.machine == EM_CUDA => Ok(FileKind::Cubin),
-        _ => Err(InputError::CubinNotDeviceElf { file: path.to_owned() }),
+        _ => Err(InputError::CubinNotDeviceElf {
+            file: path.to_owned(),
+        }),
     }
 }
 
@@ -143,7 +151,9 @@ fn is_ptx_text(bytes: &[u8]) -> bool {
             _ => return rest.starts_with(b".version"),
         };
         let body = rest.get(2..).unwrap_or_default();
-        let Some(at) = body.windows(comment_end.len()).position(|window| window == comment_end)
+        let Some(at) = body
+            .windows(comment_end.len())
+            .position(|window| window == comment_end)
         else {
             return false;
         };
@@ -175,7 +185,9 @@ mod tests {
     }
 
     fn first_line(path: &str, bytes: &[u8]) -> String {
-        identify(path, bytes, false).unwrap_err().lines()[0].text.clone()
+        identify(path, bytes, false).unwrap_err().lines()[0]
+            .text
+            .clone()
     }
 
     #[test]
@@ -194,21 +206,42 @@ mod tests {
 
     #[test]
     fn short_files_cannot_be_opened() {
-        assert_eq!(kind("a.cubin", b""), FileKind::Ignored(IgnoredReason::Empty));
-        assert_eq!(first_line("a.o", &[1; 55]), "Could not open input file 'a.o'");
-        assert_eq!(first_line("noext", &[1; 55]), "Could not open input file 'noext'");
-        assert_eq!(kind("a.o", &[1; 56]), FileKind::Ignored(IgnoredReason::UnknownContent));
+        assert_eq!(
+            kind("a.cubin", b""),
+            FileKind::Ignored(IgnoredReason::Empty)
+        );
+        assert_eq!(
+            first_line("a.o", &[1; 55]),
+            "Could not open input file 'a.o'"
+        );
+        assert_eq!(
+            first_line("noext", &[1; 55]),
+            "Could not open input file 'noext'"
+        );
+        assert_eq!(
+            kind("a.o", &[1; 56]),
+            FileKind::Ignored(IgnoredReason::UnknownContent)
+        );
         assert_eq!(kind("a.xyz", b"!<arch>\n"), FileKind::Archive);
         assert_eq!(first_line("a.cubin", b"!<arch>\n"), "cubin not an elf?");
     }
 
     #[test]
     fn extensions_decide_before_contents() {
-        assert_eq!(kind("a", &elf(1, 62)), FileKind::Ignored(IgnoredReason::NoExtension));
+        assert_eq!(
+            kind("a", &elf(1, 62)),
+            FileKind::Ignored(IgnoredReason::NoExtension)
+        );
         assert_eq!(kind("a.cubin", &elf(1, 190)), FileKind::Cubin);
-        assert_eq!(first_line("a.cubin", &elf(1, 62)), "cubin not a device elf?");
+        assert_eq!(
+            first_line("a.cubin", &elf(1, 62)),
+            "cubin not a device elf?"
+        );
         assert_eq!(first_line("a.fatbin", &elf(1, 190)), "fatbin wrong format?");
-        assert_eq!(first_line("a.bc", &elf(1, 190)), "should never see bc files");
+        assert_eq!(
+            first_line("a.bc", &elf(1, 190)),
+            "should never see bc files"
+        );
         let nvvm = "should only see nvvm files when -lto";
         assert_eq!(first_line("a.ltoir", &elf(1, 190)), nvvm);
         assert_eq!(first_line("a.nvvm", &elf(1, 190)), nvvm);
@@ -218,13 +251,22 @@ mod tests {
     #[test]
     fn contents_decide_elsewhere() {
         assert_eq!(kind("a.o", &elf(1, 190)), FileKind::Cubin);
-        assert_eq!(kind("a.obj", &elf(1, 190)), FileKind::Ignored(IgnoredReason::CubinExtension));
+        assert_eq!(
+            kind("a.obj", &elf(1, 190)),
+            FileKind::Ignored(IgnoredReason::CubinExtension)
+        );
         for machine in [62, 183, 40] {
             assert_eq!(kind("a.xyz", &elf(1, machine)), FileKind::HostObject);
         }
-        assert_eq!(kind("a.so", &elf(1, 62)), FileKind::Ignored(IgnoredReason::SharedObject));
+        assert_eq!(
+            kind("a.so", &elf(1, 62)),
+            FileKind::Ignored(IgnoredReason::SharedObject)
+        );
         assert_eq!(kind("a.so.1", &elf(1, 62)), FileKind::HostObject);
-        assert_eq!(kind("a.o", &elf(3, 62)), FileKind::Ignored(IgnoredReason::LinkedHostFile));
+        assert_eq!(
+            kind("a.o", &elf(3, 62)),
+            FileKind::Ignored(IgnoredReason::LinkedHostFile)
+        );
         assert_eq!(kind("a.so", &padded(b"!<arch>\n")), FileKind::Archive);
         assert_eq!(kind("a.a", &padded(b"!<thin>\n")), FileKind::Archive);
     }
@@ -233,10 +275,21 @@ mod tests {
     fn ptx_files_hold_text_cubins_or_fatbins() {
         let text = padded(b"// one\n /* two \n*/ .version 9.0\n");
         assert_eq!(kind("a.ptx", &text), FileKind::Ptx);
-        assert_eq!(kind("a.txt", &text), FileKind::Ignored(IgnoredReason::UnknownContent));
+        assert_eq!(
+            kind("a.txt", &text),
+            FileKind::Ignored(IgnoredReason::UnknownContent)
+        );
         assert_eq!(kind("a.ptx", &elf(1, 190)), FileKind::Cubin);
-        assert_eq!(kind("a.ptx", &padded(b"\x50\xed\x55\xba")), FileKind::Fatbin);
-        for text in [b".target sm_90".as_slice(), b"/* .version", b"x .version 9", b"/"] {
+        assert_eq!(
+            kind("a.ptx", &padded(b"\x50\xed\x55\xba")),
+            FileKind::Fatbin
+        );
+        for text in [
+            b".target sm_90".as_slice(),
+            b"/* .version",
+            b"x .version 9",
+            b"/",
+        ] {
             assert_eq!(
                 first_line("a.ptx", &padded(text)),
                 "Binary format for key='0', ident='' is not recognized"

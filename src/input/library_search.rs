@@ -39,7 +39,10 @@ impl CpuArch {
 
     /// Parses a value of `-cpu-arch`.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, arch)| arch)
+        Self::NAMES
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, arch)| arch)
     }
 
     /// `e_machine` of its objects.
@@ -83,7 +86,10 @@ impl SearchPath<'_> {
         mut look: impl FnMut(&str) -> Candidate<'data>,
         warnings: &mut Vec<DiagnosticKind>,
     ) -> Result<Option<String>, InputError> {
-        let environment = self.environment.into_iter().flat_map(|value| value.split(':'));
+        let environment = self
+            .environment
+            .into_iter()
+            .flat_map(|value| value.split(':'));
         let folders = self.folders.iter().map(String::as_str).chain(environment);
         for folder in folders.filter(|folder| !folder.is_empty()) {
             let shared = format!("{folder}/lib{library}.so");
@@ -94,7 +100,10 @@ impl SearchPath<'_> {
             match look(&file) {
                 Candidate::Absent => (),
                 Candidate::Folder => {
-                    return Err(InputError::LibraryIsFolder { file, library: library.to_owned() });
+                    return Err(InputError::LibraryIsFolder {
+                        file,
+                        library: library.to_owned(),
+                    });
                 }
                 Candidate::File(bytes) => match self.check(bytes) {
                     Fit::Compatible => return Ok(Some(file)),
@@ -111,7 +120,11 @@ impl SearchPath<'_> {
 
     fn check(&self, bytes: &[u8]) -> Fit {
         if !identify::is_archive(bytes) {
-            return if bytes.len() < SHORTEST_ARCHIVE { Fit::Incompatible } else { Fit::NoArchive };
+            return if bytes.len() < SHORTEST_ARCHIVE {
+                Fit::Incompatible
+            } else {
+                Fit::NoArchive
+            };
         }
         let list = archive::members(bytes);
         let Some(first) = list.members.first() else {
@@ -146,9 +159,16 @@ mod tests {
         archive(&[("a.o", &object)])
     }
 
-    fn search(files: &[(&str, &[u8])], cpu_arch: CpuArch) -> (Result<Option<String>, String>, usize) {
+    fn search(
+        files: &[(&str, &[u8])],
+        cpu_arch: CpuArch,
+    ) -> (Result<Option<String>, String>, usize) {
         let folders = ["d1".to_owned(), "d2".to_owned()];
-        let path = SearchPath { folders: &folders, environment: Some("e1::e2"), cpu_arch };
+        let path = SearchPath {
+            folders: &folders,
+            environment: Some("e1::e2"),
+            cpu_arch,
+        };
         let mut warnings = Vec::new();
         let look = |path: &str| match files.iter().find(|(name, _)| *name == path) {
             Some((_, b"folder")) => Candidate::Folder,
@@ -156,7 +176,10 @@ mod tests {
             None => Candidate::Absent,
         };
         let found = path.find("x", look, &mut warnings);
-        (found.map_err(|error| error.lines()[0].text.clone()), warnings.len())
+        (
+            found.map_err(|error| error.lines()[0].text.clone()),
+            warnings.len(),
+        )
     }
 
     #[test]
@@ -166,28 +189,58 @@ mod tests {
         let path = |name: &str| Some(name.to_owned());
         assert_eq!(found(&[]), None);
         assert_eq!(found(&[("libx.a", &lib)]), None);
-        assert_eq!(found(&[("e2/libx.a", &lib), ("e1/libx.a", &lib)]), path("e1/libx.a"));
-        assert_eq!(found(&[("e1/libx.a", &lib), ("d2/libx.a", &lib)]), path("d2/libx.a"));
-        assert_eq!(found(&[("d2/libx.so", b"?"), ("d1/libx.a", &lib)]), path("d1/libx.a"));
-        assert_eq!(found(&[("d1/libx.so", b"?"), ("d1/libx.a", &lib)]), path("d1/libx.so"));
+        assert_eq!(
+            found(&[("e2/libx.a", &lib), ("e1/libx.a", &lib)]),
+            path("e1/libx.a")
+        );
+        assert_eq!(
+            found(&[("e1/libx.a", &lib), ("d2/libx.a", &lib)]),
+            path("d2/libx.a")
+        );
+        assert_eq!(
+            found(&[("d2/libx.so", b"?"), ("d1/libx.a", &lib)]),
+            path("d1/libx.a")
+        );
+        assert_eq!(
+            found(&[("d1/libx.so", b"?"), ("d1/libx.a", &lib)]),
+            path("d1/libx.so")
+        );
     }
 
     #[test]
     fn archives_for_other_hosts_are_passed_over() {
         let (arm, x86) = (library(183), library(62));
         let files: &[(&str, &[u8])] = &[("d1/libx.a", &arm), ("d2/libx.a", &x86)];
-        assert_eq!(search(files, CpuArch::X86_64), (Ok(Some("d2/libx.a".to_owned())), 1));
-        assert_eq!(search(files, CpuArch::Aarch64), (Ok(Some("d1/libx.a".to_owned())), 0));
+        assert_eq!(
+            search(files, CpuArch::X86_64),
+            (Ok(Some("d2/libx.a".to_owned())), 1)
+        );
+        assert_eq!(
+            search(files, CpuArch::Aarch64),
+            (Ok(Some("d1/libx.a".to_owned())), 0)
+        );
         for bytes in [b"".as_slice(), b"hello", b"!<arch>\n", &library(190)] {
-            assert_eq!(search(&[("d1/libx.a", bytes)], CpuArch::X86_64), (Ok(None), 1));
+            assert_eq!(
+                search(&[("d1/libx.a", bytes)], CpuArch::X86_64),
+                (Ok(None), 1)
+            );
         }
         let text = archive(&[("readme", b"some text")]);
-        assert!(search(&[("d1/libx.a", &text)], CpuArch::X86_64).0.unwrap().is_some());
+        assert!(
+            search(&[("d1/libx.a", &text)], CpuArch::X86_64)
+                .0
+                .unwrap()
+                .is_some()
+        );
     }
 
     #[test]
     fn what_is_no_archive_is_fatal() {
-        let result = |bytes| search(&[("d1/libx.a", bytes)], CpuArch::X86_64).0.unwrap_err();
+        let result = |bytes| {
+            search(&[("d1/libx.a", bytes)], CpuArch::X86_64)
+                .0
+                .unwrap_err()
+        };
         assert_eq!(result(&[b'x'; 56]), "unexpected archive format");
         assert_eq!(result(b"folder"), "Memory allocation failure");
     }

@@ -65,7 +65,10 @@ pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFil
 #[cfg(unix)]
 fn identity(_path: &str, metadata: &Metadata) -> FileIdentity {
     use std::os::unix::fs::MetadataExt;
-    FileIdentity::Inode { device: metadata.dev(), inode: metadata.ino() }
+    FileIdentity::Inode {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    }
 }
 
 #[cfg(not(unix))]

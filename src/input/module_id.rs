@@ -16,34 +16,54 @@ pub struct ModuleIds<'data> {
 
 /// Splits a `__nv_module_id` section at its NULs; zeros at the end are padding.
 pub fn parse<'data>(section: &'data [u8], file: &str) -> Result<ModuleIds<'data>, InputError> {
-    let length = section.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let length = section
+        .iter()
+        .rposition(|&byte| byte != 0)
+        .map_or(0, |last| last + 1);
     let Some(text) = section.get(..length).filter(|text| !text.is_empty()) else {
         return Ok(ModuleIds::default());
     };
     let ids: Vec<_> = text.split(|&byte| byte == 0).collect();
     // Only a section that begins with `def ` is a stub's: in second place it is a plain id.
     if !text.starts_with(DEFINED) {
-        return Ok(ModuleIds { ids, prelinked: Vec::new() });
+        return Ok(ModuleIds {
+            ids,
+            prelinked: Vec::new(),
+        });
     }
     let prelinked = ids
         .into_iter()
         .map(|id| {
-            id.strip_prefix(DEFINED).ok_or_else(|| InputError::UnexpectedModuleIds {
-                file: file.to_owned(),
-                id: String::from_utf8_lossy(id).into_owned(),
-            })
+            id.strip_prefix(DEFINED)
+                .ok_or_else(|| InputError::UnexpectedModuleIds {
+                    file: file.to_owned(),
+                    id: String::from_utf8_lossy(id).into_owned(),
+                })
         })
         .collect::<Result<_, _>>()?;
-    Ok(ModuleIds { ids: Vec::new(), prelinked })
+    Ok(ModuleIds {
+        ids: Vec::new(),
+        prelinked,
+    })
 }
 
 /// The id of an input that brings none: its absolute path with every byte outside of `[0-9A-Za-z]`
 /// replaced by an underscore. `name` is the name that messages use (`PATH` or `PATH:member`),
 /// `folder` the real path of the current folder.
 pub fn default_id(folder: &str, name: &str) -> String {
-    let path = if name.starts_with('/') { name.to_owned() } else { format!("{folder}/{name}") };
+    let path = if name.starts_with('/') {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
+    };
     path.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte) } else { '_' })
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() {
+                char::from(byte)
+            } else {
+                '_'
+            }
+        })
         .collect()
 }
 
@@ -64,14 +84,23 @@ mod tests {
     #[test]
     fn stubs_name_what_was_linked() {
         let stub = parse(b"def _x1\0def _x2\0", "f").unwrap();
-        assert_eq!(stub, ModuleIds { ids: vec![], prelinked: vec![b"_x1", b"_x2"] });
+        assert_eq!(
+            stub,
+            ModuleIds {
+                ids: vec![],
+                prelinked: vec![b"_x1", b"_x2"]
+            }
+        );
         let error = parse(b"def _x1\0_x2\0", "f").unwrap_err();
         assert_eq!(error.lines()[0].text, "unexpected data in module_ids");
     }
 
     #[test]
     fn default_ids_are_mangled_paths() {
-        assert_eq!(default_id("/tmp/x", "../sel/c_sm_90.cubin"), "_tmp_x____sel_c_sm_90_cubin");
+        assert_eq!(
+            default_id("/tmp/x", "../sel/c_sm_90.cubin"),
+            "_tmp_x____sel_c_sm_90_cubin"
+        );
         assert_eq!(default_id("/cwd", "nm.a:member.o"), "_cwd_nm_a_member_o");
         assert_eq!(default_id("/cwd", "/a/b.o"), "_a_b_o");
     }

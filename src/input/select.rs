@@ -81,7 +81,11 @@ fn rank(index: usize, kind: MemberKind, arch: Target) -> (u16, bool, u8, i64) {
         Suffix::None => 0,
     };
     let is_elf = kind == MemberKind::Elf;
-    let position = if is_elf { -(index as i64) } else { index as i64 };
+    let position = if is_elf {
+        -(index as i64)
+    } else {
+        index as i64
+    };
     (arch.sm, is_elf, suffix, position)
 }
 
@@ -127,7 +131,9 @@ mod tests {
             for member in members.split_whitespace() {
                 seen += 1;
                 for target in NAMES {
-                    let expected = targets.split_whitespace().any(|t| format!("sm_{t}") == target);
+                    let expected = targets
+                        .split_whitespace()
+                        .any(|t| format!("sm_{t}") == target);
                     let fits = elf_fits(arch(&format!("sm_{member}")), arch(target));
                     assert_eq!(fits, expected, "{member} for {target}");
                 }
@@ -139,7 +145,10 @@ mod tests {
     #[test]
     fn ptx_compatibility() {
         let targets = |member: &str| {
-            NAMES.into_iter().filter(|t| ptx_fits(arch(member), arch(t))).collect::<Vec<_>>()
+            NAMES
+                .into_iter()
+                .filter(|t| ptx_fits(arch(member), arch(t)))
+                .collect::<Vec<_>>()
         };
         assert_eq!(targets("sm_80"), NAMES[1..]);
         assert_eq!(targets("sm_110"), NAMES[14..]);
@@ -170,9 +179,10 @@ mod tests {
         let bytes = build(&built);
         let parsed = fatbin::parse(&bytes).unwrap();
         match select(&parsed, arch(target), lto) {
-            Selection::Member(chosen) => {
-                Ok(parsed.iter().position(|member| member.offset == chosen.offset).unwrap())
-            }
+            Selection::Member(chosen) => Ok(parsed
+                .iter()
+                .position(|member| member.offset == chosen.offset)
+                .unwrap()),
             Selection::OnlyLto => Err("only LTO"),
             Selection::NotFound => Err("not found"),
         }
@@ -194,13 +204,20 @@ mod tests {
             (&["LTO 100"], "sm_90", Err("not found")),
             (&["LTO 90", "PTX 80"], "sm_90", Ok(1)),
         ] {
-            assert_eq!(choose(members, target, false), expected, "{members:?} for {target}");
+            assert_eq!(
+                choose(members, target, false),
+                expected,
+                "{members:?} for {target}"
+            );
         }
     }
 
     #[test]
     fn lto_comes_first_when_asked_for() {
-        assert_eq!(choose(&["ELF 90", "LTO 80", "LTO 90"], "sm_90", true), Ok(2));
+        assert_eq!(
+            choose(&["ELF 90", "LTO 80", "LTO 90"], "sm_90", true),
+            Ok(2)
+        );
         assert_eq!(choose(&["ELF 90", "LTO 100"], "sm_90", true), Ok(0));
     }
 
@@ -208,6 +225,9 @@ mod tests {
     fn members_for_32_bit_are_invisible() {
         let bytes = build(&[Member::elf("sm_90", b"x").without_flags(fatbin::FLAG_64BIT)]);
         let members = fatbin::parse(&bytes).unwrap();
-        assert!(matches!(select(&members, arch("sm_90"), false), Selection::NotFound));
+        assert!(matches!(
+            select(&members, arch("sm_90"), false),
+            Selection::NotFound
+        ));
     }
 }

@@ -159,7 +159,9 @@ pub fn fatbin(members: &[Member]) -> Vec<u8> {
 /// A file header for ELF64.
 fn elf_header(osabi: u8, e_type: u16, machine: u16, flags: u32) -> FileHeader {
     FileHeader {
-        ident: [0x7f, b'E', b'L', b'F', 2, 1, 1, osabi, 8, 0, 0, 0, 0, 0, 0, 0],
+        ident: [
+            0x7f, b'E', b'L', b'F', 2, 1, 1, osabi, 8, 0, 0, 0, 0, 0, 0, 0,
+        ],
         e_type: e_type.into(),
         machine: machine.into(),
         version: 1.into(),
@@ -178,7 +180,9 @@ fn elf_header(osabi: u8, e_type: u16, machine: u16, flags: u32) -> FileHeader {
 
 /// A device ELF of a header and some bytes, told apart by `mark`.
 pub fn cubin(e_type: u16, mark: u8) -> Vec<u8> {
-    let mut bytes = elf_header(0x41, e_type, 190, 0x0600_5a04).as_bytes().to_vec();
+    let mut bytes = elf_header(0x41, e_type, 190, 0x0600_5a04)
+        .as_bytes()
+        .to_vec();
     bytes.resize(128, mark);
     bytes
 }
@@ -230,7 +234,14 @@ pub fn cuda_object(fatbin: &[u8], id: &[u8], kernels: &[u8]) -> Vec<u8> {
 pub fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = b"!<arch>\n".to_vec();
     let member = |out: &mut Vec<u8>, name: &str, contents: &[u8]| {
-        let header = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 644, contents.len());
+        let header = format!(
+            "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n",
+            0,
+            0,
+            0,
+            644,
+            contents.len()
+        );
         out.extend_from_slice(header.as_bytes());
         out.extend_from_slice(contents);
         if contents.len() % 2 == 1 {
