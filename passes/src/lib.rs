@@ -8,8 +8,19 @@
 //! events.
 
 pub mod analysis;
+pub mod callgraph_dce;
+pub mod classify;
 pub mod diagnostic;
+pub mod emit;
+pub mod layout_output;
+pub mod merge_metadata;
 pub mod pass;
+pub mod place_memory;
+pub mod plan_relocations;
+pub mod propagate_resources;
+pub mod relocate;
+pub mod select_objects;
+pub mod symbol_resolve;
 
 pub use analysis::Analyses;
 pub use diagnostic::Diagnostic;

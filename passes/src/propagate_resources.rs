@@ -298,7 +298,7 @@ fn stack<'data>(
     for link in local.into_iter().chain(global) {
         let summary = summaries.of(graph, link);
         let target = SymbolRef::Symbol(module.link_symbols[link].first);
-        let mut append = |module: &mut Module<'data>, code, value: u32| {
+        let append = |module: &mut Module<'data>, code, value: u32| {
             let record = Attribute {
                 section: None,
                 format: format::SVAL,

@@ -64,6 +64,11 @@ impl NameTable {
         self.index.find(self.state.hash_one(name), same).copied()
     }
 
+    /// The table's bytes so far.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The table's bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

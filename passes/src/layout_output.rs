@@ -1,0 +1,149 @@
+//! `layout-output`: the output file is decided: sections, symbols, strings, offsets, program headers.
+//!
+//! nvlink's output orders all follow from the order in which it creates things while it merges
+//! object after object. [`creation`] replays that order in one linear walk; a pass that adds, renames
+//! or reorders entities keeps no books for it. [`contents`] then fills the sections, [`finish`]
+//! sorts them into file order, numbers sections and symbols and lays out the file (`merge.md`
+//! sections 2 to 5, 7, 10).
+
+mod contents;
+mod creation;
+mod finish;
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::RelocId;
+use cuweld_ir::SectionId;
+use cuweld_ir::elf::names::NameTable;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::analysis::Preserved;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `layout-output` pass.
+pub struct LayoutOutput;
+
+impl Pass for LayoutOutput {
+    fn name(&self) -> &'static str {
+        "layout-output"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide sections, symbols, strings and offsets of the output file"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Planned
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::LaidOut)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if module.options.relocatable {
+            return Err(PassError::Internal("relocatable output is not laid out yet".to_owned()));
+        }
+        let mut created = creation::replay(module, cx.arena);
+        contents::fill(module, &mut created);
+        let plan = finish::plan(module, created, cx.arena)?;
+        cx.statistics.add("sections", plan.sections.len() as u64);
+        cx.statistics.add("symbols", plan.symbols.len() as u64);
+        cx.statistics.add("relocations", plan.relocs.len() as u64);
+        cx.statistics.add("bytes", plan.file_size);
+        module.plan = Some(plan);
+        Ok(Changed::Yes)
+    }
+}
+
+/// What an output section holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// `.note.nv.tkinfo`.
+    ToolInfo,
+    /// `.note.nv.cuinfo`.
+    CudaInfo,
+    /// `.nv.info`, or a function's.
+    Info(Option<LinkSymbolId>),
+    /// `.nv.compat`.
+    Compat,
+    /// `.text.F`.
+    Text(LinkSymbolId),
+    /// A function's section of the same name, such as `.nv.local.F`.
+    OfFunction(LinkSymbolId),
+    /// The concatenation of same-named sections.
+    Concatenated,
+    /// `.nv.constantN.K`.
+    Constants(LinkSymbolId, u8),
+    /// `.nv.shared.K`.
+    KernelShared(LinkSymbolId),
+    /// `.nv_debug.shared`, of which only the name stays.
+    ModuleShared,
+    /// Relocations of another output section.
+    Relocs(OutId),
+    /// `.nv.callgraph`.
+    CallGraph,
+    /// `.nv.prototype`.
+    Prototypes,
+    /// `.nv.rel.action`.
+    RelAction,
+}
+
+/// Index of an output section in order of creation.
+type OutId = usize;
+
+/// An output section in the making.
+struct OutSection<'data> {
+    name: &'data [u8],
+    ty: u32,
+    flags: u64,
+    align: u64,
+    entsize: u64,
+    content: Content,
+    size: u64,
+    /// Whether the output leaves it out.
+    removed: bool,
+    pieces: Vec<(u64, SectionId)>,
+    relocs: Vec<RelocId>,
+}
+
+/// A symbol of the output in the making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OutSymbol {
+    Section(OutId),
+    Link(LinkSymbolId),
+}
+
+/// Everything that nvlink creates, in its order.
+struct Created<'data> {
+    sections: Vec<OutSection<'data>>,
+    section_names: NameTable,
+    symbol_names: NameTable,
+    /// Local and weak symbols and SECTION symbols.
+    local: Vec<OutSymbol>,
+    /// Global symbols, and weak ones that were undefined at first.
+    global: Vec<LinkSymbolId>,
+    /// Module-wide sections by name.
+    by_name: HashMap<&'data [u8], OutId, FixedState>,
+    /// Sections of functions by function and name.
+    by_function: HashMap<(LinkSymbolId, &'data [u8]), OutId, FixedState>,
+    /// `.text.F` of each link symbol.
+    text: Vec<Option<OutId>>,
+    /// Place of each function's list in the merged attribute lists.
+    info_lists: Vec<u32>,
+    /// Relocation section of each target, REL and RELA.
+    relocs: HashMap<(OutId, bool), OutId, FixedState>,
+}

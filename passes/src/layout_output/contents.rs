@@ -1,0 +1,131 @@
+//! What the created sections hold: pieces of input sections, relocation rows, sizes.
+
+use cuweld_ir::Module;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::table::EntityId;
+
+use super::Content;
+use super::Created;
+use super::creation::output_of;
+
+/// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
+pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
+    let mut own_constants = vec![Vec::new(); module.functions.len()];
+    for piece in &module.bank_pieces {
+        own_constants[piece.kernel.index()].push(*piece);
+    }
+    for index in 0..out.sections.len() {
+        match out.sections[index].content {
+            Content::Text(link) => {
+                let Some(function) = module.link_function(link) else { continue };
+                let id = module.functions[function].views.sass.text;
+                let section = &module.sections[id];
+                out.sections[index].pieces.push((0, id));
+                out.sections[index].size = section.size();
+                out.sections[index].align = section.align;
+            }
+            Content::Constants(link, bank) => {
+                let Some(function) = module.link_function(link) else { continue };
+                for piece in &own_constants[function.index()] {
+                    if piece.bank == bank {
+                        let end = piece.offset + module.sections[piece.section].size();
+                        let section = &mut out.sections[index];
+                        section.pieces.push((piece.offset, piece.section));
+                        section.size = section.size.max(end);
+                    }
+                }
+            }
+            Content::KernelShared(link) => {
+                let frame = module
+                    .link_function(link)
+                    .and_then(|function| module.functions[function].shared);
+                if let Some(frame) = frame.filter(|frame| frame.present) {
+                    out.sections[index].size = frame.size;
+                    out.sections[index].align = frame.align;
+                } else {
+                    out.sections[index].removed = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    let dynamic = module.link_symbols.iter().any(|(_, link)| {
+        link.definition.is_none() && module.symbols[link.first].is_shared() && link.value.is_some()
+    });
+    for section in &mut out.sections {
+        if section.content == Content::ModuleShared {
+            section.removed = !dynamic;
+            section.align = section.align.max(16);
+        }
+    }
+    concatenated(module, out);
+    relocs(module, out);
+}
+
+fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
+    for (_, object) in module.included_objects() {
+        for id in object.sections.iter() {
+            let section = &module.sections[id];
+            let owned = section.owner.is_some();
+            if owned
+                && !(section.kind == SectionKind::Local || section.kind == SectionKind::Other)
+                || !section.kind.is_concatenated()
+                || section.kind == SectionKind::ModuleShared
+                || !module.is_section_linked(id)
+            {
+                continue;
+            }
+            let Some(target) = output_of(module, out, id) else { continue };
+            let place = if owned { 0 } else { section.place.unwrap_or(0) };
+            let target = &mut out.sections[target];
+            target.size = target.size.max(place.saturating_add(section.size()));
+            if section.size() > 0 {
+                target.pieces.push((place, id));
+            }
+        }
+    }
+    // Tentative definitions lie behind the contributions of .nv.global.
+    if let Some(global) = out.by_name.get(&b".nv.global"[..]).copied() {
+        for link in module.link_symbols.values() {
+            let common = link.definition.is_some_and(|definition| {
+                module.symbols[definition].place == SymbolPlace::Common
+            });
+            if common {
+                let end = link.value.unwrap_or(0).saturating_add(link.size);
+                let section = &mut out.sections[global];
+                section.size = section.size.max(end);
+            }
+        }
+    }
+}
+
+/// Kept rows go to the front of their section's list, so that each list is the reverse of the input.
+fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
+    for (_, object) in module.included_objects() {
+        for id in object.sections.iter() {
+            let section = &module.sections[id];
+            if section.kind != SectionKind::Relocs || !module.is_section_linked(id) {
+                continue;
+            }
+            let SectionInfo::Section(target) = section.info else { continue };
+            let Some(target) = output_of(module, out, target) else { continue };
+            for reloc in section.relocs.iter() {
+                if let RelocPlan::Keep { rela, .. } = module.relocs[reloc].plan
+                    && let Some(place) = out.relocs.get(&(target, rela)).copied()
+                {
+                    out.sections[place].relocs.push(reloc);
+                }
+            }
+        }
+    }
+    for section in &mut out.sections {
+        if matches!(section.content, Content::Relocs(_)) {
+            section.relocs.reverse();
+            section.size = section.relocs.len() as u64 * section.entsize;
+            section.removed = section.relocs.is_empty();
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! The replay of nvlink's order of creation (`merge.md` section 4).
+
+use cuweld_ir::Arena;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::elf::names::NameTable;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use hashbrown::HashMap;
+
+use super::Content;
+use super::Created;
+use super::OutId;
+use super::OutSection;
+use super::OutSymbol;
+use crate::analysis::functions_in_creation_order;
+use crate::analysis::kernels;
+
+/// Type, flags and alignment of a section that is created.
+struct Header {
+    ty: u32,
+    flags: u64,
+    align: u64,
+    entsize: u64,
+}
+
+impl Header {
+    fn new(ty: u32, flags: u64, align: u64) -> Self {
+        Header { ty, flags, align, entsize: 0 }
+    }
+
+    fn of(section: &Section<'_>) -> Self {
+        // Executables carry plain types where relocatable objects have CUDA's own.
+        let ty = match section.kind {
+            SectionKind::FunctionConstants(_)
+            | SectionKind::ConstantBank(_)
+            | SectionKind::GlobalInit => sht::PROGBITS,
+            SectionKind::Global
+            | SectionKind::KernelShared
+            | SectionKind::ModuleShared
+            | SectionKind::Local => sht::NOBITS,
+            _ => section.ty,
+        };
+        Header { ty, flags: section.flags, align: section.align, entsize: section.entsize }
+    }
+}
+
+struct Replay<'m, 'data> {
+    module: &'m Module<'data>,
+    arena: &'data Arena,
+    out: Created<'data>,
+}
+
+/// Replays the creation of sections, symbols and strings.
+pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Created<'data> {
+    let mut info_lists = vec![u32::MAX; module.functions.len()];
+    for (index, list) in module.merged_info.iter().enumerate() {
+        if let Some(function) = list.function {
+            info_lists[function.index()] = index as u32;
+        }
+    }
+    let out = Created {
+        sections: Vec::new(),
+        section_names: NameTable::new(),
+        symbol_names: NameTable::new(),
+        local: Vec::new(),
+        global: Vec::new(),
+        by_name: HashMap::default(),
+        by_function: HashMap::default(),
+        text: vec![None; module.link_symbols.len()],
+        info_lists,
+        relocs: HashMap::default(),
+    };
+    let mut replay = Replay { module, arena, out };
+    replay.prototype_names();
+    replay.start();
+    for (_, object) in module.included_objects() {
+        replay.functions(object);
+        replay.symbols(object);
+        replay.sections(object);
+        replay.function_infos(object);
+        replay.relocs(object);
+    }
+    replay.end();
+    replay.out
+}
+
+impl<'data> Replay<'_, 'data> {
+    /// Prototypes stand first in the symbol name table, those of dead functions too.
+    fn prototype_names(&mut self) {
+        for (_, object) in self.module.included_objects() {
+            for kind in [CallKind::AddressTaken, CallKind::Indirect] {
+                for call in &self.module.calls[object.calls] {
+                    if call.kind == kind {
+                        self.out.symbol_names.add(call.prototype);
+                    }
+                }
+            }
+            for prototype in &self.module.prototypes[object.prototypes] {
+                self.out.symbol_names.add(prototype.prototype);
+            }
+        }
+    }
+
+    fn start(&mut self) {
+        for name in [".shstrtab", ".strtab", ".symtab", ".symtab_shndx"] {
+            self.names(name.as_bytes());
+        }
+        let linked = if self.module.target.has_compat() { shf::INFO_LINK } else { 0 };
+        let note = |flags| Header::new(sht::NOTE, flags, 4);
+        self.named(b".note.nv.tkinfo", note(shf::CUDA_TOOL_NOTE), Content::ToolInfo, true);
+        self.named(b".note.nv.cuinfo", note(shf::CUDA_INFO_NOTE | linked), Content::CudaInfo, true);
+        let info = Header::new(sht::CUDA_INFO, 0, 4);
+        self.named(b".nv.info", info, Content::Info(None), false);
+        if self.module.target.has_compat() {
+            let compat = Header::new(sht::CUDA_COMPAT, 0, 4);
+            self.named(b".nv.compat", compat, Content::Compat, false);
+        }
+    }
+
+    fn names(&mut self, name: &[u8]) {
+        self.out.section_names.add(name);
+        self.out.symbol_names.add(name);
+    }
+
+    fn joined(&self, prefix: &str, name: &[u8]) -> &'data [u8] {
+        self.arena.bytes(&[prefix.as_bytes(), name].concat())
+    }
+
+    fn push(
+        &mut self,
+        name: &'data [u8],
+        header: Header,
+        content: Content,
+        has_symbol: bool,
+    ) -> OutId {
+        self.out.section_names.add(name);
+        if matches!(content, Content::Constants(_, 0)) {
+            // The name of the relocation section that texture slots would need.
+            let rel = self.joined(".rel", name);
+            self.names(rel);
+        }
+        self.out.symbol_names.add(name);
+        let id = self.out.sections.len();
+        self.out.sections.push(OutSection {
+            name,
+            ty: header.ty,
+            flags: header.flags,
+            align: header.align,
+            entsize: header.entsize,
+            content,
+            size: 0,
+            removed: false,
+            pieces: Vec::new(),
+            relocs: Vec::new(),
+        });
+        if has_symbol {
+            self.out.local.push(OutSymbol::Section(id));
+        }
+        id
+    }
+
+    /// A module-wide section, created at first sight.
+    fn named(
+        &mut self,
+        name: &'data [u8],
+        header: Header,
+        content: Content,
+        has_symbol: bool,
+    ) -> OutId {
+        if let Some(id) = self.out.by_name.get(name).copied() {
+            let section = &mut self.out.sections[id];
+            section.align = section.align.max(header.align);
+            return id;
+        }
+        let id = self.push(name, header, content, has_symbol);
+        self.out.by_name.insert(name, id);
+        id
+    }
+
+    /// A function's section, created at first sight.
+    fn of_function(
+        &mut self,
+        link: LinkSymbolId,
+        name: &'data [u8],
+        header: Header,
+        content: Content,
+        has_symbol: bool,
+    ) -> OutId {
+        if let Some(id) = self.out.by_function.get(&(link, name)).copied() {
+            return id;
+        }
+        let id = self.push(name, header, content, has_symbol);
+        self.out.by_function.insert((link, name), id);
+        id
+    }
+
+    /// The link symbol of a function whose copy was taken into the link at its turn.
+    fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
+        let row = &self.module.functions[function];
+        let link = self.module.symbols[row.symbol].link?;
+        (row.edges_count && self.module.link_symbols[link].live.is_live()).then_some(link)
+    }
+
+    /// P1: functions in symbol order.
+    fn functions(&mut self, object: &Object<'data>) {
+        for id in object.symbols.iter() {
+            let symbol = &self.module.symbols[id];
+            let (true, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
+            if !self.module.link_symbols[link].live.is_live() {
+                continue;
+            }
+            if self.module.link_symbols[link].first == id {
+                if symbol.bind == stb::GLOBAL {
+                    self.out.global.push(link);
+                } else {
+                    self.out.symbol_names.add(symbol.name);
+                    self.out.local.push(OutSymbol::Link(link));
+                }
+            }
+            let Some(function) = symbol.function else { continue };
+            if self.out.text[link.index()].is_some() || self.taken(function).is_none() {
+                continue;
+            }
+            let text = &self.module.sections[self.module.functions[function].views.sass.text];
+            let id = self.push(text.name, Header::of(text), Content::Text(link), true);
+            self.out.text[link.index()] = Some(id);
+            self.out.by_function.insert((link, text.name), id);
+            if symbol.is_entry() {
+                self.info(link, symbol.name);
+                let name = self.joined(".nv.shared.", symbol.name);
+                let header = Header::new(
+                    sht::NOBITS,
+                    shf::WRITE | shf::ALLOC | shf::INFO_LINK,
+                    1,
+                );
+                self.of_function(link, name, header, Content::KernelShared(link), true);
+            }
+        }
+    }
+
+    fn info(&mut self, link: LinkSymbolId, function: &[u8]) {
+        let name = self.joined(".nv.info.", function);
+        let header = Header::new(sht::CUDA_INFO, shf::INFO_LINK, 4);
+        self.of_function(link, name, header, Content::Info(Some(link)), false);
+    }
+
+    /// P2: all other symbols in symbol order.
+    fn symbols(&mut self, object: &Object<'data>) {
+        for id in object.symbols.iter() {
+            let symbol = &self.module.symbols[id];
+            let (false, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
+            let is_first = self.module.link_symbols[link].first == id;
+            let global = match symbol.place {
+                SymbolPlace::Undefined if symbol.is_shared() => continue,
+                SymbolPlace::Undefined => true,
+                SymbolPlace::Section(section) => {
+                    if !self.symbol_section(section) {
+                        continue;
+                    }
+                    if symbol.is_shared() || symbol.is_compiler_constant() {
+                        continue;
+                    }
+                    symbol.bind == stb::GLOBAL
+                }
+                _ => symbol.bind == stb::GLOBAL,
+            };
+            if !is_first {
+                continue;
+            }
+            if global {
+                self.out.global.push(link);
+            } else {
+                self.out.symbol_names.add(symbol.name);
+                self.out.local.push(OutSymbol::Link(link));
+            }
+        }
+    }
+
+    /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
+    fn symbol_section(&mut self, id: SectionId) -> bool {
+        let section = &self.module.sections[id];
+        let header = Header::of(section);
+        let Some(owner) = section.owner else {
+            let content = match section.kind {
+                SectionKind::ModuleShared => Content::ModuleShared,
+                _ => Content::Concatenated,
+            };
+            self.named(section.name, header, content, true);
+            return true;
+        };
+        let Some(link) = self.taken(owner) else { return false };
+        let is_kernel = self.module.symbols[self.module.functions[owner].symbol].is_entry();
+        let content = match section.kind {
+            // Constants of device functions become part of their kernels' banks.
+            SectionKind::FunctionConstants(_) if !is_kernel => return false,
+            SectionKind::FunctionConstants(bank) => Content::Constants(link, bank),
+            SectionKind::KernelShared => Content::KernelShared(link),
+            SectionKind::Text => return true,
+            _ => Content::OfFunction(link),
+        };
+        self.of_function(link, section.name, header, content, true);
+        true
+    }
+
+    /// P3: the other sections in section order.
+    fn sections(&mut self, object: &Object<'data>) {
+        for id in object.sections.iter() {
+            match self.module.sections[id].kind {
+                SectionKind::Unclassified
+                | SectionKind::Null
+                | SectionKind::SectionNames
+                | SectionKind::SymbolNames
+                | SectionKind::Symbols
+                | SectionKind::SymbolSectionIndices
+                | SectionKind::Relocs
+                | SectionKind::ToolInfo
+                | SectionKind::CudaInfo
+                | SectionKind::Info
+                | SectionKind::FunctionInfo
+                | SectionKind::Compat
+                | SectionKind::CallGraph
+                | SectionKind::Prototypes
+                | SectionKind::RelAction
+                | SectionKind::Text => {}
+                _ => {
+                    self.symbol_section(id);
+                }
+            }
+        }
+    }
+
+    /// P4: `.nv.info.F` of device functions in section order.
+    fn function_infos(&mut self, object: &Object<'data>) {
+        for id in object.sections.iter() {
+            let section = &self.module.sections[id];
+            if section.kind == SectionKind::FunctionInfo
+                && let Some(owner) = section.owner
+                && let Some(link) = self.taken(owner)
+            {
+                self.info(link, self.module.function_name(owner));
+            }
+        }
+    }
+
+    /// P5: relocation sections in section order.
+    fn relocs(&mut self, object: &Object<'data>) {
+        for id in object.sections.iter() {
+            let section = &self.module.sections[id];
+            if section.kind != SectionKind::Relocs || section.relocs.is_empty() {
+                continue;
+            }
+            if section.owner.is_some_and(|owner| self.taken(owner).is_none()) {
+                continue;
+            }
+            let SectionInfo::Section(target) = section.info else { continue };
+            let Some(target) = self.output_of(target) else { continue };
+            let target_name = self.out.sections[target].name;
+            let rows = &self.module.relocs[section.relocs];
+            let is_rela = section.ty == sht::RELA;
+            self.reloc_section(section.name, target, is_rela);
+            if is_rela {
+                // All rows are RELA from sm_90 on, yet a row without addend leaves the other name.
+                if self.module.target.sm >= 90 && rows.iter().skip(1).any(|row| row.addend == 0) {
+                    let name = self.joined(".rel", target_name);
+                    self.names(name);
+                }
+            } else if rows.iter().any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. })) {
+                let name = self.joined(".rela", target_name);
+                self.reloc_section(name, target, true);
+            }
+        }
+    }
+
+    fn reloc_section(&mut self, name: &'data [u8], target: OutId, is_rela: bool) {
+        if self.out.relocs.contains_key(&(target, is_rela)) {
+            return;
+        }
+        let (ty, entsize) = if is_rela { (sht::RELA, 24) } else { (sht::REL, 16) };
+        let header = Header { ty, flags: shf::INFO_LINK, align: 8, entsize };
+        let id = self.push(name, header, Content::Relocs(target), false);
+        self.out.relocs.insert((target, is_rela), id);
+    }
+
+    /// The output section that an input section is part of.
+    fn output_of(&self, id: SectionId) -> Option<OutId> {
+        output_of(self.module, &self.out, id)
+    }
+
+    fn end(&mut self) {
+        let module = self.module;
+        for link in module.link_symbols.values() {
+            if link.common_align != 0 {
+                let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, link.common_align);
+                self.named(b".nv.global", header, Content::Concatenated, true);
+            }
+        }
+        let pairs = |ty| Header { ty, flags: 0, align: 4, entsize: 8 };
+        self.named(b".nv.callgraph", pairs(sht::CUDA_CALLGRAPH), Content::CallGraph, true);
+        self.named(b".nv.prototype", pairs(sht::CUDA_PROTOTYPE), Content::Prototypes, true);
+        self.late_banks();
+        let action = Header { ty: sht::CUDA_RELOCINFO, flags: 0, align: 8, entsize: 8 };
+        self.named(b".nv.rel.action", action, Content::RelAction, true);
+        for index in 0..self.out.global.len() {
+            self.out.symbol_names.add(module.link_name(self.out.global[index]));
+        }
+    }
+
+    /// Banks of kernels that have no constants of their own but reach functions that have: created
+    /// at first need, kernels in reverse order of creation.
+    fn late_banks(&mut self) {
+        let module = self.module;
+        let functions = functions_in_creation_order(module);
+        let mut ordinal = vec![0; module.functions.len()];
+        for (index, (_, function)) in kernels(module, &functions).enumerate() {
+            ordinal[function.index()] = index;
+        }
+        let mut pieces = module.bank_pieces.as_slice();
+        while let Some(first) = pieces.first() {
+            let length = pieces.partition_point(|piece| piece.section == first.section);
+            let (group, rest) = pieces.split_at(length.max(1));
+            pieces = rest;
+            let mut group = group.to_vec();
+            group.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
+            for piece in group {
+                let symbol = &module.symbols[module.functions[piece.kernel].symbol];
+                let Some(link) = symbol.link else { continue };
+                let prefix = format!(".nv.constant{}.", piece.bank);
+                let name = self.joined(&prefix, symbol.name);
+                let align = module.sections[piece.section].align;
+                let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, align);
+                let content = Content::Constants(link, piece.bank);
+                self.of_function(link, name, header, content, true);
+            }
+        }
+    }
+}
+
+/// The output section that an input section is part of.
+pub(super) fn output_of(
+    module: &Module<'_>,
+    out: &Created<'_>,
+    id: SectionId,
+) -> Option<OutId> {
+    let section = &module.sections[id];
+    match section.owner {
+        None => out.by_name.get(section.name).copied(),
+        Some(owner) => {
+            let link = module.symbols[module.functions[owner].symbol].link?;
+            match section.kind {
+                SectionKind::Text => out.text[link.index()],
+                _ => out.by_function.get(&(link, section.name)).copied(),
+            }
+        }
+    }
+}

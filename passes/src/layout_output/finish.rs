@@ -1,0 +1,574 @@
+//! From created things to the plan: file order, indices, encoded contents, program headers.
+
+use cuweld_ir::Arena;
+use cuweld_ir::CallKind;
+use cuweld_ir::ElfPlan;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::elf::encode::append_attribute;
+use cuweld_ir::elf::encode::append_marker;
+use cuweld_ir::elf::encode::append_pair;
+use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::elf::layout::assign_offsets;
+use cuweld_ir::elf::note_records::append_note;
+use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::elf::raw::SHN_ABS;
+use cuweld_ir::elf::raw::SHN_LORESERVE;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanPiece;
+use cuweld_ir::plan::PlanReloc;
+use cuweld_ir::plan::PlanSection;
+use cuweld_ir::plan::PlanSegment;
+use cuweld_ir::plan::PlanSymbol;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use super::Content;
+use super::Created;
+use super::OutId;
+use super::OutSection;
+use super::OutSymbol;
+use super::creation::output_of;
+use crate::analysis::functions_in_creation_order;
+use crate::pass::PassError;
+
+/// Sections before the sorted ones: null, `.shstrtab`, `.strtab`, `.symtab`.
+const FIXED_SECTIONS: u32 = 4;
+
+struct Finish<'m, 'data> {
+    module: &'m Module<'data>,
+    arena: &'data Arena,
+    sections: Vec<OutSection<'data>>,
+    out: Created<'data>,
+    /// Functions in order of creation.
+    functions: Vec<LinkSymbolId>,
+    /// Output index of each created section, 0 if it is left out.
+    section_index: Vec<u32>,
+    /// Output symbol index of each link symbol, 0 if it has none.
+    symbol_index: Vec<u32>,
+    /// Output symbol index of each created section's SECTION symbol.
+    section_symbol: Vec<u32>,
+    plan: ElfPlan<'data>,
+}
+
+/// Makes the plan.
+pub(super) fn plan<'data>(
+    module: &Module<'data>,
+    mut out: Created<'data>,
+    arena: &'data Arena,
+) -> Result<ElfPlan<'data>, PassError> {
+    let sections = std::mem::take(&mut out.sections);
+    let mut finish = Finish {
+        module,
+        arena,
+        functions: functions_in_creation_order(module),
+        section_index: vec![0; sections.len()],
+        symbol_index: vec![0; module.link_symbols.len()],
+        section_symbol: vec![0; sections.len()],
+        sections,
+        out,
+        plan: ElfPlan { e_type: ET_EXEC, shstrndx: 1, ..Default::default() },
+    };
+    let order = finish.section_order();
+    if order.len() + FIXED_SECTIONS as usize >= SHN_LORESERVE.into() {
+        return Err(PassError::Internal(format!(
+            "unsupported: {} output sections, more than 65279",
+            order.len()
+        )));
+    }
+    let first_global = finish.number_symbols();
+    finish.symbols();
+    finish.fixed_sections(first_global);
+    for id in order {
+        finish.section(id);
+    }
+    finish.flags();
+    Ok(finish.done())
+}
+
+/// The class that sections are sorted by (`merge.md` section 3).
+fn class(section: &OutSection<'_>) -> u8 {
+    match (section.ty, section.flags) {
+        (sht::REL | sht::RELA, _) => 2,
+        (ty, flags) if flags & shf::ALLOC == 0 => u8::from(ty != sht::PROGBITS),
+        (sht::NOBITS, _) => 6,
+        (_, flags) if flags & shf::EXECINSTR != 0 => 4,
+        (_, flags) if flags & shf::WRITE != 0 => 5,
+        _ => 3,
+    }
+}
+
+impl<'data> Finish<'_, 'data> {
+    /// The sections that stay, in file order.
+    fn section_order(&mut self) -> Vec<OutId> {
+        let prototypes = self.prototype_rows().len();
+        for section in &mut self.sections {
+            if section.content == Content::Prototypes {
+                section.removed = prototypes == 0;
+                section.size = prototypes as u64 * 8;
+            }
+        }
+        let mut order: Vec<OutId> =
+            (0..self.sections.len()).filter(|id| !self.sections[*id].removed).collect();
+        order.sort_by_key(|id| class(&self.sections[*id]));
+        for (place, id) in order.iter().enumerate() {
+            self.section_index[*id] = place as u32 + FIXED_SECTIONS;
+        }
+        order
+    }
+
+    /// Gives symbols their indices; returns that of the first symbol of the global part.
+    fn number_symbols(&mut self) -> u32 {
+        let mut next = 1;
+        for symbol in self.out.local.clone() {
+            match symbol {
+                OutSymbol::Link(link) => self.symbol_index[link.index()] = next,
+                OutSymbol::Section(id) if self.has_symbol(id) => self.section_symbol[id] = next,
+                OutSymbol::Section(_) => continue,
+            }
+            next += 1;
+        }
+        let first_global = next;
+        for link in &self.out.global {
+            if self.is_emitted(*link) {
+                self.symbol_index[link.index()] = next;
+                next += 1;
+            }
+        }
+        first_global
+    }
+
+    /// Sections without bytes have no symbol.
+    fn has_symbol(&self, id: OutId) -> bool {
+        let section = &self.sections[id];
+        let always = matches!(
+            section.content,
+            Content::ToolInfo | Content::CudaInfo | Content::CallGraph | Content::RelAction
+        );
+        !section.removed && (always || section.size > 0)
+    }
+
+    /// Whether an executable shows a symbol of the global list.
+    fn is_emitted(&self, link: LinkSymbolId) -> bool {
+        let row = &self.module.link_symbols[link];
+        let symbol = &self.module.symbols[row.first];
+        symbol.is_function()
+            || row.definition.is_some()
+            || matches!(symbol.ty, stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE)
+            || toolkit::is_reserved_shared_symbol(symbol.name)
+    }
+
+    fn symbols(&mut self) {
+        let none = PlanSymbol { name_offset: 0, info: 0, other: 0, shndx: 0, value: 0, size: 0 };
+        self.plan.symbols.push(none);
+        for symbol in self.out.local.clone() {
+            match symbol {
+                OutSymbol::Link(link) => {
+                    let row = self.link_symbol(link);
+                    self.plan.symbols.push(row);
+                }
+                OutSymbol::Section(id) if self.section_symbol[id] != 0 => {
+                    let name = self.sections[id].name;
+                    self.plan.symbols.push(PlanSymbol {
+                        name_offset: self.out.symbol_names.add(name),
+                        info: stt::SECTION,
+                        shndx: self.section_index[id] as u16,
+                        ..none
+                    });
+                }
+                OutSymbol::Section(_) => {}
+            }
+        }
+        for link in self.out.global.clone() {
+            if self.is_emitted(link) {
+                let row = self.link_symbol(link);
+                self.plan.symbols.push(row);
+            }
+        }
+    }
+
+    fn link_symbol(&mut self, link: LinkSymbolId) -> PlanSymbol {
+        let row = self.module.link_symbols[link];
+        let definition = row.definition.unwrap_or(row.first);
+        let symbol = self.module.symbols[definition];
+        let ty = if symbol.ty == stt::CUDA_OBJECT { stt::OBJECT } else { symbol.ty };
+        // A weak reference that nobody defines is created as a strong one.
+        let bind = if row.definition.is_none() && !symbol.is_function() { 1 } else { symbol.bind };
+        let shndx = match symbol.place {
+            SymbolPlace::Section(section) => output_of(self.module, &self.out, section)
+                .map_or(0, |id| self.section_index[id] as u16),
+            SymbolPlace::Common => self
+                .out
+                .by_name
+                .get(&b".nv.global"[..])
+                .map_or(0, |id| self.section_index[*id] as u16),
+            SymbolPlace::Absolute => SHN_ABS,
+            SymbolPlace::Undefined | SymbolPlace::Reserved(_) => 0,
+        };
+        PlanSymbol {
+            name_offset: self.out.symbol_names.add(symbol.name),
+            info: bind << 4 | ty,
+            other: symbol.other & sto::ENTRY,
+            shndx,
+            value: row.value.unwrap_or(0),
+            size: row.size,
+        }
+    }
+
+    fn fixed_sections(&mut self, first_global: u32) {
+        self.plan.section_names = self.out.section_names.bytes().to_vec();
+        self.plan.symbol_names = self.out.symbol_names.bytes().to_vec();
+        let section = |name: &'static [u8], ty, size: usize, link, info, align, entsize, content| {
+            PlanSection {
+                name,
+                name_offset: 0,
+                ty,
+                flags: 0,
+                offset: 0,
+                size: size as u64,
+                link,
+                info,
+                align,
+                entsize,
+                content,
+            }
+        };
+        let symbols = self.plan.symbols.len() * 24;
+        let (names_size, strings) = (self.plan.section_names.len(), self.plan.symbol_names.len());
+        self.plan.sections = vec![
+            section(b"", sht::NULL, 0, 0, 0, 0, 0, PlanContent::None),
+            section(b".shstrtab", sht::STRTAB, names_size, 0, 0, 1, 0, PlanContent::SectionNames),
+            section(b".strtab", sht::STRTAB, strings, 0, 0, 1, 0, PlanContent::SymbolNames),
+            section(b".symtab", sht::SYMTAB, symbols, 2, first_global, 8, 24, PlanContent::Symbols),
+        ];
+    }
+
+    fn reference(&self, target: SymbolRef) -> u32 {
+        match target {
+            SymbolRef::None => 0,
+            SymbolRef::Symbol(symbol) => self.module.symbols[symbol]
+                .link
+                .map_or(0, |link| self.symbol_index[link.index()]),
+            SymbolRef::Section(section) => output_of(self.module, &self.out, section)
+                .map_or(0, |id| self.section_symbol[id]),
+        }
+    }
+
+    /// Plans a section that stays.
+    fn section(&mut self, id: OutId) {
+        let content = match self.sections[id].content {
+            Content::ToolInfo => self.notes(toolkit::NOTE_TOOL_INFO),
+            Content::CudaInfo => self.notes(toolkit::NOTE_CUDA_INFO),
+            Content::Info(link) => self.info(link),
+            Content::Compat => self.attributes(&self.module.merged_compat),
+            Content::CallGraph => self.call_graph(),
+            Content::Prototypes => self.prototypes(),
+            Content::RelAction => PlanContent::Bytes(&toolkit::REL_ACTION),
+            Content::Relocs(_) => self.relocs(id),
+            _ => self.pieces(id),
+        };
+        let section = &self.sections[id];
+        let size = match &content {
+            PlanContent::Bytes(bytes) => bytes.len() as u64,
+            _ => section.size,
+        };
+        let (link, info) = self.link_and_info(id);
+        self.plan.sections.push(PlanSection {
+            name: section.name,
+            name_offset: 0,
+            ty: section.ty,
+            flags: section.flags,
+            offset: 0,
+            size,
+            link,
+            info,
+            align: section.align,
+            entsize: section.entsize,
+            content,
+        });
+    }
+
+    fn text_index(&self, link: LinkSymbolId) -> u32 {
+        self.out.text[link.index()].map_or(0, |id| self.section_index[id])
+    }
+
+    fn link_and_info(&self, id: OutId) -> (u32, u32) {
+        const SYMTAB: u32 = 3;
+        let index_of = |content: Content| {
+            let found = self.sections.iter().position(|section| section.content == content);
+            found.map_or(0, |id| self.section_index[id])
+        };
+        match self.sections[id].content {
+            Content::CudaInfo => (index_of(Content::ToolInfo), index_of(Content::Compat)),
+            Content::Info(None) | Content::CallGraph | Content::Prototypes => (SYMTAB, 0),
+            Content::Info(Some(link)) => (SYMTAB, self.text_index(link)),
+            Content::Text(link) => {
+                let high = self.module.link_function(link).map_or(0, |function| {
+                    let text = self.module.functions[function].views.sass.text;
+                    match self.module.sections[text].info {
+                        SectionInfo::Symbol { high, .. } => high,
+                        _ => 0,
+                    }
+                });
+                let index = self.symbol_index[link.index()] & 0x00ff_ffff;
+                (SYMTAB, u32::from(high) << 24 | index)
+            }
+            Content::Constants(link, _)
+            | Content::KernelShared(link)
+            | Content::OfFunction(link) => (0, self.text_index(link)),
+            Content::Relocs(target) => (SYMTAB, self.section_index[target]),
+            _ => (0, 0),
+        }
+    }
+
+    fn notes(&self, ty: u32) -> PlanContent<'data> {
+        let mut bytes = Vec::new();
+        for id in &self.module.merged_notes {
+            let note = &self.module.notes[*id];
+            let kind = note.section.map(|section| self.module.sections[section].kind);
+            let is_tool = kind == Some(SectionKind::ToolInfo)
+                || kind.is_none() && note.ty == toolkit::NOTE_TOOL_INFO;
+            if is_tool == (ty == toolkit::NOTE_TOOL_INFO) {
+                append_note(&mut bytes, note.owner, note.ty, note.desc);
+            }
+        }
+        PlanContent::Bytes(self.arena.bytes(&bytes))
+    }
+
+    fn info(&self, link: Option<LinkSymbolId>) -> PlanContent<'data> {
+        let function = link.and_then(|link| self.module.link_function(link));
+        // Lists are found by function below; the module-wide list is the first.
+        let list = match function {
+            None => self.module.merged_info.first(),
+            Some(function) => self
+                .out
+                .info_lists
+                .get(function.index())
+                .and_then(|index| self.module.merged_info.get(*index as usize)),
+        };
+        match list {
+            Some(list) => self.attributes(&list.records),
+            None => PlanContent::Bytes(&[]),
+        }
+    }
+
+    fn attributes(&self, records: &[cuweld_ir::AttributeId]) -> PlanContent<'data> {
+        let mut bytes = Vec::new();
+        let mut refs = Vec::new();
+        for id in records {
+            let attribute = &self.module.attributes[*id];
+            refs.clear();
+            refs.extend(self.module.refs(attribute).iter().map(|target| self.reference(*target)));
+            append_attribute(&mut bytes, attribute, &refs);
+        }
+        PlanContent::Bytes(self.arena.bytes(&bytes))
+    }
+
+    /// The call graph, by functions in order of creation (`merge.md` section 7). Rows of one caller
+    /// are in reverse.
+    fn call_graph(&mut self) -> PlanContent<'data> {
+        let mut bytes = Vec::new();
+        let rows = self.call_rows();
+        for kind in CallKind::ALL {
+            append_marker(&mut bytes, kind);
+            for (row_kind, from, second) in &rows {
+                if *row_kind == kind {
+                    append_pair(&mut bytes, *from, *second);
+                }
+            }
+        }
+        PlanContent::Bytes(self.arena.bytes(&bytes))
+    }
+
+    /// All call graph rows, ordered by caller.
+    fn call_rows(&mut self) -> Vec<(CallKind, u32, u32)> {
+        let mut place = vec![u32::MAX; self.module.link_symbols.len()];
+        for (index, link) in self.functions.iter().enumerate() {
+            place[link.index()] = index as u32;
+        }
+        let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
+        for (_, object) in self.module.included_objects() {
+            for call in &self.module.calls[object.calls] {
+                let Some(symbol) = call.from.symbol() else { continue };
+                let Some(link) = self.module.symbols[symbol].link else { continue };
+                let caller = place[link.index()];
+                let taken = self.module.symbols[symbol].function.is_none_or(|function| {
+                    self.module.functions[function].edges_count
+                });
+                if caller == u32::MAX || !taken {
+                    continue;
+                }
+                let second = if call.kind.has_prototype() {
+                    self.out.symbol_names.add(call.prototype)
+                } else {
+                    self.reference(call.to)
+                };
+                rows.push((caller, call.kind, self.symbol_index[link.index()], second));
+            }
+        }
+        // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
+        rows.reverse();
+        rows.sort_by_key(|(caller, ..)| *caller);
+        let mut seen = hashbrown::HashSet::<_, foldhash::fast::FixedState>::default();
+        rows.retain(|(_, kind, from, second)| seen.insert((kind.marker(), *from, *second)));
+        rows.into_iter().map(|(_, kind, from, second)| (kind, from, second)).collect()
+    }
+
+    /// Live device functions whose address is not taken, with their prototypes.
+    fn prototype_rows(&self) -> Vec<(LinkSymbolId, &'data [u8])> {
+        let module = self.module;
+        let mut prototype: Vec<Option<&'data [u8]>> = vec![None; module.link_symbols.len()];
+        for (_, object) in module.included_objects() {
+            for row in &module.prototypes[object.prototypes] {
+                if let Some(link) = row.function.symbol().and_then(|id| module.symbols[id].link) {
+                    prototype[link.index()].get_or_insert(row.prototype);
+                }
+            }
+        }
+        for (_, object) in module.included_objects() {
+            for call in &module.calls[object.calls] {
+                if call.kind == CallKind::AddressTaken
+                    && let Some(link) = call.from.symbol().and_then(|id| module.symbols[id].link)
+                {
+                    prototype[link.index()] = None;
+                }
+            }
+        }
+        let with_prototype =
+            |link: &LinkSymbolId| prototype[link.index()].map(|prototype| (*link, prototype));
+        self.functions.iter().filter_map(with_prototype).collect()
+    }
+
+    fn prototypes(&mut self) -> PlanContent<'data> {
+        let mut bytes = Vec::new();
+        for (link, prototype) in self.prototype_rows() {
+            let name = self.out.symbol_names.add(prototype);
+            append_pair(&mut bytes, self.symbol_index[link.index()], name);
+        }
+        PlanContent::Bytes(self.arena.bytes(&bytes))
+    }
+
+    fn relocs(&mut self, id: OutId) -> PlanContent<'data> {
+        let start = self.plan.relocs.len() as u32;
+        for reloc in std::mem::take(&mut self.sections[id].relocs) {
+            let row = &self.module.relocs[reloc];
+            let RelocPlan::Keep { ty, addend, .. } = row.plan else { continue };
+            let base = match self.module.sections[row.section].info {
+                SectionInfo::Section(target) => {
+                    self.module.sections[target].place.unwrap_or(0)
+                }
+                _ => 0,
+            };
+            let symbol = self.reference(row.target);
+            self.plan.relocs.push(PlanReloc { offset: row.offset + base, ty, symbol, addend });
+        }
+        PlanContent::Relocs(start..self.plan.relocs.len() as u32)
+    }
+
+    fn pieces(&mut self, id: OutId) -> PlanContent<'data> {
+        let section = &self.sections[id];
+        if section.ty == sht::NOBITS || section.pieces.is_empty() {
+            return PlanContent::None;
+        }
+        let start = self.plan.pieces.len() as u32;
+        self.plan.pieces.extend(
+            section.pieces.iter().map(|(offset, section)| PlanPiece { offset: *offset, section: *section }),
+        );
+        PlanContent::Pieces(start..self.plan.pieces.len() as u32)
+    }
+
+    /// `e_flags`: the index of `.note.nv.cuinfo` on top, the SM, the kind.
+    fn flags(&mut self) {
+        let position =
+            self.sections.iter().position(|section| section.content == Content::CudaInfo);
+        let index = position.map_or(0, |id| self.section_index[id]).min(0xff);
+        let target = self.module.target;
+        self.plan.e_flags = index << 24 | u32::from(target.sm) << 8 | target.kind_flags();
+    }
+
+    fn done(mut self) -> ElfPlan<'data> {
+        for section in &mut self.plan.sections {
+            section.name_offset = self.out.section_names.add(section.name);
+        }
+        // The number of program headers counts for the layout, their contents come after it.
+        let segments = segments(&self.plan);
+        self.plan.segments = segments;
+        assign_offsets(&mut self.plan);
+        self.plan.segments = segments_placed(&self.plan);
+        self.plan
+    }
+}
+
+/// Program headers without their places.
+fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
+    let any = |wanted: fn(&PlanSection<'_>) -> bool| plan.sections.iter().any(wanted);
+    let count = 2 + usize::from(any(is_read_only)) + usize::from(any(is_writable));
+    vec![PlanSegment { ty: 0, flags: 0, offset: 0, file_size: 0, mem_size: 0 }; count]
+}
+
+fn is_read_only(section: &PlanSection<'_>) -> bool {
+    section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE == 0
+}
+
+fn is_writable(section: &PlanSection<'_>) -> bool {
+    section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE != 0
+}
+
+/// The program headers (`merge.md` section 2).
+fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
+    const PT_LOAD: u32 = 1;
+    const PT_PHDR: u32 = 6;
+    let table_size = 56 * plan.segments.len() as u64;
+    let table = PlanSegment {
+        ty: PT_PHDR,
+        flags: 5,
+        offset: plan.phoff,
+        file_size: table_size,
+        mem_size: table_size,
+    };
+    let mut segments = vec![table];
+    let read_only: Vec<_> = plan.sections.iter().filter(|section| is_read_only(section)).collect();
+    if let (Some(first), Some(last)) = (read_only.first(), read_only.last()) {
+        let size = last.offset + last.size - first.offset;
+        segments.push(PlanSegment {
+            ty: PT_LOAD,
+            flags: 5,
+            offset: first.offset,
+            file_size: size,
+            mem_size: size,
+        });
+    }
+    let writable: Vec<_> = plan.sections.iter().filter(|section| is_writable(section)).collect();
+    if let Some(first) = writable.first() {
+        let with_bytes: Vec<_> =
+            writable.iter().filter(|section| section.ty != sht::NOBITS).collect();
+        let without: Vec<_> = writable.iter().filter(|section| section.ty == sht::NOBITS).collect();
+        let file_end = match (with_bytes.last(), without.first()) {
+            (None, _) => first.offset,
+            (_, Some(no_bits)) => no_bits.offset,
+            (Some(last), None) => last.offset + last.size,
+        };
+        let file_size = file_end - first.offset;
+        let mem_size = without
+            .iter()
+            .fold(file_size, |end, section| align_up(end, section.align) + section.size);
+        segments.push(PlanSegment {
+            ty: PT_LOAD,
+            flags: 6,
+            offset: first.offset,
+            file_size,
+            mem_size,
+        });
+    }
+    segments.push(PlanSegment { ty: PT_LOAD, ..table });
+    segments
+}
