@@ -1,0 +1,2 @@
+__device__ int f(int);
+__global__ void run(int *p) { *p = f(*p); }

@@ -1,0 +1,1 @@
+__device__ int more[2] = {5, 6};
