@@ -2,19 +2,26 @@
 //!
 //! The file may be laid out differently from the original, but links to the same bytes.
 
+use zerocopy::FromBytes;
+
 use super::encode::append_attribute;
 use super::encode::append_marker;
 use super::encode::append_pair;
 use super::layout::assign_offsets;
 use super::names::NameTable;
 use super::note_records::append_note;
+use super::raw::RawSymbol;
 use super::raw::SHN_ABS;
 use super::raw::SHN_COMMON;
+use super::raw::SectionHeader;
+use super::validate::validate_structure;
 use crate::arena::Arena;
 use crate::callgraph_record::CallKind;
 use crate::ids::*;
 use crate::module::Module;
+use crate::object::Object;
 use crate::plan::*;
+use crate::section::Section;
 use crate::section::SectionContent;
 use crate::section::SectionInfo;
 use crate::symbol::SymbolPlace;
@@ -22,6 +29,9 @@ use crate::symbol::SymbolRef;
 use crate::symbol::stt;
 use crate::table::EntityId;
 use crate::target::section_types::sht;
+
+/// `sh_flags` of the sections of the Mercury view (`mercury.md` section 5).
+const SHF_MERCURY: u64 = 0x1000_0000;
 
 /// Plans one input object of a module that no pass has decided anything about.
 pub fn plan_object<'data>(
@@ -39,56 +49,58 @@ pub fn plan_object<'data>(
     let mut symbol_names = NameTable::new();
     let mut plan = ElfPlan { e_type: row.e_type, e_flags: row.e_flags, ..Default::default() };
 
-    // SECTION symbols come first, then the object's own in their order.
-    let has_symbol = |ty: u32| {
-        !matches!(
-            ty,
-            sht::NULL
-                | sht::STRTAB
-                | sht::SYMTAB
-                | sht::REL
-                | sht::RELA
-                | sht::SYMTAB_SHNDX
-                | sht::CUDA_INFO
-                | sht::CUDA_COMPAT
-        )
-    };
-    let mut section_symbols = vec![0u32; sections.len()];
-    plan.symbols.push(PlanSymbol { name_offset: 0, info: 0, other: 0, shndx: 0, value: 0, size: 0 });
-    for (index, section) in sections.iter().enumerate() {
-        if has_symbol(section.ty) {
-            section_symbols[index] = plan.symbols.len() as u32;
-            plan.symbols.push(PlanSymbol {
-                name_offset: symbol_names.add(section.name),
-                info: stt::SECTION,
-                other: 0,
-                shndx: index as u16,
-                value: 0,
-                size: 0,
-            });
-        }
+    let file = FileTables::of(row, symbols.len());
+    // Mercury sections hold offsets into the string table and are copied as they are: their names
+    // keep their places.
+    for name in file.names {
+        symbol_names.add(name);
     }
-    let first_symbol = plan.symbols.len() as u32;
-    for symbol in symbols {
-        plan.symbols.push(PlanSymbol {
-            name_offset: symbol_names.add(symbol.name),
-            info: symbol.bind << 4 | symbol.ty,
-            other: symbol.other,
-            shndx: match symbol.place {
-                SymbolPlace::Undefined => 0,
-                SymbolPlace::Section(section) => index_of(section) as u16,
-                SymbolPlace::Common => SHN_COMMON,
-                SymbolPlace::Absolute => SHN_ABS,
-                SymbolPlace::Reserved(index) => index,
-            },
-            value: symbol.value,
-            size: symbol.size,
-        });
+    let order = file.order.unwrap_or_else(|| fresh_order(sections, symbols.len()));
+    let mut section_symbols = vec![0u32; sections.len()];
+    let mut symbol_indices = vec![0u32; symbols.len()];
+    plan.symbols.push(PlanSymbol { name_offset: 0, info: 0, other: 0, shndx: 0, value: 0, size: 0 });
+    for entry in order {
+        let index = plan.symbols.len() as u32;
+        match entry {
+            TableEntry::Section(ordinal) => {
+                let Some(section) = sections.get(ordinal) else { continue };
+                // References name the section's first symbol.
+                if section_symbols[ordinal] == 0 {
+                    section_symbols[ordinal] = index;
+                }
+                plan.symbols.push(PlanSymbol {
+                    name_offset: symbol_names.add(section.name),
+                    info: stt::SECTION,
+                    other: 0,
+                    shndx: ordinal as u16,
+                    value: 0,
+                    size: 0,
+                });
+            }
+            TableEntry::Symbol(ordinal) => {
+                let Some(symbol) = symbols.get(ordinal) else { continue };
+                symbol_indices[ordinal] = index;
+                plan.symbols.push(PlanSymbol {
+                    name_offset: symbol_names.add(symbol.name),
+                    info: symbol.bind << 4 | symbol.ty,
+                    other: symbol.other,
+                    shndx: match symbol.place {
+                        SymbolPlace::Undefined => 0,
+                        SymbolPlace::Section(section) => index_of(section) as u16,
+                        SymbolPlace::Common => SHN_COMMON,
+                        SymbolPlace::Absolute => SHN_ABS,
+                        SymbolPlace::Reserved(index) => index,
+                    },
+                    value: symbol.value,
+                    size: symbol.size,
+                });
+            }
+        }
     }
     let symbol_index = |reference: SymbolRef| match reference {
         SymbolRef::None => 0,
         SymbolRef::Symbol(id) => {
-            row.symbols.ordinal(id).map_or(0, |ordinal| first_symbol + ordinal as u32)
+            row.symbols.ordinal(id).map_or(0, |ordinal| symbol_indices[ordinal])
         }
         SymbolRef::Section(id) => {
             row.sections.ordinal(id).map_or(0, |ordinal| section_symbols[ordinal])
@@ -202,4 +214,74 @@ pub fn plan_object<'data>(
     }
     assign_offsets(&mut plan);
     plan
+}
+
+/// An entry of the symbol table, by ordinal within its object.
+enum TableEntry {
+    /// The SECTION symbol of a section.
+    Section(usize),
+    /// A symbol of its own.
+    Symbol(usize),
+}
+
+/// SECTION symbols first, then the object's own in their order.
+fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
+    let has_symbol = |section: &Section<'_>| {
+        section.flags & SHF_MERCURY == 0
+            && !matches!(
+                section.ty,
+                sht::NULL
+                    | sht::STRTAB
+                    | sht::SYMTAB
+                    | sht::REL
+                    | sht::RELA
+                    | sht::SYMTAB_SHNDX
+                    | sht::CUDA_INFO
+                    | sht::CUDA_COMPAT
+            )
+    };
+    let named = sections.iter().enumerate().filter(|(_, section)| has_symbol(section));
+    named
+        .map(|(ordinal, _)| TableEntry::Section(ordinal))
+        .chain((0..symbols).map(TableEntry::Symbol))
+        .collect()
+}
+
+/// What the file that an object was read from says of its tables beyond the IR: where its SECTION
+/// symbols stand, and in which order its strings.
+///
+/// The Mercury view is bytes to this plan, and those bytes refer to both by number.
+struct FileTables<'data> {
+    /// Entries after the null symbol; `None` if the file does not have the object's symbols.
+    order: Option<Vec<TableEntry>>,
+    /// Strings of the symbols' string table that are not empty.
+    names: Vec<&'data [u8]>,
+}
+
+impl<'data> FileTables<'data> {
+    fn of(object: &Object<'data>, symbols: usize) -> Self {
+        Self::read(object.image, symbols).unwrap_or(FileTables { order: None, names: Vec::new() })
+    }
+
+    fn read(image: &'data [u8], symbols: usize) -> Option<Self> {
+        let headers = validate_structure(image).ok()?;
+        let bytes = |header: &SectionHeader| {
+            let start = usize::try_from(header.offset.get()).ok()?;
+            image.get(start..start.checked_add(usize::try_from(header.size.get()).ok()?)?)
+        };
+        let table = headers.sections.iter().find(|header| header.ty.get() == sht::SYMTAB)?;
+        let strings = bytes(headers.sections.get(table.link.get() as usize)?)?;
+        let names = strings.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+        let rows = <[RawSymbol]>::ref_from_bytes(bytes(table)?).ok()?;
+        let mut next = 0;
+        let order = rows.iter().skip(1).map(|row| {
+            if row.info & 15 == stt::SECTION {
+                return TableEntry::Section(row.shndx.get().into());
+            }
+            next += 1;
+            TableEntry::Symbol(next - 1)
+        });
+        let order: Vec<_> = order.collect();
+        Some(FileTables { order: (next == symbols).then_some(order), names })
+    }
 }
