@@ -58,6 +58,7 @@ pub fn members(bytes: &[u8]) -> Members<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::test_files::archive;
+    use super::super::test_files::thin_archive;
     use super::*;
 
     fn names(bytes: &[u8]) -> Vec<String> {
@@ -90,10 +91,7 @@ mod tests {
 
     #[test]
     fn thin_archives_have_paths() {
-        let mut thin = b"!<thin>\n".to_vec();
-        thin.extend_from_slice(b"//                                              10        `\n");
-        thin.extend_from_slice(b"dir/a.o/\n\n");
-        thin.extend_from_slice(b"/0              0           0     0     644     12520     `\n");
+        let thin = thin_archive("dir/a.o");
         let list = members(&thin);
         assert_eq!(
             list.members,

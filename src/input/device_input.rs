@@ -40,10 +40,10 @@ pub enum Image<'data> {
     Nvvm(NvvmImage<'data>),
 }
 
-/// Why an input with an image takes no part in the link.
+/// Why an input takes no part in the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipReason {
-    /// A stub of an earlier device link.
+    /// A stub of an earlier device link; it has no image here.
     Stub,
     /// An earlier device link has linked this module: an input stub says so. Its further module
     /// ids still are registered.
@@ -59,8 +59,8 @@ pub struct DeviceInput<'data> {
     pub path: String,
     /// Name of the archive member.
     pub member: Option<String>,
-    /// What it contributes. `None` for a host object that has nothing for the target: its module
-    /// ids are registered all the same.
+    /// What it contributes. `None` for a stub, and for a host object that has nothing for the
+    /// target; the latter's module ids are registered all the same.
     pub image: Option<Image<'data>>,
     /// Module ids to register. Without any, it is [`default_id`](super::module_id::default_id).
     pub module_ids: ModuleIds<'data>,
@@ -89,11 +89,8 @@ impl fmt::Display for DeviceInput<'_> {
 /// Marks what earlier device links have linked. A stub may come before or after the objects.
 pub(super) fn mark_prelinked(inputs: &mut [DeviceInput<'_>]) {
     let mut linked: Vec<&[u8]> = Vec::new();
-    for input in inputs.iter_mut() {
-        if !input.module_ids.prelinked.is_empty() {
-            input.skip.get_or_insert(SkipReason::Stub);
-            linked.extend_from_slice(&input.module_ids.prelinked);
-        }
+    for input in inputs.iter() {
+        linked.extend_from_slice(&input.module_ids.prelinked);
     }
     linked.sort_unstable();
     for input in inputs {

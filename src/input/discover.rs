@@ -301,6 +301,12 @@ where
         };
         let object = HostObject::parse(bytes).map_err(not_found)?;
         self.found.host_info.add(&file, &object.references);
+        let module_ids = module_id::parse(object.module_ids, &file)?;
+        if !module_ids.prelinked.is_empty() {
+            // Its device code is linked already, whichever way the stub holds it.
+            self.add(source, None, module_ids, false, Some(SkipReason::Stub));
+            return Ok(());
+        }
         let fatbin = match object.device_code {
             DeviceCode::Relocatable(fatbin) => fatbin,
             DeviceCode::None => {
@@ -322,7 +328,6 @@ where
                 "__nv_relfatbin does not begin with a fatbin".to_owned(),
             ));
         }
-        let module_ids = module_id::parse(object.module_ids, &file)?;
         let image = self.fatbin(source, fatbin)?;
         if image.as_ref().is_some_and(is_executable) {
             self.ignore(source, IgnoredReason::DeviceExecutable);

@@ -176,6 +176,12 @@ pub enum InputError {
         /// The library.
         file: String,
     },
+    /// A thin archive found by `-l`; as a positional input it would do.
+    #[error("'{file}' is a thin archive, which -l does not take")]
+    ThinLibrary {
+        /// The library.
+        file: String,
+    },
     /// A folder carries the name of a library.
     #[error("'{file}', found for -l{library}, is a folder")]
     LibraryIsFolder {
@@ -214,6 +220,7 @@ impl InputError {
             | InputError::NvvmWithoutLto { file }
             | InputError::Bitcode { file }
             | InputError::ArchiveFormat { file }
+            | InputError::ThinLibrary { file }
             | InputError::LibraryIsFolder { file, .. }
             | InputError::UnexpectedModuleIds { file, .. } => file,
         }
@@ -263,6 +270,9 @@ impl InputError {
             InputError::ArchiveFormat { .. } => {
                 vec![fatal("unexpected archive format"), fatal(INTERNAL)]
             }
+            InputError::ThinLibrary { .. } => {
+                vec![fatal("Memory allocation failure"), fatal(INTERNAL)]
+            }
             InputError::LibraryIsFolder { .. } => vec![fatal("Memory allocation failure")],
             InputError::UnexpectedModuleIds { .. } => vec![fatal("unexpected data in module_ids")],
         }
@@ -281,6 +291,7 @@ impl InputError {
     /// What more is known, and what the user can do.
     pub fn help(&self) -> Option<String> {
         let advice = match self {
+            InputError::ThinLibrary { .. } => "give its path, or make a regular archive",
             InputError::ThinMember { .. } => {
                 "paths in a thin archive are looked up from the current folder; \
                  link from where `ar` ran, or make a regular archive"

@@ -111,6 +111,7 @@ impl SearchPath<'_> {
                         file,
                         library: library.to_owned(),
                     }),
+                    Fit::Thin => return Err(InputError::ThinLibrary { file }),
                     Fit::NoArchive => return Err(InputError::ArchiveFormat { file }),
                 },
             }
@@ -118,7 +119,11 @@ impl SearchPath<'_> {
         Ok(None)
     }
 
+    /// Decides by the first member.
     fn check(&self, bytes: &[u8]) -> Fit {
+        if bytes.starts_with(identify::THIN_ARCHIVE_MAGIC) {
+            return Fit::Thin;
+        }
         if !identify::is_archive(bytes) {
             return if bytes.len() < SHORTEST_ARCHIVE {
                 Fit::Incompatible
@@ -127,13 +132,10 @@ impl SearchPath<'_> {
             };
         }
         let list = archive::members(bytes);
-        let Some(first) = list.members.first() else {
-            return Fit::Incompatible;
-        };
-        // Only ELF members tell of a host; a thin archive's lie elsewhere.
-        match first.data.and_then(identify::elf_kind) {
-            Some(kind) if kind.machine != self.cpu_arch.machine() => Fit::Incompatible,
-            _ => Fit::Compatible,
+        let first = list.members.first().and_then(|member| member.data);
+        match first.and_then(identify::elf_kind) {
+            Some(kind) if kind.machine == self.cpu_arch.machine() => Fit::Compatible,
+            _ => Fit::Incompatible,
         }
     }
 }
@@ -144,6 +146,7 @@ const SHORTEST_ARCHIVE: usize = 56;
 enum Fit {
     Compatible,
     Incompatible,
+    Thin,
     NoArchive,
 }
 
@@ -151,6 +154,7 @@ enum Fit {
 mod tests {
     use super::super::test_files::archive;
     use super::super::test_files::host_object;
+    use super::super::test_files::thin_archive;
     use super::*;
 
     fn library(machine: u16) -> Vec<u8> {
@@ -226,11 +230,9 @@ mod tests {
             );
         }
         let text = archive(&[("readme", b"some text")]);
-        assert!(
-            search(&[("d1/libx.a", &text)], CpuArch::X86_64)
-                .0
-                .unwrap()
-                .is_some()
+        assert_eq!(
+            search(&[("d1/libx.a", &text)], CpuArch::X86_64),
+            (Ok(None), 1)
         );
     }
 
@@ -242,6 +244,7 @@ mod tests {
                 .unwrap_err()
         };
         assert_eq!(result(&[b'x'; 56]), "unexpected archive format");
+        assert_eq!(result(&thin_archive("a.o")), "Memory allocation failure");
         assert_eq!(result(b"folder"), "Memory allocation failure");
     }
 

@@ -23,7 +23,12 @@ pub fn parse<'data>(section: &'data [u8], file: &str) -> Result<ModuleIds<'data>
     let Some(text) = section.get(..length).filter(|text| !text.is_empty()) else {
         return Ok(ModuleIds::default());
     };
-    let ids: Vec<_> = text.split(|&byte| byte == 0).collect();
+    // A run of NULs separates like one, but an empty id in first place counts.
+    let parts = text.split(|&byte| byte == 0).enumerate();
+    let ids: Vec<_> = parts
+        .filter(|(index, id)| *index == 0 || !id.is_empty())
+        .map(|(_, id)| id)
+        .collect();
     // Only a section that begins with `def ` is a stub's: in second place it is a plain id.
     if !text.starts_with(DEFINED) {
         return Ok(ModuleIds {
@@ -76,7 +81,7 @@ mod tests {
         let ids = |section| parse(section, "f").unwrap().ids;
         assert_eq!(ids(b"_x1\0_x2\0\0\0"), [b"_x1", b"_x2"]);
         assert_eq!(ids(b"_q"), [b"_q"]);
-        assert_eq!(ids(b"\0_q\0\0_r"), [b"".as_slice(), b"_q", b"", b"_r"]);
+        assert_eq!(ids(b"\0_q\0\0_r"), [b"".as_slice(), b"_q", b"_r"]);
         assert_eq!(ids(b"_q\0def _r"), [b"_q".as_slice(), b"def _r"]);
         assert!(ids(b"\0\0").is_empty() && ids(b"").is_empty());
     }

@@ -266,3 +266,19 @@ pub fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     }
     out
 }
+
+/// A thin archive of one member.
+pub fn thin_archive(path: &str) -> Vec<u8> {
+    let mut names = format!("{path}/\n");
+    if names.len() % 2 == 1 {
+        names.push('\n');
+    }
+    let row =
+        |name: &str, size: usize| format!("{name:<16}{0:<12}{0:<6}{0:<6}{0:<8}{size:<10}`\n", 0);
+    format!(
+        "!<thin>\n{}{names}{}",
+        row("//", names.len()),
+        row("/0", 12520)
+    )
+    .into_bytes()
+}

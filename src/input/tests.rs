@@ -255,10 +255,7 @@ fn archives_are_read_once_and_up_to_the_first_foreign_member() {
 
 #[test]
 fn thin_archives_lead_to_their_members() {
-    let mut thin = b"!<thin>\n".to_vec();
-    thin.extend_from_slice(b"//                                              10        `\n");
-    thin.extend_from_slice(b"dir/a.o/\n\n");
-    thin.extend_from_slice(b"/0              0           0     0     644     12520     `\n");
+    let thin = thin_archive("dir/a.o");
     let one = object("sm_90", 1, b"_1");
     let files: &[(&str, &[u8])] = &[("t.a", &thin), ("dir/a.o", &one)];
     assert_eq!(walk(files, "sm_90")[0], "t.a:dir/a.o: cubin 1 [_1]");
@@ -310,7 +307,10 @@ fn stubs_hide_what_they_have_linked() {
     let one = object("sm_90", 1, b"_1\0_x");
     let files: &[(&str, &[u8])] = &[
         ("1.o", &one),
-        ("stub.o", &object("sm_90", 2, b"def _1\0def _2")),
+        (
+            "stub.o",
+            &host_object(&[("__nv_module_id", b"def _1\0def _2")]),
+        ),
         ("l.a", &archive(&[("2.o", &object("sm_90", 3, b"_2"))])),
         ("3.o", &object("sm_90", 4, b"_3\0_1")),
     ];
@@ -318,7 +318,7 @@ fn stubs_hide_what_they_have_linked() {
         walk(files, "sm_90"),
         [
             "1.o: cubin 1 [_1,_x] AlreadyLinked",
-            "stub.o: cubin 2 [] Stub",
+            "stub.o: nothing [] Stub",
             "l.a:2.o: cubin 3 [_2] AlreadyLinked",
             "3.o: cubin 4 [_3,_1]",
         ]
