@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_is_no_archive_is_fatal() {
-        let result = |bytes| {
+        let result = |bytes: &[u8]| {
             search(&[("d1/libx.a", bytes)], CpuArch::X86_64)
                 .0
                 .unwrap_err()

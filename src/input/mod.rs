@@ -1,6 +1,6 @@
 //! Input discovery: from the names on the command line to the ordered list of device images.
 //!
-//! [`discover`] walks the positional inputs, then the `-l` libraries, and answers for each file
+//! [`discover()`] walks the positional inputs, then the `-l` libraries, and answers for each file
 //! which device image it contributes to a link for one target. The steps, one module each:
 //!
 //! 1. [`library_search`] resolves `-l` names along `-L` and `LIBRARY_PATH`.
