@@ -795,3 +795,28 @@ fn damaged_texts_are_refused_or_print_again() {
         "{parsed_again} {refused}"
     );
 }
+
+#[test]
+fn a_hundred_thousand_rows_of_each_table_come_back() {
+    let arena = Arena::new();
+    let mut module = sample(&arena);
+    let names: Vec<String> = (0..100_000).map(|i| format!("_Z{i}symbol")).collect();
+    let (symbol, reloc) = (
+        module.symbols[SymbolId::new(1)],
+        module.relocs[RelocId::new(1)],
+    );
+    let attribute = module.attributes[AttributeId::new(0)].clone();
+    for name in &names {
+        let name = name.as_bytes();
+        let id = module.symbols.push(Symbol { name, ..symbol });
+        let target = SymbolRef::Symbol(id);
+        module.relocs.push(Reloc { target, ..reloc });
+        let start = module.attribute_refs.len() as u32;
+        module.attribute_refs.push(target);
+        module.attributes.push(Attribute {
+            refs: start..start + 1,
+            ..attribute.clone()
+        });
+    }
+    check(&module);
+}
