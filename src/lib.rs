@@ -1,3 +1,8 @@
 //! cuweld, the open CUDA device linker.
-pub mod input;
+//!
+//! The command lines, input discovery, pipeline loading, diagnostics and output live here; the
+//! linker IR is [`cuweld_ir`], the passes are [`cuweld_passes`].
+
 pub mod cli;
+pub mod driver;
+pub mod input;
