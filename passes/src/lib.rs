@@ -12,14 +12,23 @@ pub mod callgraph_dce;
 pub mod classify;
 pub mod diagnostic;
 pub mod emit;
+#[cfg(test)]
+mod fake;
+pub mod instrument;
 pub mod layout_output;
+pub mod manager;
 pub mod merge_metadata;
+pub mod options;
 pub mod pass;
+pub mod passes_doc;
+pub mod pipeline;
 pub mod place_memory;
 pub mod plan_relocations;
 pub mod propagate_resources;
+pub mod registry;
 pub mod relocate;
 pub mod select_objects;
+mod suggest;
 pub mod symbol_resolve;
 
 pub use analysis::Analyses;

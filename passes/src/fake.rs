@@ -1,0 +1,107 @@
+//! Passes for tests of the machinery: named and phased as the standard ones, doing next to nothing.
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::registry::PassInfo;
+use crate::registry::Registry;
+
+/// A pass that writes its name into the module.
+pub struct Fake {
+    name: &'static str,
+    requires: Phase,
+    establishes: Option<Phase>,
+}
+
+/// Name, required and established phase of the passes of the standard pipeline, and two more: one
+/// that changes nothing, one that fails.
+const FAKES: [(&str, Phase, Option<Phase>); 14] = [
+    ("classify", Phase::Lowered, Some(Phase::Classified)),
+    ("select-objects", Phase::Classified, Some(Phase::Selected)),
+    ("symbol-resolve", Phase::Selected, Some(Phase::Resolved)),
+    ("callgraph-dce", Phase::Resolved, Some(Phase::Live)),
+    ("merge-metadata", Phase::Live, None),
+    ("propagate-resources", Phase::Live, None),
+    ("place-memory", Phase::Live, Some(Phase::Placed)),
+    ("plan-relocations", Phase::Placed, Some(Phase::Planned)),
+    ("layout-output", Phase::Planned, Some(Phase::LaidOut)),
+    ("relocate", Phase::LaidOut, None),
+    ("emit", Phase::LaidOut, Some(Phase::Emitted)),
+    ("nothing", Phase::Lowered, None),
+    ("fail", Phase::Lowered, None),
+    ("wrong-phase", Phase::Lowered, None),
+];
+
+impl Fake {
+    /// The fake pass of this name.
+    pub fn boxed(name: &str) -> Box<dyn Pass> {
+        let (name, requires, establishes) = FAKES
+            .into_iter()
+            .find(|(known, ..)| *known == name)
+            .expect("a fake pass");
+        Box::new(Fake {
+            name,
+            requires,
+            establishes,
+        })
+    }
+
+    /// A registry of all fake passes.
+    pub fn registry() -> Registry {
+        macro_rules! plain {
+            ($($name:literal)*) => {{
+                let mut registry = Registry::new();
+                $(registry.register(PassInfo::plain(|| Fake::boxed($name), ""));)*
+                registry
+            }};
+        }
+        plain!("classify" "select-objects" "symbol-resolve" "callgraph-dce" "merge-metadata"
+            "propagate-resources" "place-memory" "plan-relocations" "layout-output" "relocate" "emit"
+            "nothing" "fail" "wrong-phase")
+    }
+}
+
+impl Pass for Fake {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        "A pass for tests"
+    }
+
+    fn requires(&self) -> Phase {
+        self.requires
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        self.establishes
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        match self.name {
+            "nothing" => return Ok(Changed::No),
+            "fail" => {
+                cx.diagnostics.emit(Diagnostic::error("second").at(2, 0));
+                cx.diagnostics.emit(Diagnostic::error("first").at(1, 0));
+                return Err(PassError::Diagnosed);
+            }
+            "wrong-phase" => module.phase = Phase::Checked,
+            _ => {}
+        }
+        // Any field that a test can read back serves.
+        module.options.output_name.push_str(self.name);
+        module.options.output_name.push(' ');
+        cx.statistics.add("runs", 1);
+        Ok(Changed::Yes)
+    }
+}

@@ -1,0 +1,258 @@
+//! The module as text, before and after passes.
+
+use std::io;
+
+use cuweld_ir::Module;
+
+use super::Instrument;
+use super::InstrumentError;
+use super::PassReport;
+use super::RunInfo;
+use super::StepInfo;
+use crate::pass::PassError;
+
+/// Takes dumps: files in a directory, one stream, memory.
+pub trait DumpSink {
+    /// Takes a dump. Names sort in order of steps: `03-callgraph-dce.after.lir`.
+    fn write(&mut self, name: &str, text: &str) -> io::Result<()>;
+}
+
+/// Around which passes to dump.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DumpPasses {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
+impl DumpPasses {
+    /// Reads `all`, or a pass name to add.
+    pub fn add(&mut self, word: &str) {
+        match (word, &mut *self) {
+            (_, DumpPasses::All) => {}
+            ("all", _) => *self = DumpPasses::All,
+            (_, DumpPasses::Named(names)) => names.push(word.to_owned()),
+            (_, DumpPasses::None) => *self = DumpPasses::Named(vec![word.to_owned()]),
+        }
+    }
+
+    /// The names that are listed, for checks against the pipeline.
+    pub fn names(&self) -> &[String] {
+        match self {
+            DumpPasses::Named(names) => names,
+            DumpPasses::None | DumpPasses::All => &[],
+        }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            DumpPasses::None => false,
+            DumpPasses::All => true,
+            DumpPasses::Named(names) => names.iter().any(|known| known == name),
+        }
+    }
+}
+
+/// Dumps the module around passes.
+pub struct Dump<'a> {
+    /// Before which passes.
+    pub before: DumpPasses,
+    /// After which passes.
+    pub after: DumpPasses,
+    /// After passes that changed the text, whatever they say of themselves.
+    pub changed: bool,
+    printer: Box<dyn Fn(&Module<'_>) -> String + 'a>,
+    sink: &'a mut dyn DumpSink,
+    /// The text after the pass before, if changes are looked for.
+    last: Option<String>,
+}
+
+impl<'a> Dump<'a> {
+    /// Dumps what `printer` makes of the module into a sink; around no pass as yet.
+    pub fn new(printer: impl Fn(&Module<'_>) -> String + 'a, sink: &'a mut dyn DumpSink) -> Self {
+        Dump {
+            before: DumpPasses::None,
+            after: DumpPasses::None,
+            changed: false,
+            printer: Box::new(printer),
+            sink,
+            last: None,
+        }
+    }
+
+    fn write(
+        &mut self,
+        step: &StepInfo<'_>,
+        side: &str,
+        text: &str,
+    ) -> Result<(), InstrumentError> {
+        let name = format!("{}.{side}.lir", step.label());
+        self.sink
+            .write(&name, text)
+            .map_err(|error| InstrumentError::Dump {
+                name,
+                message: error.to_string(),
+            })
+    }
+}
+
+impl Instrument for Dump<'_> {
+    fn before_run(&mut self, _: &RunInfo<'_>, module: &Module<'_>) -> Result<(), InstrumentError> {
+        self.last = self.changed.then(|| (self.printer)(module));
+        Ok(())
+    }
+
+    fn before_pass(
+        &mut self,
+        step: &StepInfo<'_>,
+        module: &Module<'_>,
+    ) -> Result<(), InstrumentError> {
+        if !self.before.contains(step.name) {
+            return Ok(());
+        }
+        let text = (self.printer)(module);
+        self.write(step, "before", &text)
+    }
+
+    fn after_pass(
+        &mut self,
+        step: &StepInfo<'_>,
+        module: &Module<'_>,
+        _: &PassReport<'_>,
+    ) -> Result<(), InstrumentError> {
+        let wanted = self.after.contains(step.name);
+        if !wanted && !self.changed {
+            return Ok(());
+        }
+        let text = (self.printer)(module);
+        if wanted || self.last.as_ref().is_some_and(|last| *last != text) {
+            self.write(step, "after", &text)?;
+        }
+        if self.changed {
+            self.last = Some(text);
+        }
+        Ok(())
+    }
+
+    /// What a failing pass left is what one wants to see if that pass is watched.
+    fn after_failed(&mut self, step: &StepInfo<'_>, module: &Module<'_>, _: &PassError) {
+        if self.after.contains(step.name) {
+            let text = (self.printer)(module);
+            // The link has failed already; a second error would hide the first.
+            let _ = self.write(step, "failed", &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manager::RunError;
+    use crate::manager::tests::Bench;
+
+    #[derive(Default)]
+    struct Memory {
+        dumps: Vec<(String, String)>,
+        full: bool,
+    }
+
+    impl DumpSink for Memory {
+        fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
+            if self.full {
+                return Err(io::Error::other("no space"));
+            }
+            self.dumps.push((name.to_owned(), text.to_owned()));
+            Ok(())
+        }
+    }
+
+    /// What the fake passes write into.
+    fn print(module: &Module<'_>) -> String {
+        module.options.output_name.clone()
+    }
+
+    fn dumps(set: impl FnOnce(&mut Dump<'_>), pipeline: &str) -> Vec<(String, String)> {
+        let mut memory = Memory::default();
+        let mut dump = Dump::new(print, &mut memory);
+        set(&mut dump);
+        // A pipeline that fails has dumps as well.
+        let _ = Bench::new(pipeline).run(&mut [&mut dump]);
+        drop(dump);
+        memory.dumps
+    }
+
+    fn named(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn dumps_are_written_around_named_passes() {
+        let found = dumps(
+            |dump| {
+                dump.before.add("select-objects");
+                dump.after.add("classify");
+                dump.after.add("select-objects");
+            },
+            "classify,nothing,select-objects",
+        );
+        let expected = [
+            ("01-classify.after.lir", "classify "),
+            ("03-select-objects.before.lir", "classify "),
+            ("03-select-objects.after.lir", "classify select-objects "),
+        ];
+        assert_eq!(found, named(&expected));
+    }
+
+    #[test]
+    fn all_means_all() {
+        let found = dumps(|dump| dump.before.add("all"), "classify,nothing");
+        let expected = [
+            ("01-classify.before.lir", ""),
+            ("02-nothing.before.lir", "classify "),
+        ];
+        assert_eq!(found, named(&expected));
+        assert_eq!(dumps(|_| {}, "classify,nothing"), []);
+    }
+
+    #[test]
+    fn only_changes_are_dumped() {
+        let found = dumps(
+            |dump| dump.changed = true,
+            "classify,nothing,select-objects",
+        );
+        let expected = [
+            ("01-classify.after.lir", "classify "),
+            ("03-select-objects.after.lir", "classify select-objects "),
+        ];
+        assert_eq!(found, named(&expected));
+    }
+
+    #[test]
+    fn what_a_failing_pass_left_is_dumped() {
+        let found = dumps(|dump| dump.after.add("fail"), "classify,fail");
+        assert_eq!(found, named(&[("02-fail.failed.lir", "classify ")]));
+    }
+
+    #[test]
+    fn a_full_sink_ends_the_link() {
+        let mut memory = Memory {
+            full: true,
+            ..Default::default()
+        };
+        let mut dump = Dump::new(print, &mut memory);
+        dump.after = DumpPasses::All;
+        let error = Bench::new("classify").run(&mut [&mut dump]).unwrap_err();
+        assert!(matches!(error, RunError::Instrument { .. }));
+        assert_eq!(
+            error.to_string(),
+            "after pass 'classify' (step 1): cannot write dump '01-classify.after.lir': no space"
+        );
+    }
+}

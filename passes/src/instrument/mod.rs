@@ -1,0 +1,130 @@
+//! Hooks around passes: everything that watches a link is an instance of [`Instrument`].
+//!
+//! Architecture Invariant: an instrument sees the module and never changes it, so that a link with
+//! instruments writes the same bytes as one without.
+
+mod dump;
+mod statistics;
+mod timing;
+mod tracing_spans;
+mod verify_each;
+
+pub use dump::Dump;
+pub use dump::DumpPasses;
+pub use dump::DumpSink;
+pub use statistics::PassStatistics;
+pub use timing::Timing;
+pub use tracing_spans::TracingSpans;
+pub use verify_each::VerifyEach;
+
+use cuweld_ir::Module;
+use thiserror::Error;
+
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::PassError;
+use crate::pass::Statistics;
+
+/// Something that watches passes run.
+///
+/// Before a pass, instruments are called in order; after it, in reverse: the last one is closest to
+/// the pass and measures nothing of the others. An error ends the link.
+pub trait Instrument {
+    /// Before the first pass.
+    fn before_run(
+        &mut self,
+        run: &RunInfo<'_>,
+        module: &Module<'_>,
+    ) -> Result<(), InstrumentError> {
+        let _ = (run, module);
+        Ok(())
+    }
+
+    /// Before a pass.
+    fn before_pass(
+        &mut self,
+        step: &StepInfo<'_>,
+        module: &Module<'_>,
+    ) -> Result<(), InstrumentError> {
+        let _ = (step, module);
+        Ok(())
+    }
+
+    /// After a pass that succeeded.
+    fn after_pass(
+        &mut self,
+        step: &StepInfo<'_>,
+        module: &Module<'_>,
+        report: &PassReport<'_>,
+    ) -> Result<(), InstrumentError> {
+        let _ = (step, module, report);
+        Ok(())
+    }
+
+    /// After a pass that stopped the link.
+    fn after_failed(&mut self, step: &StepInfo<'_>, module: &Module<'_>, error: &PassError) {
+        let _ = (step, module, error);
+    }
+
+    /// After the last pass, whether it succeeded or not.
+    fn after_run(&mut self, run: &RunInfo<'_>, module: &Module<'_>) {
+        let _ = (run, module);
+    }
+}
+
+/// A run of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunInfo<'a> {
+    /// Name of the pipeline.
+    pub pipeline: &'a str,
+    /// How many steps it has, with those that do not run.
+    pub steps: usize,
+}
+
+/// A step of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepInfo<'a> {
+    /// Its place, counted from one, the same whatever is skipped.
+    pub number: usize,
+    /// How many steps the pipeline has.
+    pub of: usize,
+    /// Name of the pass.
+    pub name: &'static str,
+    /// Names of the included pipelines that it comes from, outermost first.
+    pub via: &'a [String],
+}
+
+impl StepInfo<'_> {
+    /// Number and name, such as `03-callgraph-dce`, so that sorted names are in order of steps.
+    pub fn label(&self) -> String {
+        let width = self.of.to_string().len().max(2);
+        format!("{:0width$}-{}", self.number, self.name)
+    }
+}
+
+/// What a pass did.
+#[derive(Clone, Copy, Debug)]
+pub struct PassReport<'a> {
+    /// Whether it says that it changed the module.
+    pub changed: Changed,
+    /// What it counted.
+    pub statistics: &'a Statistics,
+    /// What it found, sorted.
+    pub diagnostics: &'a [Diagnostic],
+}
+
+/// Why an instrument ends the link.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InstrumentError {
+    /// The verifier found a module broken.
+    #[error("the module is broken: {}", .0.join("; "))]
+    Broken(Vec<String>),
+    /// A dump could not be written.
+    #[error("cannot write dump '{name}': {message}")]
+    Dump {
+        /// Name of the dump.
+        name: String,
+        /// What the sink says.
+        message: String,
+    },
+}

@@ -1,0 +1,283 @@
+//! Runs the passes of a pipeline.
+//!
+//! Around each pass the manager does the same: instruments are told, the findings of the pass are
+//! sorted, the module's phase is set to what the pass establishes, and analyses are dropped that a
+//! change may have made wrong. The manager keeps nothing of a link, so that a run can stop after any
+//! step and go on from the module alone ([`RunOptions::start_after`]).
+
+mod selection;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use selection::RunOptions;
+pub use selection::SelectionError;
+pub use selection::StepSelector;
+
+use cuweld_ir::Arena;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use selection::Selection;
+use thiserror::Error;
+
+use crate::analysis::Analyses;
+use crate::diagnostic::Diagnostics;
+use crate::instrument::Instrument;
+use crate::instrument::InstrumentError;
+use crate::instrument::PassReport;
+use crate::instrument::RunInfo;
+use crate::instrument::StepInfo;
+use crate::pass::Changed;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::pass::Statistics;
+use crate::pipeline::Resolved;
+use crate::pipeline::ResolvedStep;
+
+/// Runs a pipeline.
+#[derive(Debug)]
+pub struct PassManager {
+    pipeline: Resolved,
+}
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The step that the module has been through: where to start after to go on.
+    pub done: usize,
+    /// Whether that was the last step of the pipeline.
+    pub complete: bool,
+    /// Whether any pass changed the module.
+    pub changed: Changed,
+}
+
+/// Why a run ended early.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RunError {
+    /// The steps cannot be run as asked; none was.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// A pass stopped the link.
+    #[error("pass '{pass}' (step {step}): {error}")]
+    Pass {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+        /// What it returned.
+        error: PassError,
+    },
+    /// An instrument stopped the link.
+    #[error("{place}: {error}")]
+    Instrument {
+        /// Where in the run.
+        place: Place,
+        /// What it returned.
+        error: InstrumentError,
+    },
+}
+
+/// A place in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before the first pass.
+    Start,
+    /// Before a pass.
+    Before {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+    },
+    /// After a pass.
+    After {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+    },
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Start => f.write_str("before the first pass"),
+            Place::Before { pass, step } => write!(f, "before pass '{pass}' (step {step})"),
+            Place::After { pass, step } => write!(f, "after pass '{pass}' (step {step})"),
+        }
+    }
+}
+
+impl PassManager {
+    /// Runs this pipeline.
+    pub fn new(pipeline: Resolved) -> Self {
+        PassManager { pipeline }
+    }
+
+    /// The pipeline.
+    pub fn pipeline(&self) -> &Resolved {
+        &self.pipeline
+    }
+
+    /// Checks, before any input is read, that the chosen steps can run in this order on a module of
+    /// this phase.
+    pub fn check(&self, options: &RunOptions, phase: Phase) -> Result<(), SelectionError> {
+        Selection::new(&self.pipeline, options, phase).map(|_| ())
+    }
+
+    /// Runs the chosen steps on a module. What the passes find is in `diagnostics` afterwards, also
+    /// after an error; a pass that emits errors and returns well lets the link go on to find more.
+    pub fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        arena: &'data Arena,
+        diagnostics: &mut Diagnostics,
+        options: &RunOptions,
+        instruments: &mut [&mut dyn Instrument],
+    ) -> Result<Outcome, RunError> {
+        let selection = Selection::new(&self.pipeline, options, module.phase)?;
+        let steps = self.pipeline.steps().len();
+        let run = RunInfo {
+            pipeline: self.pipeline.name(),
+            steps,
+        };
+        let mut running = Running {
+            arena,
+            diagnostics,
+            instruments,
+            analyses: Analyses::default(),
+            changed: Changed::No,
+        };
+        let result = running.run(&selection, &self.pipeline, &run, module);
+        for instrument in running.instruments.iter_mut().rev() {
+            instrument.after_run(&run, module);
+        }
+        result?;
+        let done = selection.stop;
+        Ok(Outcome {
+            done,
+            complete: done == steps,
+            changed: running.changed,
+        })
+    }
+}
+
+/// A run on its way.
+struct Running<'r, 'i, 'data> {
+    arena: &'data Arena,
+    diagnostics: &'r mut Diagnostics,
+    instruments: &'r mut [&'i mut dyn Instrument],
+    analyses: Analyses,
+    changed: Changed,
+}
+
+impl<'data> Running<'_, '_, 'data> {
+    fn run(
+        &mut self,
+        selection: &Selection,
+        pipeline: &Resolved,
+        run: &RunInfo<'_>,
+        module: &mut Module<'data>,
+    ) -> Result<(), RunError> {
+        for instrument in self.instruments.iter_mut() {
+            instrument
+                .before_run(run, module)
+                .map_err(|error| RunError::Instrument {
+                    place: Place::Start,
+                    error,
+                })?;
+        }
+        for (number, step) in selection.steps(pipeline) {
+            let name = step.pass.name();
+            let info = StepInfo {
+                number,
+                of: run.steps,
+                name,
+                via: &step.via,
+            };
+            self.step(step, &info, module)?;
+        }
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        step: &ResolvedStep,
+        info: &StepInfo<'_>,
+        module: &mut Module<'data>,
+    ) -> Result<(), RunError> {
+        let (pass, number) = (info.name, info.number);
+        for instrument in self.instruments.iter_mut() {
+            instrument
+                .before_pass(info, module)
+                .map_err(|error| RunError::Instrument {
+                    place: Place::Before { pass, step: number },
+                    error,
+                })?;
+        }
+        let mut statistics = Statistics::default();
+        let found = self.diagnostics.list().len();
+        let before = module.phase;
+        let mut cx = PassCx {
+            arena: self.arena,
+            analyses: &mut self.analyses,
+            diagnostics: self.diagnostics,
+            statistics: &mut statistics,
+        };
+        let result = step.pass.run(module, &mut cx);
+        self.diagnostics.end_pass();
+        let result = result.and_then(|changed| {
+            set_phase(module, before, step.pass.establishes())?;
+            Ok(changed)
+        });
+        let changed = match result {
+            Ok(changed) => changed,
+            Err(error) => {
+                for instrument in self.instruments.iter_mut().rev() {
+                    instrument.after_failed(info, module, &error);
+                }
+                return Err(RunError::Pass {
+                    pass,
+                    step: number,
+                    error,
+                });
+            }
+        };
+        if changed == Changed::Yes {
+            self.analyses.invalidate(step.pass.preserves());
+            self.changed = Changed::Yes;
+        }
+        let diagnostics = self.diagnostics.list().get(found..).unwrap_or(&[]);
+        let report = PassReport {
+            changed,
+            statistics: &statistics,
+            diagnostics,
+        };
+        for instrument in self.instruments.iter_mut().rev() {
+            instrument
+                .after_pass(info, module, &report)
+                .map_err(|error| RunError::Instrument {
+                    place: Place::After { pass, step: number },
+                    error,
+                })?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets the phase that a pass establishes. A pass may set it itself, to nothing else.
+fn set_phase(
+    module: &mut Module<'_>,
+    before: Phase,
+    establishes: Option<Phase>,
+) -> Result<(), PassError> {
+    let expected = establishes.unwrap_or(before);
+    if module.phase != before && module.phase != expected {
+        return Err(PassError::Internal(format!(
+            "the pass set phase '{}' instead of '{}'",
+            module.phase.name(),
+            expected.name()
+        )));
+    }
+    module.phase = expected;
+    Ok(())
+}

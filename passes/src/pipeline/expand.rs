@@ -1,0 +1,112 @@
+//! Includes: a pipeline with the steps of what it includes in their place.
+
+use super::error::PipelineError;
+use super::error::PipelineErrorKind;
+use super::model::Action;
+use super::model::Condition;
+use super::model::Pipeline;
+use super::model::Place;
+use super::model::Setting;
+use super::model::Source;
+use super::source::PipelineSource;
+use super::toml_form;
+use crate::suggest;
+
+/// A step that runs a pass, with where it comes from.
+pub(super) struct Expanded {
+    /// Name of the pass.
+    pub name: String,
+    /// Its options.
+    pub options: Vec<Setting>,
+    /// Its own conditions and those of the includes around it, each with its text.
+    pub when: Vec<(Condition, usize)>,
+    /// Where the name stands.
+    pub place: Place,
+    /// Its text, an index into [`Expansion::sources`].
+    pub source: usize,
+    /// Names of the included pipelines around it, outermost first.
+    pub via: Vec<String>,
+}
+
+/// A pipeline without includes.
+#[derive(Default)]
+pub(super) struct Expansion {
+    /// Its steps.
+    pub steps: Vec<Expanded>,
+    /// The texts that steps come from.
+    pub sources: Vec<Option<Source>>,
+}
+
+impl Expansion {
+    /// The text of a step or condition.
+    pub fn source(&self, index: usize) -> Option<&Source> {
+        self.sources.get(index)?.as_ref()
+    }
+}
+
+/// Puts the steps of included pipelines in the place of their includes.
+pub(super) fn expand(
+    pipeline: &Pipeline,
+    source: &dyn PipelineSource,
+) -> Result<Expansion, PipelineError> {
+    let mut expansion = Expansion::default();
+    let mut open = vec![pipeline.name.clone()];
+    walk(pipeline, source, &mut open, &[], &mut expansion)?;
+    Ok(expansion)
+}
+
+/// Appends a pipeline's steps. `open` names the pipelines that are being expanded, which bounds the
+/// depth: a pipeline is open once, and there are as many as the source has.
+fn walk(
+    pipeline: &Pipeline,
+    source: &dyn PipelineSource,
+    open: &mut Vec<String>,
+    outer: &[(Condition, usize)],
+    expansion: &mut Expansion,
+) -> Result<(), PipelineError> {
+    let text = expansion.sources.len();
+    expansion.sources.push(pipeline.source.clone());
+    for step in &pipeline.steps {
+        let mut when = outer.to_vec();
+        when.extend(step.when.iter().map(|condition| (condition.clone(), text)));
+        let included = match &step.action {
+            Action::Pass { name, options } => {
+                expansion.steps.push(Expanded {
+                    name: name.clone(),
+                    options: options.clone(),
+                    when,
+                    place: step.place.clone(),
+                    source: text,
+                    via: open.get(1..).unwrap_or(&[]).to_vec(),
+                });
+                continue;
+            }
+            Action::Include { pipeline } => pipeline,
+        };
+        let refuse = |kind| {
+            Err(PipelineError::new(
+                kind,
+                pipeline.source.as_ref(),
+                &step.place,
+            ))
+        };
+        if let Some(first) = open.iter().position(|name| name == included) {
+            let mut chain = open.split_off(first);
+            chain.push(included.clone());
+            return refuse(PipelineErrorKind::IncludeCycle(chain));
+        }
+        let Some(file) = source.find(included) else {
+            let names = source.names();
+            let suggestion = suggest::nearest(included, names.iter().map(String::as_str));
+            return refuse(PipelineErrorKind::UnknownPipeline {
+                name: included.clone(),
+                suggestion: suggestion.map(str::to_owned),
+            });
+        };
+        let inner = toml_form::parse(file)?;
+        open.push(included.clone());
+        walk(&inner, source, open, &when, expansion)?;
+        open.pop();
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Pipelines: which passes a link runs, in which order.
+//!
+//! A [`Pipeline`] is what a file ([`toml_form`]) or a command line ([`text_form`]) says: steps that
+//! name passes or include other pipelines, with options and conditions. [`resolve`] turns it into
+//! passes ready to run and refuses everything that is wrong with it before any input is read: names,
+//! options, conditions, cycles of includes, and an order in which a pass comes before the phase that
+//! it requires.
+
+mod error;
+mod expand;
+mod facts;
+mod model;
+mod phases;
+mod resolve;
+mod source;
+pub mod text_form;
+pub mod toml_form;
+
+pub use error::PipelineError;
+pub use error::PipelineErrorKind;
+pub use facts::FactInfo;
+pub use facts::Facts;
+pub use model::Action;
+pub use model::Condition;
+pub use model::Pipeline;
+pub use model::Place;
+pub use model::Setting;
+pub use model::Source;
+pub use model::Step;
+pub use phases::PhaseError;
+pub use phases::Provider;
+pub(crate) use phases::Walls;
+pub(crate) use phases::check_step;
+pub use resolve::Resolved;
+pub use resolve::ResolvedStep;
+pub use resolve::resolve;
+pub use source::Embedded;
+pub use source::PipelineSource;
+
+#[cfg(test)]
+mod tests;

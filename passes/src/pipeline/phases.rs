@@ -1,0 +1,150 @@
+//! Whether passes are in an order that works.
+
+use cuweld_ir::Phase;
+use thiserror::Error;
+
+/// Why an order of passes does not work.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PhaseError {
+    /// A pass comes before the phase that it requires.
+    #[error("pass '{pass}' (step {step}) requires phase '{}', but {} the module is only '{}'; {provider}", .requires.name(), after(*.last), .reached.name())]
+    Missing {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+        /// What it requires.
+        requires: Phase,
+        /// What is reached at its place.
+        reached: Phase,
+        /// The pass that reached it.
+        last: Option<&'static str>,
+        /// Who would establish what it requires.
+        provider: Provider,
+    },
+    /// A pass establishes a phase that the module has already left behind.
+    #[error("pass '{pass}' (step {step}) establishes phase '{}', but {} the module is already '{}'", .establishes.name(), after(*.last), .reached.name())]
+    Backward {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+        /// What it establishes.
+        establishes: Phase,
+        /// What is reached at its place.
+        reached: Phase,
+        /// The pass that reached it.
+        last: Option<&'static str>,
+    },
+}
+
+fn after(last: Option<&'static str>) -> String {
+    last.map_or_else(
+        || "at the start".to_owned(),
+        |pass| format!("after '{pass}'"),
+    )
+}
+
+/// Who would establish a missing phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// A pass that comes too late.
+    Later {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+    },
+    /// A pass that is left out here.
+    LeftOut {
+        /// The pass.
+        pass: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// A pass that the pipeline lacks.
+    Absent {
+        /// The pass.
+        pass: &'static str,
+    },
+    /// No pass that is known.
+    Unknown,
+}
+
+impl std::fmt::Display for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Provider::Later { pass, step } => {
+                write!(f, "'{pass}' establishes it only later (step {step})")
+            }
+            Provider::LeftOut { pass, why } => {
+                write!(f, "'{pass}', which establishes it, is left out: {why}")
+            }
+            Provider::Absent { pass } => {
+                write!(f, "'{pass}', which establishes it, is not in the pipeline")
+            }
+            Provider::Unknown => f.write_str("no known pass establishes it"),
+        }
+    }
+}
+
+/// How far the walls have come while going along a pipeline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walls {
+    /// The phase that is reached.
+    pub reached: Phase,
+    /// The pass that reached it.
+    pub last: Option<&'static str>,
+}
+
+impl Walls {
+    /// At the start of a pipeline.
+    pub fn new(start: Phase) -> Self {
+        Walls {
+            reached: start,
+            last: None,
+        }
+    }
+
+    /// Goes past a pass.
+    pub fn pass(&mut self, name: &'static str, establishes: Option<Phase>) {
+        if let Some(phase) = establishes {
+            *self = Walls {
+                reached: phase,
+                last: Some(name),
+            };
+        }
+    }
+}
+
+/// Checks one step and goes past it. `provider` is asked who establishes a missing phase.
+pub(crate) fn check_step(
+    walls: &mut Walls,
+    (pass, step): (&'static str, usize),
+    (requires, establishes): (Phase, Option<Phase>),
+    provider: impl FnOnce(Phase) -> Provider,
+) -> Result<(), PhaseError> {
+    let Walls { reached, last } = *walls;
+    if requires > reached {
+        let provider = provider(requires);
+        return Err(PhaseError::Missing {
+            pass,
+            step,
+            requires,
+            reached,
+            last,
+            provider,
+        });
+    }
+    if let Some(establishes) = establishes.filter(|phase| *phase <= reached) {
+        return Err(PhaseError::Backward {
+            pass,
+            step,
+            establishes,
+            reached,
+            last,
+        });
+    }
+    walls.pass(pass, establishes);
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! From a pipeline to passes ready to run.
+
+use std::fmt;
+
+use cuweld_ir::Phase;
+
+use super::error::PipelineError;
+use super::error::PipelineErrorKind;
+use super::expand::expand;
+use super::facts::Facts;
+use super::model::Action;
+use super::model::Pipeline;
+use super::model::Place;
+use super::model::Setting;
+use super::model::Step;
+use super::model::pass_options;
+use super::phases::Provider;
+use super::phases::Walls;
+use super::phases::check_step;
+use super::source::PipelineSource;
+use crate::pass::Pass;
+use crate::registry::PassInfo;
+use crate::registry::Registry;
+
+/// A pipeline whose passes are known, made and in an order that works.
+#[derive(Debug)]
+pub struct Resolved {
+    name: String,
+    summary: String,
+    start: Phase,
+    end: Phase,
+    steps: Vec<ResolvedStep>,
+}
+
+/// A pass ready to run.
+pub struct ResolvedStep {
+    /// The pass.
+    pub pass: Box<dyn Pass>,
+    /// Its options as given.
+    pub options: Vec<Setting>,
+    /// Names of the included pipelines that it comes from, outermost first.
+    pub via: Vec<String>,
+}
+
+impl fmt::Debug for ResolvedStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResolvedStep")
+            .field("pass", &self.pass.name())
+            .field("options", &self.options)
+            .field("via", &self.via)
+            .finish()
+    }
+}
+
+impl Resolved {
+    /// Name of the pipeline.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The phase that a module has at its start.
+    pub fn start(&self) -> Phase {
+        self.start
+    }
+
+    /// The phase that a module has at its end.
+    pub fn end(&self) -> Phase {
+        self.end
+    }
+
+    /// The passes, in order. A step's number is its place counted from one.
+    pub fn steps(&self) -> &[ResolvedStep] {
+        &self.steps
+    }
+
+    /// The pipeline with everything decided: no includes, no conditions.
+    pub fn to_pipeline(&self) -> Pipeline {
+        let steps = self.steps.iter().map(|step| Step {
+            action: Action::Pass {
+                name: step.pass.name().to_owned(),
+                options: step.options.clone(),
+            },
+            when: Vec::new(),
+            place: Place::default(),
+        });
+        Pipeline {
+            name: self.name.clone(),
+            summary: self.summary.clone(),
+            steps: steps.collect(),
+            source: None,
+        }
+    }
+}
+
+/// Finds and makes the passes of a pipeline for a module that has reached `start`, and checks that
+/// they can run in this order. Steps whose conditions do not hold are checked, then left out.
+pub fn resolve(
+    pipeline: &Pipeline,
+    registry: &Registry,
+    source: &dyn PipelineSource,
+    facts: Facts,
+    start: Phase,
+) -> Result<Resolved, PipelineError> {
+    let expansion = expand(pipeline, source)?;
+    // Each step with the reason why it is left out, if it is.
+    let mut found: Vec<(&PassInfo, Option<String>)> = Vec::with_capacity(expansion.steps.len());
+    let mut steps = Vec::with_capacity(expansion.steps.len());
+    for step in &expansion.steps {
+        let text = expansion.source(step.source);
+        let Some(info) = registry.get(&step.name) else {
+            let suggestion = registry.suggest(&step.name);
+            let kind = PipelineErrorKind::UnknownPass {
+                name: step.name.clone(),
+                suggestion,
+            };
+            return Err(PipelineError::new(kind, text, &step.place));
+        };
+        let mut left_out = None;
+        for (condition, source) in &step.when {
+            let Some(holds) = facts.holds(&condition.fact) else {
+                let kind = PipelineErrorKind::UnknownFact {
+                    name: condition.fact.clone(),
+                    suggestion: Facts::suggest(&condition.fact),
+                };
+                return Err(PipelineError::new(
+                    kind,
+                    expansion.source(*source),
+                    &condition.place,
+                ));
+            };
+            if holds == condition.negated && left_out.is_none() {
+                left_out = Some(format!("'{condition}' does not hold"));
+            }
+        }
+        let pass = info.make(&pass_options(&step.options)).map_err(|error| {
+            let named = step
+                .options
+                .iter()
+                .find(|setting| Some(&*setting.name) == error.option());
+            let place = named.map_or(&step.place, |setting| &setting.place);
+            let kind = PipelineErrorKind::Option {
+                pass: step.name.clone(),
+                error: error.clone(),
+            };
+            PipelineError::new(kind, text, place)
+        })?;
+        if left_out.is_none() {
+            let (options, via) = (step.options.clone(), step.via.clone());
+            steps.push(ResolvedStep { pass, options, via });
+        }
+        found.push((info, left_out));
+    }
+    let mut walls = Walls::new(start);
+    let mut number = 0;
+    for (index, (info, left_out)) in found.iter().enumerate() {
+        if left_out.is_some() {
+            continue;
+        }
+        number += 1;
+        let provider = |missing| provider(&found, index, number, missing, registry);
+        check_step(
+            &mut walls,
+            (info.name, number),
+            (info.requires, info.establishes),
+            provider,
+        )
+        .map_err(|error| {
+            let step = expansion.steps.get(index);
+            let text = step.and_then(|step| expansion.source(step.source));
+            let place = step.map(|step| step.place.clone()).unwrap_or_default();
+            PipelineError::new(PipelineErrorKind::Phase(error), text, &place)
+        })?;
+    }
+    Ok(Resolved {
+        name: pipeline.name.clone(),
+        summary: pipeline.summary.clone(),
+        start,
+        end: walls.reached,
+        steps,
+    })
+}
+
+/// Who establishes a phase that is missing before the step at `index`, which has this number.
+fn provider(
+    found: &[(&PassInfo, Option<String>)],
+    index: usize,
+    mut number: usize,
+    missing: Phase,
+    registry: &Registry,
+) -> Provider {
+    // A pass that itself requires what is missing is no help.
+    let establishes = |info: &PassInfo| {
+        info.requires < missing && info.establishes.is_some_and(|phase| phase >= missing)
+    };
+    for (info, left_out) in found.get(..index).unwrap_or(&[]) {
+        if let Some(why) = left_out.as_ref().filter(|_| establishes(info)) {
+            return Provider::LeftOut {
+                pass: info.name,
+                why: why.clone(),
+            };
+        }
+    }
+    for (info, left_out) in found.get(index + 1..).unwrap_or(&[]) {
+        number += usize::from(left_out.is_none());
+        if left_out.is_none() && establishes(info) {
+            return Provider::Later {
+                pass: info.name,
+                step: number,
+            };
+        }
+    }
+    // Of the passes that the pipeline lacks, the one that goes no further than needed.
+    let absent = registry
+        .iter()
+        .filter(|info| establishes(info))
+        .min_by_key(|info| info.establishes);
+    absent.map_or(Provider::Unknown, |info| Provider::Absent {
+        pass: info.name,
+    })
+}

@@ -1,0 +1,129 @@
+//! Where pipelines come from when they are named.
+
+use super::Facts;
+use super::error::PipelineError;
+use super::model::Pipeline;
+use super::model::Source;
+use super::model::Step;
+use super::resolve::Resolved;
+use super::resolve::resolve;
+use super::toml_form;
+use crate::registry::Registry;
+use cuweld_ir::Phase;
+
+/// Finds pipelines by name. Who calls from a program with files implements this by reading them;
+/// this crate does no IO.
+pub trait PipelineSource {
+    /// The pipeline file of this name.
+    fn find(&self, name: &str) -> Option<Source>;
+
+    /// The names that there are, for suggestions.
+    fn names(&self) -> Vec<String>;
+}
+
+/// The pipelines that are part of cuweld.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Embedded;
+
+/// Name, file and contents of each.
+const FILES: [(&str, &str, &str); 1] = [(
+    "executable",
+    "pipelines/executable.toml",
+    include_str!("../../../pipelines/executable.toml"),
+)];
+
+/// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
+const EXECUTABLE: [&str; 11] = [
+    "classify",
+    "select-objects",
+    "symbol-resolve",
+    "callgraph-dce",
+    "merge-metadata",
+    "propagate-resources",
+    "place-memory",
+    "plan-relocations",
+    "layout-output",
+    "relocate",
+    "emit",
+];
+
+impl PipelineSource for Embedded {
+    fn find(&self, name: &str) -> Option<Source> {
+        let (_, file, text) = FILES.into_iter().find(|(known, ..)| *known == name)?;
+        Some(Source {
+            name: file.to_owned(),
+            text: text.to_owned(),
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        FILES.iter().map(|(name, ..)| (*name).to_owned()).collect()
+    }
+}
+
+impl Embedded {
+    /// Parses one of the pipelines that are part of cuweld.
+    pub fn pipeline(&self, name: &str) -> Option<Result<Pipeline, PipelineError>> {
+        Some(toml_form::parse(self.find(name)?))
+    }
+}
+
+impl Resolved {
+    /// The pipeline `executable`, resolved without parsing its file.
+    pub fn standard_executable(registry: &Registry) -> Result<Self, PipelineError> {
+        let pipeline = Pipeline {
+            name: "executable".to_owned(),
+            steps: EXECUTABLE.into_iter().map(Step::pass).collect(),
+            ..Default::default()
+        };
+        resolve(
+            &pipeline,
+            registry,
+            &Embedded,
+            Facts::default(),
+            Phase::Lowered,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweld_ir::LinkOptions;
+    use cuweld_ir::Target;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn the_short_way_equals_the_file() {
+        let parsed = Embedded.pipeline("executable").unwrap().unwrap();
+        assert_eq!(parsed.name, "executable");
+        let short: Vec<Step> = EXECUTABLE.into_iter().map(Step::pass).collect();
+        assert_eq!(parsed.steps, short);
+        let registry = Fake::registry();
+        let fast = Resolved::standard_executable(&registry).unwrap();
+        // The short way asks for no facts, so the file must not depend on any.
+        for options in [
+            LinkOptions::default(),
+            LinkOptions {
+                debug: true,
+                relocatable: true,
+                ..Default::default()
+            },
+        ] {
+            let facts = Facts::new(Target::parse("sm_100").unwrap(), &options);
+            let slow = resolve(&parsed, &registry, &Embedded, facts, Phase::Lowered).unwrap();
+            assert_eq!(fast.to_pipeline().steps, slow.to_pipeline().steps);
+            assert_eq!((fast.start(), fast.end()), (slow.start(), slow.end()));
+        }
+        assert_eq!(fast.end(), Phase::Emitted);
+    }
+
+    #[test]
+    fn every_embedded_pipeline_parses_and_has_its_own_name() {
+        for (name, ..) in FILES {
+            assert_eq!(Embedded.pipeline(name).unwrap().unwrap().name, name);
+        }
+        assert!(Embedded.pipeline("none").is_none());
+    }
+}

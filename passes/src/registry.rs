@@ -1,0 +1,230 @@
+//! The passes that pipelines can name.
+//!
+//! A pass is declared once: the registry takes its name, summary and phases from the pass itself, and
+//! its documentation from the head of the source file that holds it. Pipelines, `cuweld passes` and
+//! `docs/PASSES.md` all read from here.
+
+use cuweld_ir::Phase;
+use serde::de::DeserializeOwned;
+
+use crate::options::OptionError;
+use crate::options::OptionInfo;
+use crate::options::PassOptions;
+use crate::pass::Pass;
+use crate::suggest;
+
+/// What is known of a pass.
+pub struct PassInfo {
+    /// Its name in pipelines.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub summary: &'static str,
+    /// The phase that a module must have reached.
+    pub requires: Phase,
+    /// The phase that a module has reached afterwards, if the pass is a wall.
+    pub establishes: Option<Phase>,
+    /// The options that it takes.
+    pub options: &'static [OptionInfo],
+    source: &'static str,
+    make: Make,
+}
+
+/// How a pass is made from its options.
+type Make = Box<dyn Fn(&PassOptions) -> Result<Box<dyn Pass>, OptionError>>;
+
+impl PassInfo {
+    /// A pass without options. `source` is its documentation: Markdown, or the text of its source
+    /// file (`include_str!`), of which the leading `//!` lines count.
+    pub fn plain(make: fn() -> Box<dyn Pass>, source: &'static str) -> Self {
+        Self::declare(&*make(), &[], Box::new(move |_| Ok(make())), source)
+    }
+
+    /// A pass with options: what is known of them, and how the pass is made from the type that serde
+    /// fills.
+    pub fn with_options<T: DeserializeOwned + Default + 'static>(
+        options: &'static [OptionInfo],
+        make: fn(T) -> Box<dyn Pass>,
+        source: &'static str,
+    ) -> Self {
+        let make_from = move |given: &PassOptions| {
+            // Without options the documented defaults hold, whatever serde would make of nothing.
+            Ok(make(if given.is_empty() {
+                T::default()
+            } else {
+                given.read()?
+            }))
+        };
+        Self::declare(&*make(T::default()), options, Box::new(make_from), source)
+    }
+
+    fn declare(
+        pass: &dyn Pass,
+        options: &'static [OptionInfo],
+        make: Make,
+        source: &'static str,
+    ) -> Self {
+        PassInfo {
+            name: pass.name(),
+            summary: pass.summary(),
+            requires: pass.requires(),
+            establishes: pass.establishes(),
+            options,
+            source,
+            make,
+        }
+    }
+
+    /// Makes the pass.
+    pub fn make(&self, options: &PassOptions) -> Result<Box<dyn Pass>, OptionError> {
+        options.check(self.options)?;
+        (self.make)(options)
+    }
+
+    /// Its documentation, as Markdown.
+    pub fn doc(&self) -> String {
+        if !self.source.starts_with("//!") {
+            return self.source.trim().to_owned();
+        }
+        let lines: Vec<&str> = self
+            .source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect();
+        lines.join("\n").trim().to_owned()
+    }
+}
+
+/// The passes that pipelines can name, in order of registration.
+#[derive(Default)]
+pub struct Registry {
+    passes: Vec<PassInfo>,
+}
+
+impl Registry {
+    /// No passes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The passes of cuweld.
+    pub fn standard() -> Self {
+        let mut registry = Self::new();
+        register_standard(&mut registry);
+        registry
+    }
+
+    /// Adds a pass. It takes the place of one with the same name, so that who embeds cuweld can put
+    /// a pass of theirs into every pipeline.
+    pub fn register(&mut self, info: PassInfo) -> &mut Self {
+        match self.passes.iter_mut().find(|known| known.name == info.name) {
+            Some(known) => *known = info,
+            None => self.passes.push(info),
+        }
+        self
+    }
+
+    /// The pass of this name.
+    pub fn get(&self, name: &str) -> Option<&PassInfo> {
+        self.passes.iter().find(|info| info.name == name)
+    }
+
+    /// All passes.
+    pub fn iter(&self) -> impl Iterator<Item = &PassInfo> {
+        self.passes.iter()
+    }
+
+    /// What a mistyped name was meant to be.
+    pub fn suggest(&self, name: &str) -> Option<&'static str> {
+        suggest::nearest(name, self.passes.iter().map(|info| info.name))
+    }
+}
+
+/// The passes of cuweld, in the order of the standard pipeline; one line each:
+///
+/// `registry.register(PassInfo::plain(|| Box::new(Classify), include_str!("classify.rs")));`
+fn register_standard(registry: &mut Registry) {
+    let _ = registry;
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweld_ir::Phase;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::fake::Fake;
+    use crate::options::OptionType;
+
+    #[derive(Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Roots {
+        roots: String,
+    }
+
+    const ROOTS: &[OptionInfo] = &[OptionInfo {
+        name: "roots",
+        ty: OptionType::String,
+        default: "",
+        doc: "Where to begin.",
+    }];
+
+    #[test]
+    fn a_pass_is_declared_once() {
+        let mut registry = Registry::new();
+        registry
+            .register(PassInfo::plain(
+                || Fake::boxed("classify"),
+                "//! Kinds.\n//!\n//! - All.\n\nuse x;\n//! no",
+            ))
+            .register(PassInfo::with_options(
+                ROOTS,
+                |_: Roots| Fake::boxed("callgraph-dce"),
+                " Plain.\n",
+            ));
+        let classify = registry.get("classify").unwrap();
+        assert_eq!(classify.requires, Phase::Lowered);
+        assert_eq!(classify.establishes, Some(Phase::Classified));
+        assert_eq!(classify.doc(), "Kinds.\n\n- All.");
+        assert_eq!(registry.get("callgraph-dce").unwrap().doc(), "Plain.");
+        assert_eq!(
+            registry.iter().map(|info| info.name).collect::<Vec<_>>(),
+            ["classify", "callgraph-dce"]
+        );
+        assert!(registry.get("emit").is_none());
+        assert_eq!(registry.suggest("callgraf-dce"), Some("callgraph-dce"));
+    }
+
+    #[test]
+    fn options_reach_the_pass() {
+        let info = PassInfo::with_options(
+            ROOTS,
+            |options: Roots| {
+                Fake::boxed(if options.roots == "all" {
+                    "emit"
+                } else {
+                    "classify"
+                })
+            },
+            "",
+        );
+        let given = PassOptions::new("roots = 'all'".parse().unwrap());
+        assert_eq!(info.make(&given).unwrap().name(), "emit");
+        assert_eq!(
+            info.make(&PassOptions::default()).unwrap().name(),
+            "classify"
+        );
+        let unknown = PassOptions::new("root = 'all'".parse().unwrap());
+        let error = info.make(&unknown).err().unwrap();
+        assert_eq!(error.to_string(), "there is no option 'root'");
+    }
+
+    #[test]
+    fn a_later_pass_of_the_same_name_replaces() {
+        let mut registry = Registry::new();
+        registry.register(PassInfo::plain(|| Fake::boxed("emit"), "first"));
+        registry.register(PassInfo::plain(|| Fake::boxed("emit"), "second"));
+        assert_eq!(registry.iter().count(), 1);
+        assert_eq!(registry.get("emit").unwrap().doc(), "second");
+    }
+}
