@@ -118,4 +118,13 @@ mod tests {
             (Some(true), Some(false))
         );
     }
+
+    #[test]
+    fn every_fact_is_documented() {
+        let page = include_str!("../../../docs/PIPELINES.md");
+        for info in Facts::ALL {
+            let row = format!("| `{}` | {} |", info.name, info.doc);
+            assert!(page.contains(&row), "docs/PIPELINES.md lacks: {row}");
+        }
+    }
 }

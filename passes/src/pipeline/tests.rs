@@ -308,3 +308,45 @@ fn refusals_are_rendered_with_help() {
         "error: unknown pass 'emti'\n --> --passes:1:10\n  |\n1 | classify,emti\n  |          ^^^^\n  |\n  = help: did you mean 'emit'?"
     );
 }
+
+/// The examples of docs/PIPELINES.md.
+#[test]
+fn the_manual_tells_the_truth() {
+    let page = include_str!("../../../docs/PIPELINES.md");
+    let blocks = |language: &str| -> Vec<&str> {
+        let fence = format!("```{language}\n");
+        let blocks = page.split(fence.as_str()).skip(1);
+        blocks
+            .filter_map(|rest| rest.split_once("```").map(|(block, _)| block.trim_end()))
+            .collect()
+    };
+    let files = blocks("toml");
+    assert_eq!(files.len(), 1);
+    for text in files {
+        let source = Source {
+            name: "manual".into(),
+            text: text.into(),
+        };
+        let pipeline = toml_form::parse(source).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(pipeline.steps.len(), 3);
+    }
+    let texts = blocks("text");
+    let line = texts.first().copied().unwrap_or_default();
+    let source = Source {
+        name: "manual".into(),
+        text: line.into(),
+    };
+    assert_eq!(text_form::print(&text_form::parse(source).unwrap()), line);
+    // The grammar on the page is that of the module's documentation.
+    let grammar = texts.get(1).copied().unwrap_or_default();
+    let module = include_str!("text_form.rs");
+    for rule in grammar.lines() {
+        assert!(module.contains(&format!("//! {rule}\n")), "{rule}");
+    }
+    let error = resolve_text("classify,callgraph-dce,select-objects,symbol-resolve").unwrap_err();
+    assert!(
+        texts.contains(&error.render().as_str()),
+        "{}",
+        error.render()
+    );
+}
