@@ -1,0 +1,149 @@
+//! Live comparison with nvlink 13.0.88: the committed cases, and generated programs.
+//!
+//! Without the oracle (`eval "$(tests/tools/oracle)"`) this runs 0 live cases and passes. `CUWELD_SEEDS=200` runs more programs,
+//! `CUWELD_SEEDS=17..18` runs one. A program that links differently stays in `target/conformance/<seed>`, with the report.
+
+mod harness;
+
+use std::error::Error;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use harness::case::{Case, Expect};
+use harness::link::{Expected, Linker, compare};
+use harness::oracle;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const GENERATED_ARCH: &str = "sm_90";
+const DEFAULT_SEEDS: u32 = 40;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    match oracle::tools() {
+        Some(tools) => {
+            for case in Case::all()?
+                .into_iter()
+                .filter(|case| case.expect != Expect::Deviation)
+            {
+                for arch in case.arch.clone() {
+                    let (nvlink, name) = (
+                        Linker::nvlink(tools.join("nvlink")),
+                        format!("links/{}/{arch}", case.name),
+                    );
+                    let (folder, link_arguments) = (case.folder.clone(), case.arguments(&arch));
+                    let trial =
+                        move || against(&nvlink, &folder, &link_arguments).map_err(Failed::from);
+                    trials.push(Trial::test(name, trial));
+                }
+            }
+            for seed in seeds()? {
+                let tools = tools.clone();
+                trials.push(Trial::test(format!("seed/{seed}"), move || {
+                    generated(seed, &tools)
+                }));
+            }
+        }
+        None => {
+            let mut out = std::io::stdout();
+            writeln!(
+                out,
+                "conformance: ran 0 live cases, there is no nvlink 13.0.88 (see tests/tools/oracle)"
+            )?;
+        }
+    }
+    Ok(libtest_mimic::run(&arguments, trials).exit_code())
+}
+
+/// `CUWELD_SEEDS`: a number of seeds, or a range `FROM..TO`.
+fn seeds() -> Result<Range<u32>, Box<dyn Error>> {
+    let Ok(text) = std::env::var("CUWELD_SEEDS") else {
+        return Ok(0..DEFAULT_SEEDS);
+    };
+    Ok(match text.split_once("..") {
+        Some((from, to)) => from.parse()?..to.parse()?,
+        None => 0..text.parse()?,
+    })
+}
+
+fn against(nvlink: &Linker, folder: &Path, arguments: &[String]) -> Result<(), String> {
+    let link = |linker: &Linker| {
+        linker
+            .link(folder, arguments)
+            .map_err(|error| error.to_string())
+    };
+    let (theirs, ours) = (link(nvlink)?, link(&Linker::ours())?);
+    if theirs.exit.is_none() {
+        // nvlink crashed: there is nothing to be equal to, but we must not crash too.
+        return if ours.exit.is_some() {
+            Ok(())
+        } else {
+            Err(format!("crashed, as nvlink does:\n{}", ours.stderr))
+        };
+    }
+    let expected = Expected {
+        exit: theirs.exit,
+        lines: Some(theirs.lines),
+        output: theirs.output,
+    };
+    compare(&ours, &expected)
+}
+
+/// Makes program number `seed`, compiles it and links it with both.
+fn generated(seed: u32, tools: &Path) -> Result<(), Failed> {
+    let folder = work_folder().join(seed.to_string());
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/generate.py");
+    run(Command::new("python3")
+        .arg(generator)
+        .arg(seed.to_string())
+        .arg(&folder))?;
+    let mut arguments = vec![format!("-arch={GENERATED_ARCH}")];
+    for line in std::fs::read_to_string(folder.join("modules.txt"))?.lines() {
+        // name of the module, then options for ptxas
+        let mut words = line.split_whitespace();
+        let module = words.next().ok_or("modules.txt has an empty line")?;
+        let arch = format!("-arch={GENERATED_ARCH}");
+        let object = format!("{module}.cubin");
+        run(Command::new(tools.join("ptxas"))
+            .args([&arch, "-m64", "-c"])
+            .args(words)
+            .args([&format!("{module}.ptx"), "-o", &object])
+            .current_dir(&folder))?;
+        arguments.push(object);
+    }
+    let nvlink = Linker::nvlink(tools.join("nvlink"));
+    match against(&nvlink, &folder, &arguments) {
+        Ok(()) => Ok(std::fs::remove_dir_all(&folder)?),
+        Err(report) => {
+            std::fs::write(
+                folder.join("report.txt"),
+                format!("nvlink {}\n{report}", arguments.join(" ")),
+            )?;
+            Err(format!("{} (kept)\n{report}", folder.display()).into())
+        }
+    }
+}
+
+fn work_folder() -> PathBuf {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    temporary.parent().unwrap_or(temporary).join("conformance")
+}
+
+fn run(command: &mut Command) -> Result<(), Failed> {
+    let done = command.output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(format!(
+        "{command:?} failed:\n{}{}",
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr)
+    )
+    .into())
+}

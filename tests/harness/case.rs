@@ -1,0 +1,146 @@
+//! Link cases: one folder of `tests/links` each, described by its `case.toml`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// What a case stands for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expect {
+    /// The output is nvlink's, byte for byte.
+    Identical,
+    /// No output, nvlink's exit code and messages.
+    Error,
+    /// We differ on purpose; `docs/deviations.md` says why.
+    Deviation,
+}
+
+/// `case.toml`. `{arch}` in any string stands for the target.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Folder name.
+    #[serde(skip)]
+    pub name: String,
+    /// Where the case lies; links run in this folder.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// What the case shows, in a sentence.
+    pub summary: String,
+    /// Targets it runs for.
+    pub arch: Vec<String>,
+    /// Inputs in link order.
+    pub inputs: Vec<String>,
+    /// Inputs that are missing on purpose.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// Committed files that options name.
+    #[serde(default)]
+    pub libraries: Vec<String>,
+    /// Options in front of the inputs.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// Kind of expectation.
+    pub expect: Expect,
+    /// Id in `docs/deviations.md`.
+    pub deviation: Option<String>,
+    /// Exit code.
+    #[serde(default)]
+    pub exit: i32,
+    /// All lines of stderr that start with `nvlink `.
+    #[serde(default)]
+    pub stderr: Vec<String>,
+    /// How `tests/tools/bless` makes the inputs; the runners don't look at it.
+    #[serde(default, rename = "build")]
+    pub builds: Vec<toml::Table>,
+}
+
+impl Case {
+    /// All cases, sorted by name.
+    pub fn all() -> Result<Vec<Self>, Box<dyn Error>> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
+        let mut cases = Vec::new();
+        for entry in std::fs::read_dir(root)? {
+            let folder = entry?.path();
+            if folder.join("case.toml").exists() {
+                cases.push(Self::load(folder)?);
+            }
+        }
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(cases)
+    }
+
+    fn load(folder: PathBuf) -> Result<Self, Box<dyn Error>> {
+        let file = folder.join("case.toml");
+        let text = std::fs::read_to_string(&file)?;
+        let mut case: Self =
+            toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let wrong = |what: &str| Err(format!("{}: {what}", file.display()).into());
+        match (case.expect, case.exit) {
+            (Expect::Identical, 0) | (Expect::Deviation, _) => {}
+            (Expect::Identical, _) => return wrong("an identical link exits with 0"),
+            (Expect::Error, 0) => {
+                return wrong("an error needs the exit code, run tests/tools/bless");
+            }
+            (Expect::Error, _) => {}
+        }
+        if (case.expect == Expect::Deviation) != case.deviation.is_some() {
+            return wrong(
+                "`deviation` names the entry of docs/deviations.md, for expect = \"deviation\" only",
+            );
+        }
+        if case.arch.is_empty() {
+            return wrong("no architecture: the case would test nothing");
+        }
+        case.name = folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        case.folder = folder;
+        Ok(case)
+    }
+
+    /// The command line for one target, without the output.
+    pub fn arguments(&self, arch: &str) -> Vec<String> {
+        let mut arguments = vec![format!("-arch={arch}")];
+        arguments.extend(
+            self.options
+                .iter()
+                .chain(&self.inputs)
+                .map(|argument| for_arch(argument, arch)),
+        );
+        arguments
+    }
+
+    /// The expected lines of stderr for one target.
+    pub fn expected_lines(&self, arch: &str) -> Vec<String> {
+        self.stderr
+            .iter()
+            .map(|line| for_arch(line, arch))
+            .collect()
+    }
+
+    /// The expected output for one target.
+    pub fn expected_output(&self, arch: &str) -> PathBuf {
+        self.folder.join("expected").join(format!("{arch}.cubin"))
+    }
+
+    /// Committed files that a link of this case reads.
+    pub fn files(&self, arch: &str) -> Vec<PathBuf> {
+        let present = self
+            .inputs
+            .iter()
+            .filter(|input| !self.missing.contains(input));
+        present
+            .chain(&self.libraries)
+            .map(|file| self.folder.join(for_arch(file, arch)))
+            .collect()
+    }
+}
+
+fn for_arch(text: &str, arch: &str) -> String {
+    text.replace("{arch}", arch)
+}

@@ -1,0 +1,178 @@
+//! One link in a child process, and how two links are compared.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::elf_difference::first_difference;
+
+/// What a link left behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Exit code; none after a signal.
+    pub exit: Option<i32>,
+    /// The lines of stderr that start with `nvlink `: what tools parse.
+    pub lines: Vec<String>,
+    /// All of stderr, for reports.
+    pub stderr: String,
+    /// The output file, if there is one.
+    pub output: Option<Vec<u8>>,
+    /// Files left beside the output, by name.
+    pub litter: Vec<String>,
+}
+
+/// A program that takes nvlink's command line.
+#[derive(Clone, Debug)]
+pub struct Linker {
+    program: PathBuf,
+    leading: Vec<String>,
+}
+
+impl Linker {
+    /// Our own binary, or what `CUWELD_TEST_BIN` names.
+    pub fn ours() -> Self {
+        let program = std::env::var_os("CUWELD_TEST_BIN")
+            .unwrap_or_else(|| env!("CARGO_BIN_EXE_cuweld").into());
+        let leading = [
+            "nvlink",
+            "--cuweld-stamp=nvlink-13.0.88",
+            "--cuweld-explain=off",
+        ];
+        Self {
+            program: program.into(),
+            leading: leading.map(str::to_owned).to_vec(),
+        }
+    }
+
+    /// NVIDIA's linker.
+    pub fn nvlink(program: PathBuf) -> Self {
+        Self {
+            program,
+            leading: Vec::new(),
+        }
+    }
+
+    /// Links in `folder`; the output goes to a folder of its own.
+    pub fn link(&self, folder: &Path, arguments: &[String]) -> std::io::Result<Outcome> {
+        let out = tempfile::tempdir()?;
+        // With -g the output's file name is part of the output, so it is the same for every linker.
+        let target = out.path().join("out.cubin");
+        let done = Command::new(&self.program)
+            .args(&self.leading)
+            .args(arguments)
+            .arg("-o")
+            .arg(&target)
+            .current_dir(folder)
+            .env("LC_ALL", "C")
+            .env_remove("LIBRARY_PATH")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .output()?;
+        let mut litter = Vec::new();
+        for entry in std::fs::read_dir(out.path())? {
+            let name = entry?.file_name();
+            if name != "out.cubin" {
+                litter.push(name.to_string_lossy().into_owned());
+            }
+        }
+        litter.sort();
+        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        let lines = stderr
+            .lines()
+            .filter(|line| line.starts_with("nvlink "))
+            .map(str::to_owned)
+            .collect();
+        let output = if target.exists() {
+            Some(std::fs::read(&target)?)
+        } else {
+            None
+        };
+        Ok(Outcome {
+            exit: done.status.code(),
+            lines,
+            stderr,
+            output,
+            litter,
+        })
+    }
+}
+
+/// What a link should have left behind.
+#[derive(Debug)]
+pub struct Expected {
+    /// Exit code; none after a signal.
+    pub exit: Option<i32>,
+    /// Lines of stderr that start with `nvlink `; none where the wording is ours.
+    pub lines: Option<Vec<String>>,
+    /// The output file, if there is to be one.
+    pub output: Option<Vec<u8>>,
+}
+
+/// Compares a link with what is expected of it; the error says all that differs.
+pub fn compare(ours: &Outcome, expected: &Expected) -> Result<(), String> {
+    let mut report = String::new();
+    if ours.exit != expected.exit {
+        let _ = writeln!(
+            report,
+            "exit code: {}, expected {}",
+            code(ours.exit),
+            code(expected.exit)
+        );
+    }
+    if let Some(lines) = expected
+        .lines
+        .as_ref()
+        .filter(|lines| **lines != ours.lines)
+    {
+        let _ = writeln!(report, "messages differ:");
+        for line in lines.iter().filter(|line| !ours.lines.contains(line)) {
+            let _ = writeln!(report, "  missing: {line}");
+        }
+        for line in ours.lines.iter().filter(|line| !lines.contains(line)) {
+            let _ = writeln!(report, "  extra:   {line}");
+        }
+        if lines.iter().all(|line| ours.lines.contains(line))
+            && ours.lines.iter().all(|line| lines.contains(line))
+        {
+            let _ = writeln!(
+                report,
+                "  the same lines, but in this order or number: {:#?}",
+                ours.lines
+            );
+        }
+    }
+    match (&ours.output, &expected.output) {
+        (Some(our), Some(their)) if our != their => {
+            let _ = writeln!(report, "output differs: {}", first_difference(our, their));
+        }
+        (None, Some(their)) => {
+            let _ = writeln!(report, "no output, expected {} bytes", their.len());
+        }
+        (Some(our), None) => {
+            let _ = writeln!(
+                report,
+                "an output of {} bytes was left, expected none",
+                our.len()
+            );
+        }
+        _ => {}
+    }
+    if !ours.litter.is_empty() {
+        let _ = writeln!(report, "files left beside the output: {:?}", ours.litter);
+    }
+    if report.is_empty() {
+        return Ok(());
+    }
+    if !ours.stderr.is_empty() {
+        let _ = writeln!(report, "stderr was:");
+        for line in ours.stderr.lines().take(20) {
+            let _ = writeln!(report, "  {line}");
+        }
+    }
+    Err(report)
+}
+
+fn code(exit: Option<i32>) -> String {
+    exit.map_or_else(|| "a signal".to_owned(), |exit| exit.to_string())
+}

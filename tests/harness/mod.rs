@@ -1,0 +1,7 @@
+//! What the test runners share: cases as data, one link in a child process, and the comparison of two links.
+#![allow(dead_code, reason = "each runner uses its own part")]
+
+pub mod case;
+pub mod elf_difference;
+pub mod link;
+pub mod oracle;
