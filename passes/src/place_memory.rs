@@ -58,12 +58,14 @@ impl Pass for PlaceMemory {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        concatenate(module, cx);
-        let graph = cx.analyses.call_graph(module);
         let mut errors = Vec::new();
+        // Symbols of constants take their values from the banks, so banks come first.
         if !module.options.relocatable {
-            banks::place(module, graph, &mut errors);
-            shared::place(module, graph, &mut errors);
+            banks::place(module, cx.analyses.call_graph(module), &mut errors);
+        }
+        concatenate(module, cx);
+        if !module.options.relocatable {
+            shared::place(module, cx.analyses.call_graph(module), &mut errors);
         }
         let failed = !errors.is_empty();
         for error in errors {

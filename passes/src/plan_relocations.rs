@@ -66,10 +66,11 @@ impl Pass for PlanRelocations {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let ids: Vec<RelocId> = module.relocs.ids().collect();
+        let losing = losing_variables(module);
         let (mut kept, mut applied, mut dropped) = (0, 0, 0);
         let mut failed = false;
         for id in ids {
-            let plan = match plan(module, &module.relocs[id]) {
+            let plan = match plan(module, &module.relocs[id], &losing) {
                 Ok(plan) => plan,
                 Err(refusal) => {
                     cx.diagnostics.emit(refused(module, id, refusal));
@@ -98,6 +99,8 @@ enum TargetKind {
     Function,
     /// A function that is not part of the output, or a weak one that nobody defines.
     DeadFunction,
+    /// A copy of a weak function that never was part of the link, seen from a line table.
+    LosingCopy,
     /// Global memory.
     Global,
     /// Reserved shared memory, left to the driver.
@@ -151,7 +154,40 @@ fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
 }
 
-fn plan(module: &Module<'_>, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
+/// The bytes that losing definitions of variables occupy, sorted. nvlink leaves the bytes in place
+/// but drops the relocations that lie in them (measured: vtables that several objects define).
+fn losing_variables(module: &Module<'_>) -> Vec<(SectionId, u64, u64)> {
+    let mut ranges = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            let (false, SymbolPlace::Section(section), Some(link)) =
+                (symbol.is_function(), symbol.place, symbol.link)
+            else {
+                continue;
+            };
+            if module.link_symbols[link].definition != Some(id) {
+                ranges.push((section, symbol.value, symbol.value.saturating_add(symbol.size)));
+            }
+        }
+    }
+    ranges.sort_unstable();
+    ranges
+}
+
+/// Whether a place lies in one of the ranges, which do not overlap.
+fn lies_in(ranges: &[(SectionId, u64, u64)], section: SectionId, offset: u64) -> bool {
+    let after = ranges.partition_point(|(known, start, _)| (*known, *start) <= (section, offset));
+    after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|(known, _, end)| {
+        *known == section && offset < *end
+    })
+}
+
+fn plan(
+    module: &Module<'_>,
+    reloc: &Reloc,
+    losing: &[(SectionId, u64, u64)],
+) -> Result<RelocPlan, Refusal> {
     if !module.is_section_linked(reloc.section) {
         return Ok(RelocPlan::Gone);
     }
@@ -159,6 +195,9 @@ fn plan(module: &Module<'_>, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
     let SectionInfo::Section(patched) = section.info else {
         return Err(Refusal::Internal("unexpected reloc section"));
     };
+    if lies_in(losing, patched, reloc.offset) {
+        return Ok(RelocPlan::Gone);
+    }
     let executable = !module.options.relocatable;
     let mut ty = reloc.ty;
     let unified = reloc_type(ty).and_then(|row| row.plain);
@@ -210,6 +249,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
             Some(RelocClass::FunctionDescriptor) => descriptor(),
             _ => Ok(RelocPlan::Drop),
         },
+        TargetKind::LosingCopy => Ok(RelocPlan::Drop),
         TargetKind::UnifiedTable => match class {
             _ if unified.is_some() => Err(Refusal::Internal("reference to deleted symbol")),
             Some(RelocClass::None) => Err(Refusal::Internal("unexpected NVRS")),
@@ -280,7 +320,9 @@ fn symbol_kind(
         let in_line_table = module.sections[patched].kind == SectionKind::Debug
             && module.sections[patched].name != b".debug_info";
         let weak = link.definition.is_none() && module.symbols[link.first].bind == stb::WEAK;
-        return Ok(if !link.live.is_live() || weak || lost && in_line_table {
+        return Ok(if lost && in_line_table {
+            TargetKind::LosingCopy
+        } else if !link.live.is_live() || weak {
             TargetKind::DeadFunction
         } else {
             TargetKind::Function

@@ -53,13 +53,16 @@ impl CallGraph {
             for call in &module.calls[object.calls] {
                 let Some(from) = node(module, call.from) else { continue };
                 match call.kind {
-                    CallKind::Direct | CallKind::TakesAddress => {
+                    CallKind::Direct => {
                         if let Some(to) = node(module, call.to)
                             && edges_count(module, call.from)
                         {
                             graph.add_edge(from, to, ());
                         }
                     }
+                    // Taking an address calls nothing: nvlink propagates no registers and no stack
+                    // along these rows, and what is taken is a root of liveness anyway.
+                    CallKind::TakesAddress => {}
                     CallKind::AddressTaken => {
                         let class = *prototypes
                             .entry(call.prototype)

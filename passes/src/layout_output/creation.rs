@@ -219,6 +219,10 @@ impl<'data> Replay<'_, 'data> {
             let symbol = &self.module.symbols[id];
             let (true, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
             if !self.module.link_symbols[link].live.is_live() {
+                // A kernel that is left out leaves the name of its shared memory behind.
+                if symbol.is_entry() && symbol.function.is_some() {
+                    self.names(&[b".nv.shared.", symbol.name].concat());
+                }
                 continue;
             }
             if self.module.link_symbols[link].first == id {
@@ -263,7 +267,12 @@ impl<'data> Replay<'_, 'data> {
             let (false, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
-                SymbolPlace::Undefined if symbol.is_shared() => continue,
+                SymbolPlace::Undefined if symbol.is_shared() => {
+                    // Dynamic shared memory: no symbol, but the section of shared variables.
+                    let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, 1);
+                    self.named(b".nv_debug.shared", header, Content::ModuleShared, true);
+                    continue;
+                }
                 SymbolPlace::Undefined => true,
                 SymbolPlace::Section(section) => {
                     if !self.symbol_section(section) {

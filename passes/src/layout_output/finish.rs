@@ -25,7 +25,6 @@ use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
 use cuweld_ir::plan::PlanSymbol;
-use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
@@ -217,7 +216,8 @@ impl<'data> Finish<'_, 'data> {
         PlanSymbol {
             name_offset: self.out.symbol_names.add(symbol.name),
             info: bind << 4 | ty,
-            other: symbol.other & sto::ENTRY,
+            // The memory space goes; what remains marks kernels and managed variables.
+            other: symbol.other & 0x1f,
             shndx,
             value: row.value.unwrap_or(0),
             size: row.size,

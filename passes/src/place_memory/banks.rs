@@ -1,7 +1,7 @@
 //! Constant banks of kernels (`merge.md` section 8).
 //!
 //! A kernel's bank begins with its own section. The sections of the device functions that it reaches
-//! follow, functions in reverse order of creation; a function has one offset, the largest that any
+//! follow, last section of the last object first; a function has one offset, the largest that any
 //! kernel that reaches it needs.
 //!
 //! Bound: for every section of a device function, the kernels that reach it.
@@ -58,7 +58,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     banks.sort_unstable();
     banks.dedup();
     for bank in banks {
-        place_bank(module, graph, bank, &functions, &kernels, &sections, errors);
+        place_bank(module, graph, bank, &kernels, &sections, errors);
     }
 }
 
@@ -66,7 +66,6 @@ fn place_bank(
     module: &mut Module<'_>,
     graph: &CallGraph,
     bank: u8,
-    functions: &[LinkSymbolId],
     kernels: &[(LinkSymbolId, FunctionId)],
     sections: &[(u8, FunctionId, SectionId)],
     errors: &mut Vec<Diagnostic>,
@@ -84,13 +83,12 @@ fn place_bank(
             of_function[kernel.index()].map_or(0, |section| module.sections[section].size())
         })
         .collect();
-    let device: Vec<(LinkSymbolId, FunctionId, SectionId)> = functions
+    let device: Vec<(LinkSymbolId, FunctionId, SectionId)> = sections
         .iter()
-        .filter_map(|link| {
-            let function = module.link_function(*link)?;
-            let section = of_function[function.index()]?;
-            let is_kernel = module.symbols[module.functions[function].symbol].is_entry();
-            (!is_kernel).then_some((*link, function, section))
+        .filter(|(of, ..)| *of == bank)
+        .filter_map(|(_, function, section)| {
+            let symbol = &module.symbols[module.functions[*function].symbol];
+            (!symbol.is_entry()).then_some((symbol.link?, *function, *section))
         })
         .collect();
     let users = reachers(module, graph, kernels, device.iter().map(|(link, ..)| *link));
