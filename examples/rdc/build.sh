@@ -5,13 +5,14 @@
 #   cuweld nvlink -arch=sm_90 a.o b.o -o rdc.cubin
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-# nvcc puts the path of the sources into names it makes, so the build runs in one fixed folder.
+# nvcc puts the path of the sources into names it makes, so the build runs in one fixed folder; without -keep the names of
+# temporary files would differ from build to build.
 work=/tmp/cuweld-examples
 rm -rf "$work"
 mkdir -p "$work"
 cp "$here"/*.cu "$here"/*.cuh "$work"
 cd "$work"
 for unit in a b; do
-  nvcc -rdc=true -c -arch=sm_90 "$unit.cu" -o "$unit.o"
+  nvcc -keep -rdc=true -c -arch=sm_90 "$unit.cu" -o "$unit.o"
   cp "$unit.o" "$here/"
 done
