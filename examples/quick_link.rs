@@ -42,5 +42,9 @@ fn main() {
         if let Some(p) = pass.establishes() { module.phase = p; }
     }
     for d in diagnostics.list() { eprintln!("{:?}: {} {:?}", d.severity, d.message, d.notes); }
+    if std::env::var_os("BANKS").is_some() { for p in &module.bank_pieces { let s=&module.sections[p.section]; eprintln!("BP {} {:?} off {} size {} al {}", String::from_utf8_lossy(module.function_name(p.kernel)), String::from_utf8_lossy(s.name), p.offset, s.size(), s.align); } }
+    if let Ok(v) = std::env::var("NULLV") { let v: u64 = v.parse().unwrap();
+        for (id, l) in module.link_symbols.iter() { if l.value == Some(v) || l.size == v { eprintln!("{id} {l:?} {:?}", module.symbols[l.first]); } }
+        for (id, l) in module.sections.iter() { if l.place == Some(v) { eprintln!("{id} {} {:?}", String::from_utf8_lossy(l.name), l.object); } } }
     if code == 0 { std::fs::write(out, module.image.unwrap()).unwrap(); }
 }

@@ -147,7 +147,12 @@ fn converted(
         attributes::EXTERNS => {
             let kept: Vec<SymbolRef> =
                 refs.iter().copied().filter(|target| is_kept_extern(module, *target)).collect();
-            if kept.is_empty() {
+            // A kernel's record keeps its place until propagation has filled or removed it.
+            let waits = executable
+                && function.is_some_and(|function| {
+                    module.symbols[module.functions[function].symbol].is_entry()
+                });
+            if kept.is_empty() && !waits {
                 return None;
             }
             if kept.len() == refs.len() {

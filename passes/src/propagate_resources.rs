@@ -194,6 +194,8 @@ impl<'data> KernelList<'_, 'data> {
         if !externs.is_empty() {
             let record = self.words(code::EXTERNS, &[]);
             self.set(record, &externs);
+        } else if let Some(place) = place {
+            self.module.merged_info[self.index].records.remove(place);
         }
         // d. Flags, counts and lists of device functions, in order of first sight.
         let mut sights: Vec<(u64, usize)> = summary
