@@ -92,7 +92,6 @@ mod tests {
 
     /// `BLESS=1` writes the file.
     #[test]
-    #[ignore = "the registry is not filled yet"]
     fn the_committed_file_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/PASSES.md");
         let text = generate_passes_doc(&Registry::standard());

@@ -1,0 +1,93 @@
+//! cuweld's additions. Their names begin with `cuweld-`, so that no option of nvlink ever means
+//! something else; none is recorded.
+
+use super::Choices;
+use super::OptionId;
+use super::OptionSpec;
+use super::Recorded;
+use super::Section;
+use super::ValueKind;
+
+const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
+    OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
+}
+
+pub(super) const OPTIONS: [OptionSpec; 11] = [
+    own(
+        OptionId::CuweldStamp,
+        ValueKind::Text,
+        "The tool that the output names as its linker, such as nvlink-13.0.88 for comparisons.",
+    )
+    .names("cuweld-stamp", "")
+    .metavar("NAME")
+    .environment("CUWELD_STAMP"),
+    own(
+        OptionId::CuweldExplain,
+        ValueKind::Choice(Choices::plain(&["on", "off"])),
+        "Whether note: and help: lines follow nvlink's wording of a message. Default: on.",
+    )
+    .names("cuweld-explain", "")
+    .metavar("on|off")
+    .environment("CUWELD_EXPLAIN"),
+    own(
+        OptionId::CuweldStrict,
+        ValueKind::Flag,
+        "Refuse inputs that nvlink accepts without looking.",
+    )
+    .names("cuweld-strict", "")
+    .environment("CUWELD_STRICT"),
+    own(
+        OptionId::CuweldPipeline,
+        ValueKind::Text,
+        "Run the passes that this pipeline file names.",
+    )
+    .names("cuweld-pipeline", "")
+    .metavar("FILE")
+    .environment("CUWELD_PIPELINE"),
+    own(
+        OptionId::CuweldPasses,
+        ValueKind::Text,
+        "Run these passes, such as 'classify,callgraph-dce{roots=kernels}'.",
+    )
+    .names("cuweld-passes", "")
+    .metavar("TEXT")
+    .environment("CUWELD_PASSES"),
+    own(
+        OptionId::CuweldVerifyEach,
+        ValueKind::Flag,
+        "Check the invariants of the linker IR after every pass.",
+    )
+    .names("cuweld-verify-each", "")
+    .environment("CUWELD_VERIFY_EACH"),
+    own(OptionId::CuweldTimePasses, ValueKind::Flag, "Report the time of every pass.")
+        .names("cuweld-time-passes", "")
+        .environment("CUWELD_TIME_PASSES"),
+    own(
+        OptionId::CuweldDumpBefore,
+        ValueKind::List,
+        "Print the linker IR before these passes, or before all.",
+    )
+    .names("cuweld-dump-before", "")
+    .metavar("PASS,...|all")
+    .environment("CUWELD_DUMP_BEFORE"),
+    own(
+        OptionId::CuweldDumpAfter,
+        ValueKind::List,
+        "Print the linker IR after these passes, or after all.",
+    )
+    .names("cuweld-dump-after", "")
+    .metavar("PASS,...|all")
+    .environment("CUWELD_DUMP_AFTER"),
+    own(
+        OptionId::CuweldDumpDir,
+        ValueKind::Text,
+        "Put dumps into files in this directory.",
+    )
+    .names("cuweld-dump-dir", "")
+    .metavar("DIR")
+    .environment("CUWELD_DUMP_DIR"),
+    own(OptionId::CuweldStopAfter, ValueKind::Text, "End the link after this pass.")
+        .names("cuweld-stop-after", "")
+        .metavar("PASS")
+        .environment("CUWELD_STOP_AFTER"),
+];
