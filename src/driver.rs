@@ -2,9 +2,12 @@
 //!
 //! Architecture Invariant: one direction, no way back, and no linking rule here.
 
+use std::io;
+
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
+use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::elf::note_records::cuda_info_fields;
@@ -17,13 +20,238 @@ use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::section_types::sht;
+use cuweld_ir::text;
 use cuweld_passes::Diagnostic;
+use cuweld_passes::Diagnostics;
+use cuweld_passes::Severity;
+use cuweld_passes::instrument::Dump;
+use cuweld_passes::instrument::Instrument;
+use cuweld_passes::instrument::Timing;
+use cuweld_passes::manager::PassManager;
+use cuweld_passes::manager::RunError;
+use cuweld_passes::manager::RunOptions;
+use cuweld_passes::pass::PassError;
+use cuweld_passes::pipeline::Embedded;
+use cuweld_passes::pipeline::Facts;
+use cuweld_passes::pipeline::PipelineError;
+use cuweld_passes::pipeline::PipelineSource;
+use cuweld_passes::pipeline::Resolved;
+use cuweld_passes::pipeline::Source;
+use cuweld_passes::pipeline::resolve;
+use cuweld_passes::pipeline::text_form;
+use cuweld_passes::pipeline::toml_form;
+use cuweld_passes::registry::Registry;
 use zerocopy::FromBytes;
 
+use crate::diagnostics::Reporter;
+use crate::dump::DumpTo;
 use crate::input::DeviceInput;
+use crate::input::DiscoverOptions;
+use crate::input;
+use crate::input::DiagnosticKind;
 use crate::input::HostInfo;
+use crate::input::discover;
 use crate::input::Image;
+use crate::input::InputArena;
+use crate::input::MessageLine;
 use crate::input::host_info::ReferenceKind;
+
+/// A link to do.
+pub struct Request<'a> {
+    /// Where the inputs are.
+    pub discover: DiscoverOptions<'a>,
+    /// Options that change bytes.
+    pub options: LinkOptions,
+    /// Do not prune kernels by host information.
+    pub ignore_host_info: bool,
+    /// How the pipeline runs and what is shown of it.
+    pub controls: &'a Controls,
+}
+
+/// How a pipeline runs and what is shown of it.
+#[derive(Clone, Debug, Default)]
+pub struct Controls {
+    /// Do as nvlink even where it loses code.
+    pub strict: bool,
+    /// A pipeline: the name of a predefined one, or a file.
+    pub pipeline: Option<String>,
+    /// A pipeline in its one-line form.
+    pub passes: Option<String>,
+    /// Check invariants after every pass.
+    pub verify_each: bool,
+    /// Report times.
+    pub time_passes: bool,
+    /// Dump before these passes, or `all`.
+    pub dump_before: Vec<String>,
+    /// Dump after these passes, or `all`.
+    pub dump_after: Vec<String>,
+    /// Folder for dumps; standard error if there is none.
+    pub dump_dir: Option<String>,
+    /// Last pass to run.
+    pub stop_after: Option<String>,
+}
+
+/// What came of a link.
+pub struct LinkOutcome {
+    /// The output file; `None` if the link failed or was stopped before it.
+    pub output: Option<Vec<u8>>,
+}
+
+/// Discovers inputs, lowers them, runs the pipeline. Everything there is to say goes to the
+/// reporter, whose exit code tells whether the link succeeded.
+pub fn link(
+    request: &Request<'_>,
+    input_arena: &InputArena,
+    arena: &Arena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<LinkOutcome> {
+    let nothing = Ok(LinkOutcome { output: None });
+    let target = request.discover.target;
+    let mut options = request.options.clone();
+    // A pipeline that cannot run is refused before any input is read.
+    let registry = Registry::standard();
+    let manager = match pipeline(request, &registry, Facts::new(target, &options)) {
+        Ok(manager) => manager,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return nothing;
+        }
+    };
+    let discovered = match discover(&request.discover, input_arena) {
+        Ok(discovered) => discovered,
+        Err(failure) => {
+            for diagnostic in &failure.diagnostics {
+                report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
+            }
+            report_lines(reporter, &failure.error.lines(), failure.error.help())?;
+            return nothing;
+        }
+    };
+    for diagnostic in &discovered.diagnostics {
+        let about_arch = matches!(diagnostic.kind, DiagnosticKind::SmArchNotFound { .. });
+        if !(about_arch && reporter.silence_arch_warnings) {
+            report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
+        }
+    }
+    apply_host_info(&mut options, &discovered.host_info, request.ignore_host_info);
+    let lowered = images(&discovered.inputs, arena)
+        .and_then(|images| lower(&images, target, options, request.controls.strict));
+    let mut module = match lowered {
+        Ok(module) => module,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return nothing;
+        }
+    };
+    if reporter.failed() {
+        return nothing;
+    }
+    run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
+    Ok(LinkOutcome { output: module.image.take().filter(|_| !reporter.failed()) })
+}
+
+/// The pipeline that was asked for, resolved.
+fn pipeline(
+    request: &Request<'_>,
+    registry: &Registry,
+    facts: Facts,
+) -> Result<PassManager, Diagnostic> {
+    let refused = |error: PipelineError| {
+        let diagnostic = Diagnostic::fatal(format!("cuweld: {error}"));
+        Diagnostic { notes: error.render().lines().map(str::to_owned).collect(), ..diagnostic }
+    };
+    let controls = request.controls;
+    let parsed = match (&controls.passes, &controls.pipeline) {
+        (Some(text), _) => {
+            let source = Source { name: "--passes".to_owned(), text: text.clone() };
+            text_form::parse(source).map_err(refused)?
+        }
+        (None, Some(name)) => {
+            let source = match PipelineSource::find(&Embedded, name) {
+                Some(source) => source,
+                None => {
+                    let text = std::fs::read_to_string(name).map_err(|error| {
+                        Diagnostic::fatal(format!("cuweld: cannot read pipeline '{name}': {error}"))
+                    })?;
+                    Source { name: name.clone(), text }
+                }
+            };
+            toml_form::parse(source).map_err(refused)?
+        }
+        (None, None) => {
+            let resolved = Resolved::standard_executable(registry).map_err(refused)?;
+            return Ok(PassManager::new(resolved));
+        }
+    };
+    let resolved =
+        resolve(&parsed, registry, &Embedded, facts, Phase::Lowered).map_err(refused)?;
+    Ok(PassManager::new(resolved))
+}
+
+/// Runs the pipeline with the instruments that were asked for.
+fn run_pipeline<'data>(
+    controls: &Controls,
+    manager: &PassManager,
+    module: &mut Module<'data>,
+    arena: &'data Arena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
+    let mut diagnostics = Diagnostics::default();
+    let run = RunOptions {
+        stop_after: controls.stop_after.as_deref().and_then(|name| name.parse().ok()),
+        ..Default::default()
+    };
+    let mut timing = controls.time_passes.then(Timing::new);
+    let mut sink = DumpTo::new(controls.dump_dir.clone());
+    let result = {
+        let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
+        let mut dump;
+        if !controls.dump_before.is_empty() || !controls.dump_after.is_empty() {
+            dump = Dump::new(|module: &Module<'_>| text::print(module, text::DumpBytes::Ref), &mut sink);
+            controls.dump_before.iter().for_each(|name| dump.before.add(name));
+            controls.dump_after.iter().for_each(|name| dump.after.add(name));
+            instruments.push(&mut dump);
+        }
+        if let Some(timing) = &mut timing {
+            instruments.push(timing);
+        }
+        manager.run(module, arena, &mut diagnostics, &run, &mut instruments)
+    };
+    for diagnostic in diagnostics.list() {
+        reporter.report(diagnostic)?;
+    }
+    match result {
+        Ok(_) | Err(RunError::Pass { error: PassError::Diagnosed, .. }) => {}
+        Err(error) => reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?,
+    }
+    reporter.text(sink.text())?;
+    if let Some(timing) = timing {
+        reporter.text(&timing.report())?;
+    }
+    Ok(())
+}
+
+fn report_lines(
+    reporter: &mut Reporter<'_>,
+    lines: &[MessageLine],
+    help: Option<String>,
+) -> io::Result<()> {
+    for (index, line) in lines.iter().enumerate() {
+        let severity = match line.severity {
+            input::Severity::Note => continue,
+            input::Severity::Info => Severity::Info,
+            input::Severity::Warning => Severity::Warning,
+            input::Severity::Error => Severity::Error,
+            input::Severity::Fatal => Severity::Fatal,
+        };
+        let mut diagnostic = Diagnostic::new(severity, line.text.clone());
+        if index + 1 == lines.len() {
+            diagnostic.helps.extend(help.clone());
+        }
+        reporter.report(&diagnostic)?;
+    }
+    Ok(())
+}
 
 /// A device image with its name, ready to be lowered.
 #[derive(Clone, Copy, Debug)]

@@ -4,5 +4,8 @@
 //! linker IR is [`cuweld_ir`], the passes are [`cuweld_passes`].
 
 pub mod cli;
+pub mod diagnostics;
 pub mod driver;
+pub mod dump;
 pub mod input;
+pub mod output;

@@ -1,2 +1,5 @@
-//! Command lines.
+//! Command lines: `cuweld nvlink` (and any program name that ends in `nvlink`) is the compatible
+//! one, everything else is ours.
+
+pub mod native;
 pub mod nvlink;

@@ -17,6 +17,17 @@ pub enum Style {
     Native,
 }
 
+/// Classes of warnings that an option of their own silences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningClass {
+    /// No option of its own.
+    Ordinary,
+    /// An input holds no code for the target (`-suppress-arch-warning`).
+    ArchNotFound,
+    /// The stack depth of a kernel is unknown (`-suppress-stack-size-warning`).
+    StackSize,
+}
+
 /// Writes findings to a writer and remembers how bad they were.
 pub struct Reporter<'w> {
     out: &'w mut dyn Write,
@@ -28,8 +39,13 @@ pub struct Reporter<'w> {
     pub explain: bool,
     /// Whether warnings are errors (`-Werror`).
     pub werror: bool,
-    /// Whether warnings about architectures are silent (`-w`, `-suppress-arch-warning`).
+    /// Whether all warnings are silent, even under `-Werror` (`-disable-infos`: nvlink 13.0 makes
+    /// that of this name, and nothing of `-w`).
+    pub silence_warnings: bool,
+    /// Whether warnings about architectures are silent (`-suppress-arch-warning`).
     pub silence_arch_warnings: bool,
+    /// Whether warnings about stack sizes are silent (`-suppress-stack-size-warning`).
+    pub silence_stack_size_warnings: bool,
     /// The target that `-report-arch` appends to every first line.
     pub report_arch: Option<String>,
     worst: Option<Severity>,
@@ -44,7 +60,9 @@ impl<'w> Reporter<'w> {
             tool_name: "nvlink".to_owned(),
             explain: true,
             werror: false,
+            silence_warnings: false,
             silence_arch_warnings: false,
+            silence_stack_size_warnings: false,
             report_arch: None,
             worst: None,
         }
@@ -52,34 +70,63 @@ impl<'w> Reporter<'w> {
 
     /// Writes a finding.
     pub fn report(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
+        self.report_class(WarningClass::Ordinary, diagnostic)
+    }
+
+    /// Writes a finding of a class that an option of its own silences.
+    pub fn report_class(&mut self, class: WarningClass, diagnostic: &Diagnostic) -> io::Result<()> {
         let mut severity = diagnostic.severity;
-        if severity == Severity::Warning && self.werror {
-            severity = Severity::Error;
+        if severity == Severity::Warning {
+            let silent = self.silence_warnings
+                || match class {
+                    WarningClass::Ordinary => false,
+                    WarningClass::ArchNotFound => self.silence_arch_warnings,
+                    WarningClass::StackSize => self.silence_stack_size_warnings,
+                };
+            if silent {
+                return Ok(());
+            }
+            if self.werror {
+                severity = Severity::Error;
+            }
         }
+        self.write(severity, diagnostic)
+    }
+
+    /// Writes a finding that no option silences or turns into an error.
+    pub fn report_as_is(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
+        self.write(diagnostic.severity, diagnostic)
+    }
+
+    fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
         self.worst = self.worst.max(Some(severity));
-        self.line(severity, &diagnostic.message)?;
+        self.first_line(severity, &diagnostic.message)?;
         if !self.explain {
             return Ok(());
         }
         for (name, demangled) in explain_names(&diagnostic.message) {
-            writeln!(self.out, "  note: '{name}' is {demangled}")?;
+            self.labelled("note", &format!("'{name}' is {demangled}"))?;
         }
         for note in &diagnostic.notes {
-            writeln!(self.out, "  note: {note}")?;
+            self.labelled("note", note)?;
         }
         if let Some(deviation) = diagnostic.deviation {
-            writeln!(self.out, "  note: deviation {deviation}, see docs/deviations.md")?;
+            self.labelled(
+                "note",
+                &format!("deviation {deviation}, see docs/deviations.md"),
+            )?;
         }
         for help in &diagnostic.helps {
-            writeln!(self.out, "  help: {help}")?;
+            self.labelled("help", help)?;
         }
         Ok(())
     }
 
-    /// Writes a first line.
-    fn line(&mut self, severity: Severity, message: &str) -> io::Result<()> {
-        let arch =
-            self.report_arch.as_ref().map_or(String::new(), |arch| format!(" (target: {arch})"));
+    fn first_line(&mut self, severity: Severity, message: &str) -> io::Result<()> {
+        let arch = self
+            .report_arch
+            .as_ref()
+            .map_or(String::new(), |arch| format!(" (target: {arch})"));
         match self.style {
             Style::Nvlink => {
                 let word = match severity {
@@ -99,6 +146,22 @@ impl<'w> Reporter<'w> {
                 writeln!(self.out, "{word}: {message}{arch}")
             }
         }
+    }
+
+    /// Writes a labelled text; further lines of it are aligned below the first.
+    fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
+        for (index, line) in text.lines().enumerate() {
+            match index {
+                0 => writeln!(self.out, "  {label}: {line}")?,
+                _ => writeln!(self.out, "  {:width$}  {line}", "", width = label.len())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a report as it is.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
     }
 
     /// Whether an error was reported.
@@ -121,21 +184,36 @@ mod tests {
     use super::*;
 
     fn rendered(change: impl Fn(&mut Reporter<'_>), diagnostic: &Diagnostic) -> (String, u8) {
+        rendered_class(change, WarningClass::Ordinary, diagnostic)
+    }
+
+    fn rendered_class(
+        change: impl Fn(&mut Reporter<'_>),
+        class: WarningClass,
+        diagnostic: &Diagnostic,
+    ) -> (String, u8) {
         let mut out = Vec::new();
         let mut reporter = Reporter::new(&mut out, Style::Nvlink);
         change(&mut reporter);
-        reporter.report(diagnostic).unwrap();
+        reporter
+            .report_class(class, diagnostic)
+            .expect("a Vec takes everything");
         let code = reporter.exit_code();
-        (String::from_utf8(out).unwrap(), code)
+        (String::from_utf8(out).expect("messages are text"), code)
     }
 
     #[test]
     fn the_first_line_is_nvlinks() {
-        let error = Diagnostic::error("Undefined reference to '_Z1fi' in 'a.o'").help("define it");
+        let error = Diagnostic::error("Undefined reference to '_Z1fi' in 'a.o'")
+            .note("referred to by g\nand by h")
+            .help("define it");
         let (text, code) = rendered(|_| (), &error);
         assert_eq!(
             text,
-            "nvlink error   : Undefined reference to '_Z1fi' in 'a.o'\n  note: '_Z1fi' is f(int)\n  help: define it\n"
+            "nvlink error   : Undefined reference to '_Z1fi' in 'a.o'\n  \
+             note: '_Z1fi' is f(int)\n  \
+             note: referred to by g\n        and by h\n  \
+             help: define it\n"
         );
         assert_eq!(code, 255);
         let (text, _) = rendered(|reporter| reporter.explain = false, &error);
@@ -145,12 +223,85 @@ mod tests {
     #[test]
     fn prefixes_and_exit_codes_follow_severity() {
         let line = |diagnostic: &Diagnostic| rendered(|_| (), diagnostic);
-        assert_eq!(line(&Diagnostic::fatal("x")), ("nvlink fatal   : x\n".to_owned(), 1));
-        assert_eq!(line(&Diagnostic::warning("x")), ("nvlink warning : x\n".to_owned(), 0));
+        assert_eq!(
+            line(&Diagnostic::fatal("x")),
+            ("nvlink fatal   : x\n".to_owned(), 1)
+        );
+        assert_eq!(
+            line(&Diagnostic::warning("x")),
+            ("nvlink warning : x\n".to_owned(), 0)
+        );
         let promoted = rendered(|reporter| reporter.werror = true, &Diagnostic::warning("x"));
         assert_eq!(promoted, ("nvlink error   : x\n".to_owned(), 255));
         let arch = |reporter: &mut Reporter<'_>| reporter.report_arch = Some("sm_90".to_owned());
         let (text, _) = rendered(arch, &Diagnostic::new(Severity::Info, "x"));
         assert_eq!(text, "nvlink info    : x (target: sm_90)\n");
+    }
+
+    #[test]
+    fn the_native_style_leads_with_our_label() {
+        let native = |reporter: &mut Reporter<'_>| reporter.style = Style::Native;
+        let mut diagnostic = Diagnostic::fatal("x");
+        diagnostic.deviation = Some("D07");
+        let (text, code) = rendered(native, &diagnostic);
+        assert_eq!(
+            text,
+            "error: x\n  note: deviation D07, see docs/deviations.md\n"
+        );
+        assert_eq!(code, 1);
+    }
+
+    #[test]
+    fn silenced_warnings_are_no_errors() {
+        let nothing = (String::new(), 0);
+        let warning = Diagnostic::warning("x");
+        for class in [
+            WarningClass::Ordinary,
+            WarningClass::ArchNotFound,
+            WarningClass::StackSize,
+        ] {
+            let all = |reporter: &mut Reporter<'_>| {
+                reporter.werror = true;
+                reporter.silence_warnings = true;
+            };
+            assert_eq!(rendered_class(all, class, &warning), nothing, "{class:?}");
+            let arch = |reporter: &mut Reporter<'_>| reporter.silence_arch_warnings = true;
+            let silent = rendered_class(arch, class, &warning) == nothing;
+            assert_eq!(silent, class == WarningClass::ArchNotFound, "{class:?}");
+            let stack = |reporter: &mut Reporter<'_>| reporter.silence_stack_size_warnings = true;
+            let silent = rendered_class(stack, class, &warning) == nothing;
+            assert_eq!(silent, class == WarningClass::StackSize, "{class:?}");
+            let (text, code) = rendered_class(all, class, &Diagnostic::error("x"));
+            assert_eq!((text.as_str(), code), ("nvlink error   : x\n", 255));
+        }
+    }
+
+    #[test]
+    fn what_is_reported_as_is_ignores_the_options() {
+        let mut out = Vec::new();
+        let mut reporter = Reporter::new(&mut out, Style::Nvlink);
+        reporter.werror = true;
+        reporter.silence_warnings = true;
+        reporter
+            .report_as_is(&Diagnostic::warning("x"))
+            .expect("a Vec takes everything");
+        assert_eq!((reporter.exit_code(), reporter.failed()), (0, false));
+        assert_eq!(out, b"nvlink warning : x\n");
+    }
+
+    #[test]
+    fn the_worst_finding_decides() {
+        let mut out = Vec::new();
+        let mut reporter = Reporter::new(&mut out, Style::Nvlink);
+        for diagnostic in [
+            Diagnostic::fatal("f"),
+            Diagnostic::error("e"),
+            Diagnostic::warning("w"),
+        ] {
+            reporter
+                .report(&diagnostic)
+                .expect("a Vec takes everything");
+            assert_eq!(reporter.exit_code(), 1);
+        }
     }
 }

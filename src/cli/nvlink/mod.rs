@@ -1,1 +1,31 @@
 //! The nvlink-compatible command line.
+//!
+//! [`parse`](mod@parse) turns words into [`LowArgs`](parse::LowArgs) by nvlink's exact rules,
+//! [`args`] checks them against each other, [`run`](mod@run) links. Drivers own this command line, so
+//! each of our own options is also an environment variable. It is parsed without clap, as a tiny
+//! link costs about a millisecond.
+
+pub mod args;
+pub mod error;
+mod help;
+pub mod options;
+mod options_file;
+pub mod parse;
+pub mod recorded;
+pub mod run;
+mod suggest;
+mod value;
+mod version;
+
+pub use args::NvlinkArgs;
+pub use error::ArgError;
+pub use run::run;
+
+use std::path::PathBuf;
+
+/// A path from the bytes of an argument.
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(OsStr::from_bytes(bytes))
+}

@@ -1,0 +1,39 @@
+//! Where dumps of the IR go.
+
+use std::io;
+use std::path::Path;
+
+use cuweld_passes::instrument::DumpSink;
+
+/// Puts dumps into files of a folder, or collects them as text.
+pub struct DumpTo {
+    folder: Option<String>,
+    text: String,
+}
+
+impl DumpTo {
+    /// A sink for a folder, which is created; without one dumps are collected.
+    pub fn new(folder: Option<String>) -> Self {
+        DumpTo { folder, text: String::new() }
+    }
+
+    /// The collected dumps.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl DumpSink for DumpTo {
+    fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
+        match &self.folder {
+            Some(folder) => {
+                std::fs::create_dir_all(folder)?;
+                std::fs::write(Path::new(folder).join(name), text)
+            }
+            None => {
+                self.text.push_str(&format!("; {name}\n{text}"));
+                Ok(())
+            }
+        }
+    }
+}
