@@ -6,23 +6,16 @@
 //!
 //! A kernel is kept unless `-kernels-used` names others or host information says that no host code
 //! references it (`inputs.md` section 5).
-//!
-//! Afterwards what is live and undefined is an error, unless the driver provides it.
 
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
-use cuweld_ir::Symbol;
 use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::toolkit;
 
 use crate::analysis::Preserved;
-use crate::classify::IndexU32;
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -37,7 +30,7 @@ impl Pass for CallgraphDce {
     }
 
     fn summary(&self) -> &'static str {
-        "Keep the functions that kept kernels reach, and refuse undefined ones"
+        "Keep the functions that kept kernels reach"
     }
 
     fn requires(&self) -> Phase {
@@ -93,9 +86,6 @@ impl Pass for CallgraphDce {
         }
         cx.statistics.add("functions kept", kept);
         cx.statistics.add("functions dropped", dropped);
-        if !module.options.relocatable && report_undefined(module, cx) {
-            return Err(PassError::Diagnosed);
-        }
         Ok(Changed::Yes)
     }
 }
@@ -149,85 +139,6 @@ fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
         }
     }
     pattern[p..].iter().all(|byte| *byte == b'*')
-}
-
-/// Whether an undefined symbol needs a definition.
-fn needs_definition(symbol: &Symbol<'_>) -> bool {
-    let name = symbol.name;
-    match symbol.ty {
-        _ if symbol.bind != stb::GLOBAL => false,
-        stt::FUNC => !toolkit::is_system_function(name),
-        stt::OBJECT | stt::CUDA_OBJECT => {
-            !symbol.is_shared()
-                && !toolkit::is_unified_table_symbol(name)
-                && !toolkit::is_reserved_shared_symbol(name)
-        }
-        _ => false,
-    }
-}
-
-/// Reports what is live and undefined, each name once with the places that refer to it.
-fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
-    let mut found = false;
-    for (id, link) in module.link_symbols.iter() {
-        let symbol = &module.symbols[link.first];
-        if link.definition.is_some() || !link.live.is_live() || !needs_definition(symbol) {
-            continue;
-        }
-        found = true;
-        let name = String::from_utf8_lossy(symbol.name);
-        let file = module.objects[symbol.object].display();
-        let mut diagnostic =
-            Diagnostic::error(format!("Undefined reference to '{name}' in '{file}'"))
-                .at(symbol.object.index_u32(), link.first.index_u32());
-        for caller in callers(module, id, 4) {
-            diagnostic = diagnostic.note(format!("referenced by {caller}"));
-        }
-        if let Some(library) = known_library(symbol.name) {
-            diagnostic = diagnostic.help(format!("{library} defines it"));
-        }
-        cx.diagnostics.emit(diagnostic);
-    }
-    found
-}
-
-/// Up to `limit` functions and sections that refer to an undefined name.
-fn callers(module: &Module<'_>, id: LinkSymbolId, limit: usize) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for reloc in module.relocs.values() {
-        let Some(symbol) = reloc.target.symbol() else { continue };
-        if module.symbols[symbol].link != Some(id) || !module.is_section_linked(reloc.section) {
-            continue;
-        }
-        let section = &module.sections[reloc.section];
-        let place = match section.owner {
-            Some(function) => String::from_utf8_lossy(module.function_name(function)).into_owned(),
-            None => String::from_utf8_lossy(section.name).into_owned(),
-        };
-        let place = format!("'{place}' in '{}'", module.objects[section.object].display());
-        if !found.contains(&place) {
-            found.push(place);
-            if found.len() == limit {
-                break;
-            }
-        }
-    }
-    found
-}
-
-/// The library that defines a well-known undefined name.
-fn known_library(name: &[u8]) -> Option<&'static str> {
-    if name.starts_with(b"cudaGetParameterBuffer")
-        || name.starts_with(b"cudaLaunchDevice")
-        || name.starts_with(b"__cudaCDP2")
-        || name.starts_with(b"cudaDeviceSynchronize")
-    {
-        Some("the device runtime library (-lcudadevrt)")
-    } else if name.starts_with(b"nvshmem") {
-        Some("NVSHMEM's device library (-lnvshmem_device)")
-    } else {
-        None
-    }
 }
 
 #[cfg(test)]

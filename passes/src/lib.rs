@@ -30,6 +30,7 @@ pub mod relocate;
 pub mod select_objects;
 mod suggest;
 pub mod symbol_resolve;
+mod undefined;
 
 pub use analysis::Analyses;
 pub use diagnostic::Diagnostic;

@@ -5,6 +5,8 @@
 //! leaves, except the types that only the driver can apply. Executables first turn UNIFIED types
 //! into plain ones.
 //!
+//! Before that, what is live and undefined is an error, unless the driver provides it.
+//!
 //! Linear in the rows.
 
 use cuweld_ir::FunctionState;
@@ -35,6 +37,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::undefined::report_undefined;
 
 /// The `plan-relocations` pass.
 pub struct PlanRelocations;
@@ -65,6 +68,9 @@ impl Pass for PlanRelocations {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        if !module.options.relocatable && report_undefined(module, cx) {
+            return Err(PassError::Diagnosed);
+        }
         let ids: Vec<RelocId> = module.relocs.ids().collect();
         let losing = losing_variables(module);
         let (mut kept, mut applied, mut dropped) = (0, 0, 0);

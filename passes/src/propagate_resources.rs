@@ -66,8 +66,8 @@ impl Pass for PropagateResources {
         }
         let functions = functions_in_creation_order(module);
         let graph = cx.analyses.call_graph(module);
-        let summaries = Summaries::new(module, graph);
         let kernels: Vec<_> = kernels(module, &functions).collect();
+        let summaries = Summaries::new(module, graph, &kernels);
         let mut failed = false;
         for &(link, _) in &kernels {
             let summary = summaries.of(graph, link);
@@ -155,6 +155,60 @@ impl<'data> KernelList<'_, 'data> {
         }
     }
 
+    /// The kernel's own externs, then those of device functions that it lacks.
+    fn externs(&mut self, summary: &Summary) {
+        let place = self.find(code::EXTERNS);
+        let mut externs: Vec<SymbolRef> = place
+            .map(|place| self.module.refs(&self.at(place)).to_vec())
+            .unwrap_or_default();
+        for (_, link) in &summary.externs {
+            if !externs.iter().any(|target| self.link_of(*target) == Some(*link)) {
+                externs.push(SymbolRef::Symbol(self.module.link_symbols[*link].first));
+            }
+        }
+        if !externs.is_empty() {
+            let record = self.words(code::EXTERNS, &[]);
+            self.set(record, &externs);
+        } else if let Some(place) = place {
+            self.module.merged_info[self.index].records.remove(place);
+        }
+    }
+
+    /// The only kernel of a link: if device functions add to its externs, all of them are listed in
+    /// a new record at the end, the symbol created last first (measured).
+    fn externs_of_only_kernel(&mut self, summary: &Summary) {
+        let place = self.find(code::EXTERNS);
+        let own: Vec<SymbolRef> = place
+            .map(|place| self.module.refs(&self.at(place)).to_vec())
+            .unwrap_or_default();
+        let own_links: Vec<LinkSymbolId> =
+            own.iter().filter_map(|target| self.link_of(*target)).collect();
+        if !own.is_empty() && summary.externs.iter().all(|(_, link)| own_links.contains(link)) {
+            return;
+        }
+        if let Some(place) = place {
+            self.module.merged_info[self.index].records.remove(place);
+        }
+        let mut all: Vec<LinkSymbolId> = own_links;
+        all.extend(summary.externs.iter().map(|(_, link)| *link));
+        // Undefined functions are created in the order of their link symbols.
+        all.sort_unstable();
+        all.dedup();
+        let externs: Vec<SymbolRef> = all
+            .iter()
+            .rev()
+            .map(|link| SymbolRef::Symbol(self.module.link_symbols[*link].first))
+            .collect();
+        if !externs.is_empty() {
+            let record = self.words(code::EXTERNS, &[]);
+            self.set(record, &externs);
+        }
+    }
+
+    fn link_of(&self, target: SymbolRef) -> Option<LinkSymbolId> {
+        self.module.symbols[target.symbol()?].link
+    }
+
     fn add(&mut self, summaries: &Summaries, summary: &Summary) {
         // a. Call-return stack.
         let crs = summary.crs.unwrap_or(u32::MAX);
@@ -179,23 +233,10 @@ impl<'data> KernelList<'_, 'data> {
             );
         }
         // c. Externs.
-        let place = self.find(code::EXTERNS);
-        let mut externs: Vec<SymbolRef> = place
-            .map(|place| self.module.refs(&self.at(place)).to_vec())
-            .unwrap_or_default();
-        for (_, link) in &summary.externs {
-            let known = externs.iter().any(|target| {
-                target.symbol().and_then(|symbol| self.module.symbols[symbol].link) == Some(*link)
-            });
-            if !known {
-                externs.push(SymbolRef::Symbol(self.module.link_symbols[*link].first));
-            }
-        }
-        if !externs.is_empty() {
-            let record = self.words(code::EXTERNS, &[]);
-            self.set(record, &externs);
-        } else if let Some(place) = place {
-            self.module.merged_info[self.index].records.remove(place);
+        if summaries.has_only_kernel() {
+            self.externs_of_only_kernel(summary);
+        } else {
+            self.externs(summary);
         }
         // d. Flags, counts and lists of device functions, in order of first sight.
         let mut sights: Vec<(u64, usize)> = summary

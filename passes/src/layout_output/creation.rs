@@ -219,8 +219,9 @@ impl<'data> Replay<'_, 'data> {
             let symbol = &self.module.symbols[id];
             let (true, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
             if !self.module.link_symbols[link].live.is_live() {
-                // A kernel that is left out leaves the name of its shared memory behind.
-                if symbol.is_entry() && symbol.function.is_some() {
+                // A kernel that host information leaves out leaves the name of its shared memory.
+                let by_host = self.module.options.host_kernels_external.is_some();
+                if by_host && symbol.is_entry() && symbol.function.is_some() {
                     self.names(&[b".nv.shared.", symbol.name].concat());
                 }
                 continue;

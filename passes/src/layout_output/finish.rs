@@ -418,8 +418,6 @@ impl<'data> Finish<'_, 'data> {
         // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
         rows.reverse();
         rows.sort_by_key(|(caller, ..)| *caller);
-        let mut seen = hashbrown::HashSet::<_, foldhash::fast::FixedState>::default();
-        rows.retain(|(_, kind, from, second)| seen.insert((kind.marker(), *from, *second)));
         rows.into_iter().map(|(_, kind, from, second)| (kind, from, second)).collect()
     }
 

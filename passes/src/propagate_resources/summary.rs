@@ -121,6 +121,9 @@ fn merge_places<T: Copy + PartialEq>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T
 /// The summaries of all components.
 pub struct Summaries {
     of_component: Vec<Summary>,
+    /// The only kernel of the link: nvlink does not look what it reaches, but gives it the records
+    /// of every device function (measured; registers and stacks still follow the call graph).
+    only_kernel: Option<(LinkSymbolId, Summary)>,
     /// NUM_MBARRIERS of each device function that has it.
     pub mbarriers: Vec<u16>,
     /// Whether any function of the link has SPARSE_MMA_MASK.
@@ -129,9 +132,17 @@ pub struct Summaries {
 
 impl Summaries {
     /// Summarises every component of the call graph, callees first.
-    pub fn new(module: &Module<'_>, graph: &CallGraph) -> Self {
-        let mut summaries =
-            Summaries { of_component: Vec::new(), mbarriers: Vec::new(), any_sparse_mma: false };
+    pub fn new(
+        module: &Module<'_>,
+        graph: &CallGraph,
+        kernels: &[(LinkSymbolId, FunctionId)],
+    ) -> Self {
+        let mut summaries = Summaries {
+            of_component: Vec::new(),
+            only_kernel: None,
+            mbarriers: Vec::new(),
+            any_sparse_mma: false,
+        };
         let nodes = own_summaries(module, graph, &mut summaries);
         let components = graph.components();
         summaries.of_component.reserve(components.nodes.len());
@@ -162,11 +173,31 @@ impl Summaries {
                 deepest_stack.filter(|_| !cyclic).map(|deep| deep.wrapping_add(own_stack));
             summaries.of_component.push(total);
         }
+        if let [(kernel, _)] = kernels {
+            let mut all = Summary::default();
+            nodes.iter().for_each(|node| all.merge(node));
+            let reached = summaries.of(graph, *kernel);
+            all.registers = reached.registers;
+            all.region_stack = reached.region_stack;
+            all.crs = reached.crs;
+            all.stack = reached.stack;
+            summaries.only_kernel = Some((*kernel, all));
+        }
         summaries
+    }
+
+    /// Whether the link has one kernel.
+    pub fn has_only_kernel(&self) -> bool {
+        self.only_kernel.is_some()
     }
 
     /// The summary of a function and all that it reaches.
     pub fn of<'s>(&'s self, graph: &CallGraph, link: LinkSymbolId) -> &'s Summary {
+        if let Some((kernel, summary)) = &self.only_kernel
+            && *kernel == link
+        {
+            return summary;
+        }
         &self.of_component[graph.components().of_node[link.index()] as usize]
     }
 
