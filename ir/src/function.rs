@@ -21,6 +21,9 @@ pub struct Function {
     pub registers: u32,
     /// Layout of its shared memory; kernels only, set by `place-memory`.
     pub shared: Option<SharedFrame>,
+    /// Address of dynamic shared memory as this function's code sees it, if it uses any; set by
+    /// `place-memory`.
+    pub dynamic_shared: Option<u64>,
 }
 
 /// The two forms of a function's code.

@@ -16,6 +16,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -80,6 +81,15 @@ impl Pass for PlaceMemory {
 
 /// Gives every contribution its offset in the output section and every variable its value.
 fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
+    // Uninitialised memory is taken only where a variable of the section wins.
+    let mut wins = vec![false; module.sections.len()];
+    for link in module.link_symbols.values() {
+        if let Some(definition) = link.definition
+            && let SymbolPlace::Section(section) = module.symbols[definition].place
+        {
+            wins[section.index()] = true;
+        }
+    }
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
     let objects: Vec<_> =
         module.included_objects().map(|(_, object)| object.sections).collect();
@@ -87,7 +97,9 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
     for sections in objects {
         for id in sections.iter() {
             let section = &module.sections[id];
-            if !section.kind.is_concatenated() {
+            if !section.kind.is_concatenated()
+                || section.kind == SectionKind::Global && !wins[id.index()]
+            {
                 continue;
             }
             let end = ends.entry(section.name).or_insert(0);

@@ -24,6 +24,7 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::sht;
@@ -72,11 +73,11 @@ impl Pass for PlanRelocations {
             return Err(PassError::Diagnosed);
         }
         let ids: Vec<RelocId> = module.relocs.ids().collect();
-        let losing = losing_variables(module);
+        let facts = Facts::new(module);
         let (mut kept, mut applied, mut dropped) = (0, 0, 0);
         let mut failed = false;
         for id in ids {
-            let plan = match plan(module, &module.relocs[id], &losing) {
+            let plan = match plan(module, &module.relocs[id], &facts) {
                 Ok(plan) => plan,
                 Err(refusal) => {
                     cx.diagnostics.emit(refused(module, id, refusal));
@@ -160,6 +161,39 @@ fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
 }
 
+/// What the plan of a relocation needs to know beside the row.
+struct Facts {
+    /// The bytes that losing definitions of variables occupy.
+    losing_variables: Vec<(SectionId, u64, u64)>,
+    /// Whether the code of each function has relocations.
+    relocated: Vec<bool>,
+}
+
+impl Facts {
+    fn new(module: &Module<'_>) -> Self {
+        let mut relocated = vec![false; module.functions.len()];
+        for section in module.sections.values() {
+            if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
+                (section.kind, section.owner, section.info)
+                && module.sections[target].kind == SectionKind::Text
+                && !section.relocs.is_empty()
+            {
+                relocated[owner.index()] = true;
+            }
+        }
+        Facts { losing_variables: losing_variables(module), relocated }
+    }
+
+}
+
+/// The address of dynamic shared memory in the code of the function that owns a section.
+fn dynamic_shared(module: &Module<'_>, section: SectionId) -> u64 {
+    module.sections[section]
+        .owner
+        .and_then(|owner| module.functions[owner].dynamic_shared)
+        .unwrap_or(0)
+}
+
 /// The bytes that losing definitions of variables occupy, sorted. nvlink leaves the bytes in place
 /// but drops the relocations that lie in them (measured: vtables that several objects define).
 fn losing_variables(module: &Module<'_>) -> Vec<(SectionId, u64, u64)> {
@@ -192,7 +226,7 @@ fn lies_in(ranges: &[(SectionId, u64, u64)], section: SectionId, offset: u64) ->
 fn plan(
     module: &Module<'_>,
     reloc: &Reloc,
-    losing: &[(SectionId, u64, u64)],
+    facts: &Facts,
 ) -> Result<RelocPlan, Refusal> {
     if !module.is_section_linked(reloc.section) {
         return Ok(RelocPlan::Gone);
@@ -201,7 +235,7 @@ fn plan(
     let SectionInfo::Section(patched) = section.info else {
         return Err(Refusal::Internal("unexpected reloc section"));
     };
-    if lies_in(losing, patched, reloc.offset) {
+    if lies_in(&facts.losing_variables, patched, reloc.offset) {
         return Ok(RelocPlan::Gone);
     }
     let executable = !module.options.relocatable;
@@ -211,7 +245,7 @@ fn plan(
         ty = plain;
     }
     let class = reloc_type(ty).map(|row| row.class);
-    let target = target_kind(module, reloc, patched)?;
+    let target = target_kind(module, reloc, patched, facts)?;
 
     let is_rela = section.ty == sht::RELA;
     let moved = match reloc.target {
@@ -293,6 +327,7 @@ fn target_kind(
     module: &Module<'_>,
     reloc: &Reloc,
     patched: SectionId,
+    facts: &Facts,
 ) -> Result<TargetKind, Refusal> {
     match reloc.target {
         SymbolRef::None => Ok(TargetKind::Nothing),
@@ -304,7 +339,7 @@ fn target_kind(
                 }
             })
         }
-        SymbolRef::Symbol(symbol) => symbol_kind(module, symbol, patched),
+        SymbolRef::Symbol(symbol) => symbol_kind(module, symbol, patched, facts),
     }
 }
 
@@ -312,16 +347,19 @@ fn symbol_kind(
     module: &Module<'_>,
     id: SymbolId,
     patched: SectionId,
+    facts: &Facts,
 ) -> Result<TargetKind, Refusal> {
     let symbol = &module.symbols[id];
     let Some(link) = symbol.link else { return Ok(TargetKind::Nothing) };
     let link = &module.link_symbols[link];
     if symbol.is_function() {
         // Line tables of a copy that never was part of the link lose their rows; .debug_info keeps
-        // them, pointing at the copy that won (`nvinfo.md` section 6).
-        let lost = symbol.function.is_some_and(|function| {
-            let function = &module.functions[function];
-            function.state == FunctionState::Losing && !function.edges_count
+        // them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
+        // replaced loses them too, but only if its code had relocations (measured).
+        let lost = symbol.function.is_some_and(|id| {
+            let function = &module.functions[id];
+            function.state == FunctionState::Losing
+                && (!function.edges_count || facts.relocated[id.index()])
         });
         let in_line_table = module.sections[patched].kind == SectionKind::Debug
             && module.sections[patched].name != b".debug_info";
@@ -342,7 +380,7 @@ fn symbol_kind(
     }
     let Some(definition) = link.definition else {
         return Ok(if symbol.is_shared() {
-            TargetKind::Known { value: link.value.unwrap_or(0), emitted: false }
+            TargetKind::Known { value: dynamic_shared(module, patched), emitted: false }
         } else if toolkit::is_reserved_shared_symbol(symbol.name) {
             TargetKind::ReservedShared
         } else if toolkit::is_unified_table_symbol(symbol.name) {

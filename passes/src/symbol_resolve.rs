@@ -7,7 +7,7 @@
 //! - of two weak functions the one with fewer registers wins, on a tie the first; a strong one wins
 //!   over weak ones; two strong ones are an error;
 //! - of weak variables the first wins, a strong one wins over weak ones; tentative definitions merge
-//!   to the largest size and alignment, a real definition wins over them;
+//!   to the largest size and the first alignment, a real definition wins over them;
 //! - memory spaces and sizes must agree; size 0 agrees with every size.
 //!
 //! A conflict between functions is an error only if the function is live, so `callgraph-dce` reports
@@ -242,8 +242,8 @@ impl<'data> Resolver<'_, 'data> {
             }
             (true, SymbolPlace::Common) if known_common => {
                 let row = &mut self.module.link_symbols[link];
+                // The alignment stays that of the first (measured).
                 row.size = row.size.max(symbol.size);
-                row.common_align = row.common_align.max(symbol.value);
             }
             (true, SymbolPlace::Common) => {
                 let message = if symbol.size > known.size {

@@ -277,6 +277,7 @@ impl<'data> Reader<'data> {
                         edges_count: false,
                         registers: 0,
                         shared: None,
+                        dynamic_shared: None,
                     });
                     Some(function)
                 }

@@ -207,7 +207,7 @@ impl<'data> Parser<'_, 'data, '_> {
         let symbol = self.entity()?;
         let (mut sass, mut sass_info, mut merc, mut merc_info) = (None, None, None, None);
         let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
-        let (mut shared, mut object) = (None, None);
+        let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "sass" => sass = Some(self.entity_value()?),
@@ -221,10 +221,11 @@ impl<'data> Parser<'_, 'data, '_> {
                 "edges-count" => edges_count = true,
                 "registers" => registers = self.narrow_value()?,
                 "shared" => shared = Some(self.shared_frame()?),
+                "dynamic-shared" => dynamic_shared = Some(self.number_value()?),
                 "object" => object = Some(self.entity_value()?),
                 _ => {
                     let known = "sass, sass-info, merc, merc-info, state, edges-count, registers, \
-                                 shared, object";
+                                 shared, dynamic-shared, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -252,6 +253,7 @@ impl<'data> Parser<'_, 'data, '_> {
             edges_count,
             registers,
             shared,
+            dynamic_shared,
         });
         Ok(())
     }

@@ -215,6 +215,9 @@ impl Printer<'_, '_> {
                 self.out
                     .push_str(if frame.present { " present)" } else { ")" });
             }
+            if let Some(address) = function.dynamic_shared {
+                put!(self.out, " dynamic-shared={address:#x}");
+            }
             self.end_owned(function.object, object);
         }
     }

@@ -243,6 +243,7 @@ fn sample(arena: &Arena) -> Module<'_> {
                 align: 16,
                 present: true,
             }),
+            dynamic_shared: chosen.then_some(0x70),
         });
     }
     for (index, plan) in [

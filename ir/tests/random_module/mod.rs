@@ -266,6 +266,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 align: r.number(),
                 present: r.coin(),
             }),
+            dynamic_shared: r.maybe(|r| r.number()),
         });
     }
     let target = |r: &mut Random| match r.below(3) {

@@ -52,9 +52,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
             _ => {}
         }
     }
-    let dynamic = module.link_symbols.iter().any(|(_, link)| {
-        link.definition.is_none() && module.symbols[link.first].is_shared() && link.value.is_some()
-    });
+    let dynamic = module.functions.values().any(|function| function.dynamic_shared.is_some());
     for section in &mut out.sections {
         if section.content == Content::ModuleShared {
             section.removed = !dynamic;
@@ -74,6 +72,7 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
                 && !(section.kind == SectionKind::Local || section.kind == SectionKind::Other)
                 || !section.kind.is_concatenated()
                 || section.kind == SectionKind::ModuleShared
+                || !owned && section.place.is_none()
                 || !module.is_section_linked(id)
             {
                 continue;

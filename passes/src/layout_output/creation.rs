@@ -303,6 +303,9 @@ impl<'data> Replay<'_, 'data> {
         let section = &self.module.sections[id];
         let header = Header::of(section);
         let Some(owner) = section.owner else {
+            if section.kind == SectionKind::Global && section.place.is_none() {
+                return true;
+            }
             let content = match section.kind {
                 SectionKind::ModuleShared => Content::ModuleShared,
                 _ => Content::Concatenated,

@@ -126,7 +126,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             sizes[ordinal] = place + variable.size;
         }
     }
-    dynamic(module, &uses, &mut sizes);
+    dynamic(module, &uses, &kernels, &mut sizes);
     let any_slot = !slots.is_empty();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
@@ -189,17 +189,58 @@ fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
     slots
 }
 
-/// Dynamic shared memory begins behind what a kernel has, at a multiple of 16.
-fn dynamic(module: &mut Module<'_>, uses: &Uses, sizes: &mut [u64]) {
+/// Dynamic shared memory begins behind what a kernel has, at a multiple of 16. A device function has
+/// one address for it, so the kernels that reach it move to the largest of theirs.
+fn dynamic(
+    module: &mut Module<'_>,
+    uses: &Uses,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    sizes: &mut [u64],
+) {
     for (ordinal, size) in sizes.iter_mut().enumerate() {
         if uses.dynamic[ordinal] {
             *size = align_up(*size, 16);
         }
     }
-    for (link, users) in &uses.dynamic_variables {
-        let place = users.iter().map(|kernel| sizes[*kernel as usize]).max();
-        module.link_symbols[*link].value = place;
+    // Groups of kernels that share a device function: union by the smallest ordinal.
+    let mut group: Vec<u32> = (0..sizes.len() as u32).collect();
+    for (_, users) in &uses.dynamic_functions {
+        for pair in users.windows(2) {
+            let (a, b) = (root(&mut group, pair[0]), root(&mut group, pair[1]));
+            group[a.max(b) as usize] = a.min(b);
+        }
     }
+    let mut base = vec![0; sizes.len()];
+    for ordinal in 0..sizes.len() as u32 {
+        if uses.dynamic[ordinal as usize] {
+            let of = root(&mut group, ordinal) as usize;
+            base[of] = sizes[ordinal as usize].max(base[of]);
+        }
+    }
+    for ordinal in 0..sizes.len() as u32 {
+        if uses.dynamic[ordinal as usize] {
+            let address = base[root(&mut group, ordinal) as usize];
+            sizes[ordinal as usize] = address;
+            module.functions[kernels[ordinal as usize].1].dynamic_shared = Some(address);
+        }
+    }
+    for (link, users) in &uses.dynamic_functions {
+        let (Some(function), Some(kernel)) = (module.link_function(*link), users.first()) else {
+            continue;
+        };
+        let address = base[root(&mut group, *kernel) as usize];
+        module.functions[function].dynamic_shared = Some(address);
+    }
+}
+
+/// The root of a group, with path halving.
+fn root(group: &mut [u32], mut of: u32) -> u32 {
+    while group[of as usize] != of {
+        let next = group[of as usize];
+        group[of as usize] = group[next as usize];
+        of = next;
+    }
+    of
 }
 
 /// Which kernels use which shared variables, through the functions that they reach.
@@ -208,8 +249,8 @@ struct Uses {
     kernels: Vec<Vec<u32>>,
     /// Whether each kernel uses dynamic shared memory.
     dynamic: Vec<bool>,
-    /// Undefined shared variables with the kernels that use them.
-    dynamic_variables: Vec<(LinkSymbolId, Vec<u32>)>,
+    /// Functions that refer to dynamic shared memory, with the kernels that reach them.
+    dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)>,
 }
 
 impl Uses {
@@ -252,16 +293,20 @@ impl Uses {
             list.dedup();
         }
         let mut dynamic = vec![false; kernels.len()];
-        let mut dynamic_variables = Vec::new();
-        for (link, row) in module.link_symbols.iter() {
-            if row.definition.is_none() && module.symbols[row.first].is_shared() {
-                for kernel in &users[link.index()] {
+        let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
+        for (function, variable) in &pairs {
+            let known = dynamic_functions.last().is_some_and(|(last, _)| last == function);
+            if module.link_symbols[*variable].definition.is_some() || known {
+                continue;
+            }
+            if let Ok(index) = functions.binary_search(function) {
+                for kernel in &reachers[index] {
                     dynamic[*kernel as usize] = true;
                 }
-                dynamic_variables.push((link, users[link.index()].clone()));
+                dynamic_functions.push((*function, reachers[index].clone()));
             }
         }
-        Uses { kernels: users, dynamic, dynamic_variables }
+        Uses { kernels: users, dynamic, dynamic_functions }
     }
 
     fn of(&self, link: LinkSymbolId) -> &[u32] {
