@@ -1,22 +1,17 @@
-//! Options checked against each other, with plain fields.
+//! The options of a link, with plain fields.
 
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Target;
 
-use super::error::ArgError;
-use super::options;
+use super::check::Arch;
+use super::check::names_used;
 use super::options::OptionId;
 use super::parse::LowArgs;
 use super::recorded::recorded_object_name;
 use super::recorded::recorded_options;
-use super::value::Value;
-use super::value::convert;
 use super::value::lossy;
 use crate::driver::Controls;
 use crate::input::CpuArch;
-
-/// Looks up an environment variable.
-pub type Environment<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 
 /// A resolved command line.
 #[derive(Clone, Debug)]
@@ -35,14 +30,6 @@ pub struct NvlinkArgs {
     pub cpu_arch: CpuArch,
     /// `-ignore-host-info`, or options that replace host information.
     pub ignore_host_info: bool,
-    /// `-use-host-info` was given although other options replace it.
-    pub host_info_replaced: bool,
-    /// `-Werror`.
-    pub werror: bool,
-    /// `-w` or `-suppress-arch-warning`.
-    pub silence_arch_warnings: bool,
-    /// `-report-arch`.
-    pub report_arch: bool,
     /// `--register-link-binaries`.
     pub register_link_binaries: Option<String>,
     /// The name in messages.
@@ -55,57 +42,16 @@ pub struct NvlinkArgs {
     pub controls: Controls,
 }
 
-/// Gives our own options the values of their environment variables, unless the command line has them.
-pub fn apply_environment(low: &mut LowArgs, environment: &Environment<'_>) -> Result<(), ArgError> {
-    for option in options::own() {
-        if low.given(option.id) {
-            continue;
-        }
-        let Some(text) = environment(option.environment) else {
-            continue;
-        };
-        let value = if matches!(option.kind, options::ValueKind::Flag) {
-            match text.as_slice() {
-                b"" | b"0" | b"off" | b"false" => continue,
-                _ => Value::Flag,
-            }
-        } else {
-            convert(option, &text).map_err(|error| ArgError::Environment {
-                variable: option.environment,
-                reason: error.to_string(),
-            })?
-        };
-        low.set(option.id, value);
-    }
-    Ok(())
-}
-
 impl NvlinkArgs {
-    /// Checks options against each other, in nvlink's order.
-    pub fn resolve(low: &LowArgs) -> Result<Self, ArgError> {
+    /// Takes over the options of a command line that [`check`](super::check::check) found right.
+    pub fn new(low: &LowArgs, arch: Arch) -> Self {
         use OptionId as Id;
-        let arch = low.text(Id::Arch).map(lossy).ok_or(ArgError::NoArch)?;
-        if low.given(Id::LinkTimeOpt) || low.given(Id::Dlto) {
-            if !low.given(Id::NvvmPath) {
-                return Err(ArgError::NoNvvmPath);
-            }
-        } else if low.inputs.is_empty() && low.given(Id::OutputFile) {
-            return Err(ArgError::NoInputs);
-        }
-        let output = low
-            .text(Id::OutputFile)
-            .map(lossy)
-            .ok_or(ArgError::NoOutput)?;
-        if low.inputs.is_empty() {
-            return Err(ArgError::NoInputs);
-        }
-        conflicts(low)?;
-        let target = Target::parse(&arch).ok_or(ArgError::VirtualTarget { arch })?;
+        let Arch { target, is_virtual } = arch;
         let list = |id| -> Vec<String> { low.list(id).iter().map(|text| lossy(text)).collect() };
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
-        let replaced = low.given(Id::KernelsUsed) || low.given(Id::VariablesUsed);
-        let flags: [(Id, &'static str); 14] = [
+        let replaced = names_used(low);
+        let flags: [(Id, &'static str); 13] = [
             (Id::RelocatableLink, "-r"),
             (Id::Verbose, "-v"),
             (Id::PreserveRelocs, "-preserve-relocs"),
@@ -114,33 +60,29 @@ impl NvlinkArgs {
             (Id::LinkTimeOpt, "-lto"),
             (Id::Dlto, "-dlto"),
             (Id::EmitPtx, "-emit-ptx"),
-            (Id::GenHostLinkerScript, "-ghls"),
             (Id::UidxFile, "--uidx-file"),
             (Id::ForceRela, "--force-rela"),
             (Id::AllowUndefinedGlobals, "-allow-undefined-globals"),
             (Id::ReserveNullPointer, "--reserve-null-pointer"),
             (Id::Time, "-time"),
         ];
+        let virtual_target = is_virtual.then_some("-arch=compute_*");
         let unsupported = flags
             .into_iter()
             .filter(|(id, _)| low.given(*id))
             .map(|(_, name)| name)
+            .chain(virtual_target)
             .collect();
-        Ok(NvlinkArgs {
+        NvlinkArgs {
             target,
             inputs: low.inputs.iter().map(|input| lossy(input)).collect(),
-            output,
+            output: text(Id::OutputFile).unwrap_or_default(),
             libraries: list(Id::Library),
             library_paths: list(Id::LibraryPath),
             cpu_arch: text(Id::CpuArch)
                 .and_then(|name| CpuArch::parse(&name))
                 .unwrap_or_default(),
             ignore_host_info: replaced || low.given(Id::IgnoreHostInfo),
-            host_info_replaced: replaced && low.given(Id::UseHostInfo),
-            werror: low.given(Id::WarningAsError),
-            silence_arch_warnings: low.given(Id::DisableWarnings)
-                || low.given(Id::SuppressArchWarning),
-            report_arch: low.given(Id::ReportArch),
             register_link_binaries: text(Id::RegisterLinkBinaries),
             tool_name: text(Id::ToolName).unwrap_or_else(|| "nvlink".to_owned()),
             link: LinkOptions {
@@ -169,22 +111,6 @@ impl NvlinkArgs {
                 dump_dir: text(Id::CuweldDumpDir),
                 stop_after: text(Id::CuweldStopAfter),
             },
-        })
+        }
     }
-}
-
-fn conflicts(low: &LowArgs) -> Result<(), ArgError> {
-    use OptionId as Id;
-    let both = |a, b| low.given(a) && low.given(b);
-    let conflict = |first, second| Err(ArgError::Conflict { first, second });
-    if both(Id::DumpCallgraph, Id::DumpCallgraphNoDemangle) {
-        return conflict("-dump-callgraph", "-dump-callgraph-no-demangle");
-    }
-    if low.given(Id::SuppressDebugInfo) && !low.given(Id::Debug) {
-        return conflict("-suppress-debug-info", "no -g");
-    }
-    if both(Id::UseHostInfo, Id::IgnoreHostInfo) {
-        return conflict("-use-host-info", "-ignore-host-info");
-    }
-    Ok(())
 }

@@ -88,7 +88,9 @@ pub enum ArgError {
         second: &'static str,
     },
     /// `-arch=lto_*`.
-    #[error("Link target of '{arch}' is virtual target that is not JIT-able; use 'sm_' target instead")]
+    #[error(
+        "Link target of '{arch}' is virtual target that is not JIT-able; use 'sm_' target instead"
+    )]
     VirtualTarget {
         /// The target.
         arch: String,
@@ -119,9 +121,7 @@ impl ArgError {
     /// What the user can do about it.
     pub fn helps(&self) -> Vec<String> {
         match self {
-            ArgError::UnknownOption { name } => {
-                suggest::for_unknown(name).into_iter().collect()
-            }
+            ArgError::UnknownOption { name } => suggest::for_unknown(name).into_iter().collect(),
             ArgError::NoArch => vec!["name the GPU to link for, such as -arch=sm_90".to_owned()],
             ArgError::UndefinedValue { value, option } => {
                 suggest::for_value(value, option).into_iter().collect()
@@ -135,7 +135,10 @@ impl ArgError {
             ArgError::Stray { .. } => {
                 vec!["a double quote in a list or an options file has no partner".to_owned()]
             }
-            ArgError::Conflict { second: "no -dlto", first } => {
+            ArgError::Conflict {
+                second: "no -dlto",
+                first,
+            } => {
                 vec![format!("{first} only makes sense with -dlto")]
             }
             _ => Vec::new(),

@@ -18,8 +18,9 @@ pub fn help_text(tool_name: &str) -> String {
     );
     for (section, title) in Section::LISTED {
         text.push_str(&format!("\n{title}\n"));
-        let mut entries: Vec<&OptionSpec> =
-            options::all().filter(|option| option.section == section).collect();
+        let mut entries: Vec<&OptionSpec> = options::all()
+            .filter(|option| option.section == section)
+            .collect();
         entries.sort_by_key(|option| option.long.to_ascii_lowercase());
         for option in entries {
             text.push_str(&format!("  {}\n", usage(option)));
@@ -28,8 +29,11 @@ pub fn help_text(tool_name: &str) -> String {
                 && choices.names.len() > 2
             {
                 for prefix in choices.prefixes {
-                    let values: Vec<String> =
-                        choices.names.iter().map(|name| format!("{prefix}{name}")).collect();
+                    let values: Vec<String> = choices
+                        .names
+                        .iter()
+                        .map(|name| format!("{prefix}{name}"))
+                        .collect();
                     wrap(&values.join(" "), &mut text);
                 }
             }
@@ -82,7 +86,11 @@ mod tests {
         let text = help_text("nvlink");
         for option in options::all() {
             let line = format!("  {}\n", usage(option));
-            assert_eq!(text.contains(&line), option.section != Section::Hidden, "{line}");
+            assert_eq!(
+                text.contains(&line),
+                option.section != Section::Hidden,
+                "{line}"
+            );
         }
         assert!(text.contains("  -o, --output-file=FILE\n"));
         assert!(text.contains("  -ghls, --gen-host-linker-script[=KIND]\n"));

@@ -1,11 +1,17 @@
 //! The nvlink-compatible command line.
 //!
 //! [`parse`](mod@parse) turns words into [`LowArgs`](parse::LowArgs) by nvlink's exact rules,
-//! [`args`] checks them against each other, [`run`](mod@run) links. Drivers own this command line, so
+//! [`check`](mod@check) checks them against each other, [`run`](mod@run) links. Drivers own this command line, so
 //! each of our own options is also an environment variable. It is parsed without clap, as a tiny
 //! link costs about a millisecond.
+//!
+//! Behaviour is nvlink 13.0.88's, message for message; `testdata/observed.json` holds what it was seen
+//! to do, and `testdata/observe.py` obtains that anew.
 
 pub mod args;
+pub mod check;
+pub mod command_line;
+pub mod environment;
 pub mod error;
 mod help;
 pub mod options;
@@ -17,7 +23,13 @@ mod suggest;
 mod value;
 mod version;
 
+#[cfg(test)]
+mod observed_tests;
+
 pub use args::NvlinkArgs;
+pub use command_line::Command;
+pub use command_line::read_command_line;
+pub use environment::Environment;
 pub use error::ArgError;
 pub use run::run;
 

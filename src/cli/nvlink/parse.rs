@@ -35,7 +35,10 @@ pub struct LowArgs {
 
 impl Default for LowArgs {
     fn default() -> Self {
-        LowArgs { inputs: Vec::new(), values: [const { None }; OPTION_COUNT] }
+        LowArgs {
+            inputs: Vec::new(),
+            values: [const { None }; OPTION_COUNT],
+        }
     }
 }
 
@@ -119,7 +122,13 @@ pub fn parse(
     low: &mut LowArgs,
     redefinitions: &mut Vec<Redefinition>,
 ) -> Result<(), ArgError> {
-    Parser { low, redefinitions, read_file, files: 0 }.words(arguments, 0)
+    Parser {
+        low,
+        redefinitions,
+        read_file,
+        files: 0,
+    }
+    .words(arguments, 0)
 }
 
 struct Parser<'a, 'f> {
@@ -145,12 +154,18 @@ impl Parser<'_, '_> {
                 self.low.inputs.push(word.to_vec());
                 continue;
             }
-            let Word { option, typed, value } = take_apart(word)?;
+            let Word {
+                option,
+                typed,
+                value,
+            } = take_apart(word)?;
             let value = match option.kind {
                 ValueKind::Flag => match value {
                     None => b"",
                     Some(_) => {
-                        return Err(ArgError::NoArgumentExpected { option: lossy(typed) });
+                        return Err(ArgError::NoArgumentExpected {
+                            option: lossy(typed),
+                        });
                     }
                 },
                 ValueKind::OptionalChoice(_, default) => value
@@ -158,7 +173,9 @@ impl Parser<'_, '_> {
                     .unwrap_or(default.as_bytes()),
                 _ => value
                     .or_else(|| words.next())
-                    .ok_or_else(|| ArgError::ArgumentExpected { option: lossy(typed) })?,
+                    .ok_or_else(|| ArgError::ArgumentExpected {
+                        option: lossy(typed),
+                    })?,
             };
             self.option(option, value, depth)?;
         }
@@ -173,7 +190,9 @@ impl Parser<'_, '_> {
     ) -> Result<(), ArgError> {
         let mut value = convert(option, text)?;
         if matches!(option.kind, ValueKind::OptionsFiles) {
-            let Value::List(files) = value else { return Ok(()) };
+            let Value::List(files) = value else {
+                return Ok(());
+            };
             for file in files {
                 self.options_file(&file, depth + 1)?;
             }
@@ -181,7 +200,9 @@ impl Parser<'_, '_> {
             value = Value::Flag;
         }
         if self.low.set(option.id, value) {
-            self.redefinitions.push(Redefinition { option: option.long });
+            self.redefinitions.push(Redefinition {
+                option: option.long,
+            });
         }
         Ok(())
     }
@@ -219,13 +240,25 @@ fn take_apart(word: &[u8]) -> Result<Word<'_>, ArgError> {
     let name = typed.get(1..).unwrap_or_default();
     if let Some(long) = name.strip_prefix(b"-") {
         if let Some(option) = options::find_long(long) {
-            return Ok(Word { option, typed, value });
+            return Ok(Word {
+                option,
+                typed,
+                value,
+            });
         }
     } else if let Some(option) = options::find_short(name) {
-        return Ok(Word { option, typed, value });
+        return Ok(Word {
+            option,
+            typed,
+            value,
+        });
     } else if let Some(option) = options::find_glued(name) {
         let value = word.get(1 + option.short.len()..);
-        return Ok(Word { option, typed, value });
+        return Ok(Word {
+            option,
+            typed,
+            value,
+        });
     }
     Err(ArgError::UnknownOption { name: lossy(name) })
 }
@@ -238,7 +271,10 @@ mod tests {
         arguments: &[&str],
         files: &[(&str, &str)],
     ) -> (LowArgs, Vec<Redefinition>, Result<(), ArgError>) {
-        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .map(|argument| argument.as_bytes())
+            .collect();
         let mut low = LowArgs::default();
         let mut redefinitions = Vec::new();
         let mut read = |path: &Path| {
@@ -255,13 +291,30 @@ mod tests {
     #[test]
     fn lists_accumulate_and_scalars_are_replaced() {
         let (low, redefinitions, result) = parse_with(
-            &["-la,b", "-l", "c", "-o", "x", "-o=x", "--output-file", "y", "-v", "-v", "in"],
+            &[
+                "-la,b",
+                "-l",
+                "c",
+                "-o",
+                "x",
+                "-o=x",
+                "--output-file",
+                "y",
+                "-v",
+                "-v",
+                "in",
+            ],
             &[],
         );
         assert_eq!(result, Ok(()));
         assert_eq!(low.list(OptionId::Library), [b"a", b"b", b"c"]);
         assert_eq!(low.text(OptionId::OutputFile), Some(&b"y"[..]));
-        assert_eq!(redefinitions, [Redefinition { option: "output-file" }]);
+        assert_eq!(
+            redefinitions,
+            [Redefinition {
+                option: "output-file"
+            }]
+        );
         assert_eq!(low.inputs, [b"in"]);
         assert!(low.given(OptionId::Verbose));
         assert!(!low.given(OptionId::Debug));
@@ -271,7 +324,10 @@ mod tests {
     fn optional_value_does_not_swallow_an_option() {
         let (low, _, result) = parse_with(&["-ghls", "-o", "x"], &[]);
         assert_eq!(result, Ok(()));
-        assert_eq!(low.text(OptionId::GenHostLinkerScript), Some(&b"lcs-abs"[..]));
+        assert_eq!(
+            low.text(OptionId::GenHostLinkerScript),
+            Some(&b"lcs-abs"[..])
+        );
         assert_eq!(low.text(OptionId::OutputFile), Some(&b"x"[..]));
     }
 
@@ -282,26 +338,43 @@ mod tests {
         assert_eq!(result, Ok(()));
         assert_eq!(low.inputs, [b"m0", b"m1", b"m2", b"m3", b"m4"]);
         let (.., result) = parse_with(&["-optf", "c", "out"], &files);
-        assert_eq!(result, Err(ArgError::ArgumentExpected { option: "-o".to_owned() }));
+        assert_eq!(
+            result,
+            Err(ArgError::ArgumentExpected {
+                option: "-o".to_owned()
+            })
+        );
     }
 
     #[test]
     fn exponential_inclusion_ends() {
         let names: Vec<String> = (0..16).map(|depth| format!("f{depth}")).collect();
-        let contents: Vec<String> =
-            (0..16).map(|depth| format!("-optf f{0},f{0},f{0},f{0}", depth + 1)).collect();
-        let mut files: Vec<(&str, &str)> =
-            names.iter().map(String::as_str).zip(contents.iter().map(String::as_str)).collect();
+        let contents: Vec<String> = (0..16)
+            .map(|depth| format!("-optf f{0},f{0},f{0},f{0}", depth + 1))
+            .collect();
+        let mut files: Vec<(&str, &str)> = names
+            .iter()
+            .map(String::as_str)
+            .zip(contents.iter().map(String::as_str))
+            .collect();
         files.push(("f16", ""));
         let (.., result) = parse_with(&["-optf", "f3"], &files);
-        assert!(matches!(result, Err(ArgError::TooManyOptionsFiles { .. })), "{result:?}");
+        assert!(
+            matches!(result, Err(ArgError::TooManyOptionsFiles { .. })),
+            "{result:?}"
+        );
     }
 
     #[test]
     fn text_before_an_error_is_kept() {
         let (low, redefinitions, result) =
             parse_with(&["-arch=sm_80", "-arch=sm_90", "-bogus", "-v"], &[]);
-        assert_eq!(result, Err(ArgError::UnknownOption { name: "bogus".to_owned() }));
+        assert_eq!(
+            result,
+            Err(ArgError::UnknownOption {
+                name: "bogus".to_owned()
+            })
+        );
         assert_eq!(redefinitions, [Redefinition { option: "arch" }]);
         assert_eq!(low.text(OptionId::Arch), Some(&b"sm_90"[..]));
         assert!(!low.given(OptionId::Verbose));

@@ -6,16 +6,12 @@ use std::path::Path;
 
 use cuweld_ir::Arena;
 use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
 
-use super::args::Environment;
 use super::args::NvlinkArgs;
-use super::args::apply_environment;
-use super::error::ArgError;
+use super::command_line::Command;
+use super::command_line::read_command_line;
+use super::environment::Environment;
 use super::help::help_text;
-use super::options::OptionId;
-use super::parse::LowArgs;
-use super::parse::parse;
 use super::version::version_text;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -33,51 +29,31 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let words: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-    let mut low = LowArgs::default();
-    let mut redefinitions = Vec::new();
     let mut read_file = |path: &Path| std::fs::read(path);
-    let parsed = parse(&words, &mut read_file, &mut low, &mut redefinitions)
-        .and_then(|()| apply_environment(&mut low, environment));
     let mut reporter = Reporter::new(stderr, Style::Nvlink);
-    reporter.explain = low.text(OptionId::CuweldExplain) != Some(b"off");
-    for redefinition in redefinitions {
-        reporter.report(&Diagnostic::warning(format!(
-            "incompatible redefinition for option '{}', the last value of this option was used",
-            redefinition.option
-        )))?;
+    match read_command_line(&words, environment, &mut read_file, &mut reporter)? {
+        None => {}
+        Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
+        Some(Command::Version) => stdout.write_all(version_text("nvlink").as_bytes())?,
+        Some(Command::HostLinkerScript { complete, output }) => {
+            host_linker_script(complete, output.as_deref(), stdout, &mut reporter)?;
+        }
+        Some(Command::Link(args)) => run_link(&args, environment, &mut reporter)?,
     }
-    if let Err(error) = parsed {
-        return refuse(&mut reporter, &error);
-    }
-    if low.given(OptionId::Help) || low.given(OptionId::Version) {
-        let text = if low.given(OptionId::Help) {
-            help_text("nvlink")
-        } else {
-            version_text("nvlink")
-        };
-        stdout.write_all(text.as_bytes())?;
-        return Ok(0);
-    }
-    let args = match NvlinkArgs::resolve(&low) {
-        Ok(args) => args,
-        Err(error) => return refuse(&mut reporter, &error),
-    };
-    reporter.tool_name.clone_from(&args.tool_name);
-    reporter.werror = args.werror;
-    reporter.silence_arch_warnings = args.silence_arch_warnings;
-    reporter.report_arch = args.report_arch.then(|| args.target.to_string());
+    Ok(reporter.exit_code())
+}
+
+fn run_link(
+    args: &NvlinkArgs,
+    environment: &Environment<'_>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
     if let Some(option) = args.unsupported.first() {
         reporter.report(
             &Diagnostic::fatal(format!("cuweld: unsupported: option '{option}'"))
                 .help("docs/SUPPORT.md lists what this version links"),
         )?;
-        return Ok(reporter.exit_code());
-    }
-    if args.host_info_replaced {
-        reporter.report(&Diagnostic::new(
-            Severity::Info,
-            "ignore -use-host-info because -kernels-used or -variables-used is specified",
-        ))?;
+        return Ok(());
     }
     let library_path =
         environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
@@ -97,9 +73,9 @@ pub fn run(
         controls: &args.controls,
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());
-    let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
+    let outcome = link(&request, &input_arena, &arena, reporter)?;
     if reporter.failed() {
-        return Ok(reporter.exit_code());
+        return Ok(());
     }
     if let Some(bytes) = outcome.output
         && let Err(error) = write_atomically(Path::new(&args.output), &bytes)
@@ -109,12 +85,38 @@ pub fn run(
                 .note(error.to_string()),
         )?;
     }
-    Ok(reporter.exit_code())
+    Ok(())
 }
 
-fn refuse(reporter: &mut Reporter<'_>, error: &ArgError) -> io::Result<u8> {
-    let mut diagnostic = Diagnostic::fatal(error.to_string());
-    diagnostic.helps = error.helps();
-    reporter.report(&diagnostic)?;
-    Ok(reporter.exit_code())
+/// What a host linker must keep together for device code to be found at run time. The blank behind
+/// the second entry is nvlink's.
+const FATBIN_SECTIONS: &str = "SECTIONS\n{\n\
+    \t.nvFatBinSegment : { *(.nvFatBinSegment) }\n\
+    \t__nv_relfatbin : { *(__nv_relfatbin) } \n\
+    \t.nv_fatbin : { *(.nv_fatbin) }\n}\n";
+
+fn host_linker_script(
+    complete: bool,
+    output: Option<&str>,
+    stdout: &mut dyn Write,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
+    if complete {
+        // A complete script begins with the default script of the host's linker, which would have to
+        // be run to get it.
+        return reporter.report(
+            &Diagnostic::fatal("cuweld: unsupported: option '-ghls=lcs-abs'")
+                .help("use -ghls=lcs-aug, and pass the script to the host linker with -T"),
+        );
+    }
+    let Some(output) = output else {
+        return stdout.write_all(FATBIN_SECTIONS.as_bytes());
+    };
+    match write_atomically(Path::new(output), FATBIN_SECTIONS.as_bytes()) {
+        Ok(()) => Ok(()),
+        Err(error) => reporter.report(
+            &Diagnostic::fatal(format!("Could not open output file '{output}'"))
+                .note(error.to_string()),
+        ),
+    }
 }

@@ -56,8 +56,11 @@ pub fn for_value(value: &str, option: &str) -> Option<String> {
         .iter()
         .find(|prefix| value.starts_with(**prefix))
         .or_else(|| choices.prefixes.first())?;
-    let values: Vec<String> =
-        choices.names.iter().map(|name| format!("{prefix}{name}")).collect();
+    let values: Vec<String> = choices
+        .names
+        .iter()
+        .map(|name| format!("{prefix}{name}"))
+        .collect();
     Some(format!("known values: {}", values.join(", ")))
 }
 
@@ -80,7 +83,9 @@ fn distance(a: &str, b: &str) -> usize {
         }
         for (cell, other) in row.iter_mut().skip(1).zip(b) {
             let above = *cell;
-            let best = (diagonal + usize::from(byte != *other)).min(above + 1).min(left + 1);
+            let best = (diagonal + usize::from(byte != *other))
+                .min(above + 1)
+                .min(left + 1);
             diagonal = above;
             left = best;
             *cell = best;
@@ -103,8 +108,14 @@ mod tests {
 
     #[test]
     fn unknown_options_are_explained() {
-        assert_eq!(for_unknown("debug").as_deref(), Some("long options take two dashes: --debug"));
-        assert_eq!(for_unknown("-g").as_deref(), Some("this option takes one dash: -g"));
+        assert_eq!(
+            for_unknown("debug").as_deref(),
+            Some("long options take two dashes: --debug")
+        );
+        assert_eq!(
+            for_unknown("-g").as_deref(),
+            Some("this option takes one dash: -g")
+        );
         assert_eq!(for_unknown("-ach").as_deref(), Some("did you mean --arch?"));
         assert_eq!(
             for_unknown("oo.cubin").as_deref(),

@@ -21,13 +21,19 @@ pub enum Value {
 
 /// Converts the text of a value to what `option` takes.
 pub fn convert(option: &OptionSpec, text: &[u8]) -> Result<Value, ArgError> {
-    let undefined =
-        || ArgError::UndefinedValue { value: lossy(text), option: option.long };
+    let undefined = || ArgError::UndefinedValue {
+        value: lossy(text),
+        option: option.long,
+    };
     match option.kind {
         ValueKind::Flag => Ok(Value::Flag),
         ValueKind::Text => Ok(Value::Text(text.to_vec())),
         ValueKind::Choice(choices) | ValueKind::OptionalChoice(choices, _) => {
-            if choices.allow(text) { Ok(Value::Text(text.to_vec())) } else { Err(undefined()) }
+            if choices.allow(text) {
+                Ok(Value::Text(text.to_vec()))
+            } else {
+                Err(undefined())
+            }
         }
         ValueKind::Number(allowed) => {
             let number = parse_number(text)?;
@@ -65,9 +71,7 @@ fn parse_number(text: &[u8]) -> Result<i32, ArgError> {
         _ => (false, rest),
     };
     let (radix, digits) = match rest {
-        [b'0', b'x' | b'X', digits @ ..]
-            if digits.first().is_some_and(u8::is_ascii_hexdigit) =>
-        {
+        [b'0', b'x' | b'X', digits @ ..] if digits.first().is_some_and(u8::is_ascii_hexdigit) => {
             (16, digits)
         }
         [b'0', ..] => (8, rest),
@@ -75,17 +79,25 @@ fn parse_number(text: &[u8]) -> Result<i32, ArgError> {
     };
     let mut magnitude: i64 = 0;
     let mut count = 0_usize;
-    for digit in digits.iter().map_while(|byte| char::from(*byte).to_digit(radix)) {
-        magnitude = magnitude.saturating_mul(i64::from(radix)).saturating_add(i64::from(digit));
+    for digit in digits
+        .iter()
+        .map_while(|byte| char::from(*byte).to_digit(radix))
+    {
+        magnitude = magnitude
+            .saturating_mul(i64::from(radix))
+            .saturating_add(i64::from(digit));
         count += 1;
     }
     if count == 0 {
         return Err(not_a_number());
     }
     let number = if negative { -magnitude } else { magnitude };
-    let number =
-        i32::try_from(number).map_err(|_| ArgError::OutOfRange { value: lossy(text) })?;
-    if count == digits.len() { Ok(number) } else { Err(not_a_number()) }
+    let number = i32::try_from(number).map_err(|_| ArgError::OutOfRange { value: lossy(text) })?;
+    if count == digits.len() {
+        Ok(number)
+    } else {
+        Err(not_a_number())
+    }
 }
 
 /// Splits a list at commas outside double quotes, drops the quotes, trims each element, and drops
@@ -113,8 +125,16 @@ fn split_list(text: &[u8]) -> Result<Vec<Vec<u8>>, ArgError> {
 
 fn finish_element(elements: &mut Vec<Vec<u8>>, element: &mut Vec<u8>) {
     let start = element.iter().take_while(|byte| is_c_space(**byte)).count();
-    let end = element.len() - element.iter().rev().take_while(|byte| is_c_space(**byte)).count();
-    if let Some(trimmed) = element.get(start..end).filter(|trimmed| !trimmed.is_empty()) {
+    let end = element.len()
+        - element
+            .iter()
+            .rev()
+            .take_while(|byte| is_c_space(**byte))
+            .count();
+    if let Some(trimmed) = element
+        .get(start..end)
+        .filter(|trimmed| !trimmed.is_empty())
+    {
         elements.push(trimmed.to_vec());
     }
     element.clear();
@@ -150,13 +170,22 @@ mod tests {
         ] {
             assert_eq!(number(text), Ok(expected), "{text:?}");
         }
-        for text in ["abc", "16 ", "08", "0x", "1.5", "-", "  ", "\"16\"", "1,2", "64x"] {
+        for text in [
+            "abc", "16 ", "08", "0x", "1.5", "-", "  ", "\"16\"", "1,2", "64x",
+        ] {
             assert_eq!(number(text), Err(format!("'{text}': expected a number")));
         }
-        for text in
-            ["2147483648", "-2147483649", "0x80000000", "99999999999999999999", "2147483648x"]
-        {
-            assert_eq!(number(text), Err(format!("32-bit integer value ({text}) out of range")));
+        for text in [
+            "2147483648",
+            "-2147483649",
+            "0x80000000",
+            "99999999999999999999",
+            "2147483648x",
+        ] {
+            assert_eq!(
+                number(text),
+                Err(format!("32-bit integer value ({text}) out of range"))
+            );
         }
     }
 
@@ -182,7 +211,11 @@ mod tests {
             ("a \"b\" c", &["a b c"]),
         ];
         for (text, expected) in cases {
-            assert_eq!(list(text).as_deref(), Some(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..]), "{text:?}");
+            assert_eq!(
+                list(text).as_deref(),
+                Some(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
+                "{text:?}"
+            );
         }
         for text in ["a\"b", "p\\\"q", "\"p\\\\\"", "\"a\\\\\"b", "\\\"a\\\""] {
             assert_eq!(list(text), None, "{text:?}");

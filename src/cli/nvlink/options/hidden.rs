@@ -7,7 +7,12 @@ use super::Recorded;
 use super::Section;
 use super::ValueKind;
 
-const fn hidden(id: OptionId, name: &'static str, kind: ValueKind, help: &'static str) -> OptionSpec {
+const fn hidden(
+    id: OptionId,
+    name: &'static str,
+    kind: ValueKind,
+    help: &'static str,
+) -> OptionSpec {
     OptionSpec::new(id, Section::Hidden, kind, help)
         .names(name, name)
         .recorded(Recorded::Never)
@@ -26,8 +31,13 @@ pub(super) const OPTIONS: [OptionSpec; 11] = [
         ValueKind::Text,
         "The host compiler, asked for the linker script of -ghls=lcs-abs.",
     ),
-    hidden(OptionId::Xlinker, "Xlinker", ValueKind::List, "Options for the host linker.")
-        .names("", "Xlinker"),
+    hidden(
+        OptionId::Xlinker,
+        "Xlinker",
+        ValueKind::List,
+        "Options for the host linker.",
+    )
+    .names("", "Xlinker"),
     hidden(
         OptionId::ForceRela,
         "force-rela",

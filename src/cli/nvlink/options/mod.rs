@@ -11,7 +11,10 @@ mod own;
 /// Names every option. The order is that of the tables; [`OptionSpec::id`] of entry `n` is the
 /// `n`th variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each variant is documented by its entry in the table")]
+#[allow(
+    missing_docs,
+    reason = "each variant is documented by its entry in the table"
+)]
 pub enum OptionId {
     SuppressStackSizeWarning,
     SuppressArchWarning,
@@ -95,7 +98,10 @@ pub struct Choices {
 impl Choices {
     /// Values without prefixes.
     pub const fn plain(names: &'static [&'static str]) -> Self {
-        Choices { prefixes: &[""], names }
+        Choices {
+            prefixes: &[""],
+            names,
+        }
     }
 
     /// Whether `value` is one of them.
@@ -167,7 +173,10 @@ impl Section {
         (Section::Selection, "Selection of code"),
         (Section::LinkTimeOptimisation, "Link-time optimisation"),
         (Section::Messages, "Messages and reports"),
-        (Section::Cuweld, "cuweld's own (also from the environment, as CUWELD_STAMP and so on)"),
+        (
+            Section::Cuweld,
+            "cuweld's own (also from the environment, as CUWELD_STAMP and so on)",
+        ),
     ];
 }
 
@@ -314,7 +323,10 @@ mod tests {
 
     #[test]
     fn choices_combine_prefix_and_name() {
-        let choices = Choices { prefixes: &["sm_", "lto_"], names: &["75", "90a"] };
+        let choices = Choices {
+            prefixes: &["sm_", "lto_"],
+            names: &["75", "90a"],
+        };
         assert!(choices.allow(b"sm_90a"));
         assert!(choices.allow(b"lto_75"));
         assert!(!choices.allow(b"75"));

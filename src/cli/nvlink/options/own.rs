@@ -59,9 +59,13 @@ pub(super) const OPTIONS: [OptionSpec; 11] = [
     )
     .names("cuweld-verify-each", "")
     .environment("CUWELD_VERIFY_EACH"),
-    own(OptionId::CuweldTimePasses, ValueKind::Flag, "Report the time of every pass.")
-        .names("cuweld-time-passes", "")
-        .environment("CUWELD_TIME_PASSES"),
+    own(
+        OptionId::CuweldTimePasses,
+        ValueKind::Flag,
+        "Report the time of every pass.",
+    )
+    .names("cuweld-time-passes", "")
+    .environment("CUWELD_TIME_PASSES"),
     own(
         OptionId::CuweldDumpBefore,
         ValueKind::List,
@@ -86,8 +90,12 @@ pub(super) const OPTIONS: [OptionSpec; 11] = [
     .names("cuweld-dump-dir", "")
     .metavar("DIR")
     .environment("CUWELD_DUMP_DIR"),
-    own(OptionId::CuweldStopAfter, ValueKind::Text, "End the link after this pass.")
-        .names("cuweld-stop-after", "")
-        .metavar("PASS")
-        .environment("CUWELD_STOP_AFTER"),
+    own(
+        OptionId::CuweldStopAfter,
+        ValueKind::Text,
+        "End the link after this pass.",
+    )
+    .names("cuweld-stop-after", "")
+    .metavar("PASS")
+    .environment("CUWELD_STOP_AFTER"),
 ];

@@ -1,0 +1,110 @@
+//! The whole way from argument words to a [`Command`], with everything that is to be said about them
+//! reported.
+
+use std::io;
+
+use cuweld_passes::Diagnostic;
+
+use super::args::NvlinkArgs;
+use super::check::check;
+use super::environment::Environment;
+use super::environment::apply_environment;
+use super::environment::explains;
+use super::error::ArgError;
+use super::options::OptionId as Id;
+use super::parse::LowArgs;
+use super::parse::ReadFile;
+use super::parse::parse;
+use super::value::lossy;
+use crate::diagnostics::Reporter;
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Print the help.
+    Help,
+    /// Print the version.
+    Version,
+    /// Write a script for the host's linker.
+    HostLinkerScript {
+        /// Whether the script is complete (`lcs-abs`) or is added to the linker's own (`lcs-aug`).
+        complete: bool,
+        /// Where it goes; standard output if absent.
+        output: Option<String>,
+    },
+    /// Link.
+    Link(Box<NvlinkArgs>),
+}
+
+/// Reads the arguments behind the program's name and sets up `reporter` as they ask. None means that
+/// they are wrong, and that this was reported; an error is one of the reporter's writer.
+///
+/// Messages of the parse carry nvlink's own name; those of the checks behind it already the name of
+/// `-tool-name` and the target of `-report-arch`.
+pub fn read_command_line(
+    arguments: &[&[u8]],
+    environment: &Environment<'_>,
+    read_file: &mut ReadFile<'_>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Option<Command>> {
+    let mut low = LowArgs::default();
+    let mut redefinitions = Vec::new();
+    let parsed = parse(arguments, read_file, &mut low, &mut redefinitions);
+    reporter.explain = explains(&low, environment);
+    for redefinition in redefinitions {
+        reporter.report_as_is(&Diagnostic::warning(format!(
+            "incompatible redefinition for option '{}', the last value of this option was used",
+            redefinition.option
+        )))?;
+    }
+    if let Err(error) = parsed.and_then(|()| apply_environment(&mut low, environment)) {
+        return refuse(reporter, &error);
+    }
+    if low.given(Id::Help) {
+        return Ok(Some(Command::Help));
+    }
+    if low.given(Id::Version) {
+        return Ok(Some(Command::Version));
+    }
+    set_up(reporter, &low);
+    if let Some(kind) = low.text(Id::GenHostLinkerScript) {
+        if !low.inputs.is_empty() {
+            return refuse(reporter, &ArgError::InputsWithHostLinkerScript);
+        }
+        return Ok(Some(Command::HostLinkerScript {
+            complete: kind == b"lcs-abs",
+            output: low.text(Id::OutputFile).map(lossy),
+        }));
+    }
+    let mut notices = Vec::new();
+    let checked = check(&low, &mut notices);
+    for notice in &notices {
+        reporter.report(notice)?;
+    }
+    match checked {
+        Ok(arch) => Ok(Some(Command::Link(Box::new(NvlinkArgs::new(&low, arch))))),
+        Err(error) => refuse(reporter, &error),
+    }
+}
+
+fn set_up(reporter: &mut Reporter<'_>, low: &LowArgs) {
+    if let Some(name) = low.text(Id::ToolName) {
+        reporter.tool_name = lossy(name);
+    }
+    if low.given(Id::ReportArch) {
+        reporter.report_arch = low.text(Id::Arch).map(lossy);
+    }
+    reporter.werror = low.given(Id::WarningAsError);
+    // nvlink 13.0 mixes two names up: -disable-infos silences warnings, before -Werror sees them, and
+    // -w does nothing.
+    reporter.silence_warnings = low.given(Id::DisableInfos);
+    reporter.silence_arch_warnings = low.given(Id::SuppressArchWarning);
+    reporter.silence_stack_size_warnings = low.given(Id::SuppressStackSizeWarning);
+}
+
+fn refuse(reporter: &mut Reporter<'_>, error: &ArgError) -> io::Result<Option<Command>> {
+    let mut diagnostic = Diagnostic::fatal(error.to_string());
+    diagnostic.helps = error.helps();
+    reporter.report(&diagnostic)?;
+    Ok(None)
+}
