@@ -43,6 +43,10 @@ fn main() {
     }
     for d in diagnostics.list() { eprintln!("{:?}: {} {:?}", d.severity, d.message, d.notes); }
     if std::env::var_os("BANKS").is_some() { for p in &module.bank_pieces { let s=&module.sections[p.section]; eprintln!("BP {} {:?} off {} size {} al {}", String::from_utf8_lossy(module.function_name(p.kernel)), String::from_utf8_lossy(s.name), p.offset, s.size(), s.align); } }
+    if std::env::var_os("WEAK").is_some() {
+        for (id, f) in module.functions.iter() { let sy=&module.symbols[f.symbol]; if let Some(l)=sy.link { let first=module.link_symbols[l].first;
+            if f.state==FunctionState::Losing && f.edges_count { eprintln!("REPL {id} {:?} {} regs {} by obj {:?}", f.object, String::from_utf8_lossy(sy.name), f.registers, module.symbols[module.link_symbols[l].definition.unwrap()].object); }
+            let _=first; } } }
     if let Ok(v) = std::env::var("NULLV") { let v: u64 = v.parse().unwrap();
         for (id, l) in module.link_symbols.iter() { if l.value == Some(v) || l.size == v { eprintln!("{id} {l:?} {:?}", module.symbols[l.first]); } }
         for (id, l) in module.sections.iter() { if l.place == Some(v) { eprintln!("{id} {} {:?}", String::from_utf8_lossy(l.name), l.object); } } }

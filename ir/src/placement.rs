@@ -9,6 +9,9 @@ pub struct SharedFrame {
     pub size: u64,
     /// Alignment in bytes of `.nv.shared.K`.
     pub align: u64,
+    /// Alignment in bytes of the slots that several kernels share, 1 if there are none; the same for
+    /// all kernels.
+    pub slots_align: u64,
     /// Whether the output has the section: it has a size, or dynamic shared memory is used.
     pub present: bool,
 }

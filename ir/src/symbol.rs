@@ -100,6 +100,11 @@ impl Symbol<'_> {
         !self.is_function() && self.other & 0xe0 == sto::SHARED
     }
 
+    /// Whether it declares dynamic shared memory.
+    pub fn is_dynamic_shared(&self) -> bool {
+        self.is_shared() && self.is_undefined() && self.size == 0
+    }
+
     /// Whether it is a compiler-made constant bank symbol, which executables do not show.
     pub fn is_compiler_constant(&self) -> bool {
         !self.is_function() && self.other & 0x81 == 0x81

@@ -8,7 +8,7 @@
 //! - Shared memory is laid out per kernel ([`shared`], section 9). Executables only.
 
 mod banks;
-mod shared;
+pub(crate) mod shared;
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;

@@ -264,14 +264,16 @@ impl<'data> Parser<'_, 'data, '_> {
         let mut frame = SharedFrame {
             size: 0,
             align: 0,
+            slots_align: 1,
             present: false,
         };
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "size" => frame.size = self.number_value()?,
                 "align" => frame.align = self.number_value()?,
+                "slots-align" => frame.slots_align = self.number_value()?,
                 "present" => frame.present = true,
-                _ => return Err(unknown(position, key, "size, align, present")),
+                _ => return Err(unknown(position, key, "size, align, slots-align, present")),
             }
         }
         self.cursor.expect(")")?;

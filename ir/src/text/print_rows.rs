@@ -208,9 +208,10 @@ impl Printer<'_, '_> {
             if let Some(frame) = function.shared {
                 put!(
                     self.out,
-                    " shared=(size={:#x} align={}",
+                    " shared=(size={:#x} align={} slots-align={}",
                     frame.size,
-                    frame.align
+                    frame.align,
+                    frame.slots_align
                 );
                 self.out
                     .push_str(if frame.present { " present)" } else { ")" });

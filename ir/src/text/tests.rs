@@ -241,6 +241,7 @@ fn sample(arena: &Arena) -> Module<'_> {
             shared: chosen.then_some(SharedFrame {
                 size: 0x400,
                 align: 16,
+                slots_align: 8,
                 present: true,
             }),
             dynamic_shared: chosen.then_some(0x70),

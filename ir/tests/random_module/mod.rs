@@ -264,6 +264,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             shared: r.maybe(|r| SharedFrame {
                 size: r.number(),
                 align: r.number(),
+                slots_align: r.number(),
                 present: r.coin(),
             }),
             dynamic_shared: r.maybe(|r| r.number()),

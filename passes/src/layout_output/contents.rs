@@ -10,6 +10,8 @@ use cuweld_ir::table::EntityId;
 use super::Content;
 use super::Created;
 use super::creation::output_of;
+use crate::place_memory::shared::DYNAMIC_ALIGN;
+use crate::place_memory::shared::declares_dynamic;
 
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
@@ -52,11 +54,15 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
             _ => {}
         }
     }
-    let dynamic = module.functions.values().any(|function| function.dynamic_shared.is_some());
+    // The section of module-wide shared variables stays, empty, as the mark of dynamic shared memory,
+    // which nvlink tells by its alignment (measured).
+    let frames = module.functions.values().filter_map(|function| function.shared);
+    let slots_align = frames.map(|frame| frame.slots_align).max().unwrap_or(1);
+    let dynamic = declares_dynamic(module) && slots_align <= DYNAMIC_ALIGN;
     for section in &mut out.sections {
         if section.content == Content::ModuleShared {
             section.removed = !dynamic;
-            section.align = section.align.max(16);
+            section.align = DYNAMIC_ALIGN;
         }
     }
     concatenated(module, out);

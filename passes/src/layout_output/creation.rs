@@ -269,6 +269,9 @@ impl<'data> Replay<'_, 'data> {
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
                 SymbolPlace::Undefined if symbol.is_shared() => {
+                    if !symbol.is_dynamic_shared() {
+                        continue;
+                    }
                     // Dynamic shared memory: no symbol, but the section of shared variables.
                     let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, 1);
                     self.named(b".nv_debug.shared", header, Content::ModuleShared, true);

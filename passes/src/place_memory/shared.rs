@@ -63,27 +63,13 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             }
         }
     }
-    let own_align: Vec<u64> = private
-        .iter()
-        .map(|list| list.iter().map(|variable| variable.align).max().unwrap_or(1))
-        .collect();
-    let merged_align = module
-        .sections
-        .iter()
-        .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
-        .map(|(_, row)| row.align)
-        .max()
-        .unwrap_or(1);
-
     let mut slots: Vec<Slot> = Vec::new();
     // Bits of the slots that each kernel occupies.
     let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
-    let mut uses_merged = vec![false; kernels.len()];
+    let mut any_with_several = false;
     for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
         let users = uses.of(variable.link);
-        for kernel in users {
-            uses_merged[*kernel as usize] = true;
-        }
+        any_with_several |= users.len() > 1;
         if let [kernel] = users {
             private[*kernel as usize].push(variable);
             continue;
@@ -127,7 +113,9 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     dynamic(module, &uses, &kernels, &mut sizes);
-    let any_slot = !slots.is_empty();
+    // Measured: one variable with several users makes every kernel take the slots' alignment.
+    let slots_align = slots.iter().map(|slot| slot.align).max().filter(|_| any_with_several);
+    let declared = declares_dynamic(module);
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
         let size = sizes[ordinal];
@@ -138,18 +126,32 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
                 "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
             )));
         }
-        let mut align = own_align[ordinal];
-        if any_slot || uses_merged[ordinal] {
-            align = align.max(merged_align);
-        }
+        let own = private[ordinal].iter().map(|variable| variable.align).max().unwrap_or(1);
+        let mut align = own.max(slots_align.unwrap_or(1));
         if uses_dynamic {
-            align = align.max(16);
+            align = align.max(DYNAMIC_ALIGN);
         }
-        let present = size > 0 || uses_dynamic;
+        // nvlink tells kernels with dynamic shared memory by their alignment (measured).
+        let present = size > 0 || declared && align >= DYNAMIC_ALIGN;
         let reserved = if present { module.target.reserved_shared_size() } else { 0 };
         module.functions[*function].shared =
-            Some(SharedFrame { size: size + reserved, align, present });
+            Some(SharedFrame {
+                size: size + reserved,
+                align,
+                slots_align: slots_align.unwrap_or(1),
+                present,
+            });
     }
+}
+
+/// Alignment in bytes of dynamic shared memory.
+pub const DYNAMIC_ALIGN: u64 = 16;
+
+/// Whether any object declares dynamic shared memory: an undefined shared variable without a size.
+pub fn declares_dynamic(module: &Module<'_>) -> bool {
+    module.included_objects().any(|(_, object)| {
+        module.symbols[object.symbols].iter().any(|symbol| symbol.is_dynamic_shared())
+    })
 }
 
 /// The shared variables that have storage, in order of creation, with the kernel that owns them.
@@ -199,7 +201,7 @@ fn dynamic(
 ) {
     for (ordinal, size) in sizes.iter_mut().enumerate() {
         if uses.dynamic[ordinal] {
-            *size = align_up(*size, 16);
+            *size = align_up(*size, DYNAMIC_ALIGN);
         }
     }
     // Groups of kernels that share a device function: union by the smallest ordinal.
@@ -296,7 +298,8 @@ impl Uses {
         let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
         for (function, variable) in &pairs {
             let known = dynamic_functions.last().is_some_and(|(last, _)| last == function);
-            if module.link_symbols[*variable].definition.is_some() || known {
+            let first = module.link_symbols[*variable].first;
+            if !module.symbols[first].is_dynamic_shared() || known {
                 continue;
             }
             if let Ok(index) = functions.binary_search(function) {
