@@ -113,8 +113,15 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     dynamic(module, &uses, &kernels, &mut sizes);
-    // Measured: one variable with several users makes every kernel take the slots' alignment.
-    let slots_align = slots.iter().map(|slot| slot.align).max().filter(|_| any_with_several);
+    // Measured: one variable with several users makes every kernel take the alignment of the merged
+    // section, whoever uses the variable that needs it.
+    let slots_align = module
+        .sections
+        .iter()
+        .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
+        .map(|(_, row)| row.align)
+        .max()
+        .filter(|_| any_with_several);
     let declared = declares_dynamic(module);
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
