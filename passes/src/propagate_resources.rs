@@ -79,6 +79,10 @@ impl Pass for PropagateResources {
                 if let Some(cycle) = summaries.cycle(module, graph, link) {
                     warning = warning.note(format!("it reaches the recursion {cycle}"));
                 }
+                // nvlink says it once for each call of the kernel that leads to recursion.
+                for _ in 1..summaries.recursive_calls(graph, link) {
+                    cx.diagnostics.emit(warning.clone());
+                }
                 cx.diagnostics.emit(warning);
             }
             let both = [code::TCGEN05_1CTA_USED, code::TCGEN05_2CTA_USED]

@@ -218,6 +218,22 @@ impl Summaries {
                 })
     }
 
+    /// How many calls of a kernel lead to recursion: direct ones, and for an indirect one every
+    /// function that it may call (measured).
+    pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
+        let is_recursive = |node: &u32| {
+            self.of_component[graph.components().of_node[*node as usize] as usize].stack.is_none()
+        };
+        graph
+            .successors(link.index() as u32)
+            .filter(is_recursive)
+            .map(|node| match graph.link_symbol(node) {
+                Some(_) => 1,
+                None => graph.successors(node).filter(is_recursive).count(),
+            })
+            .sum()
+    }
+
     /// The recursion that a kernel reaches, as `'f' -> 'g'`.
     pub fn cycle(
         &self,
