@@ -45,15 +45,15 @@ use zerocopy::FromBytes;
 
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
-use crate::input::DeviceInput;
-use crate::input::DiscoverOptions;
 use crate::input;
+use crate::input::DeviceInput;
 use crate::input::DiagnosticKind;
+use crate::input::DiscoverOptions;
 use crate::input::HostInfo;
-use crate::input::discover;
 use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::MessageLine;
+use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
 
 /// A link to do.
@@ -133,7 +133,11 @@ pub fn link(
             report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
         }
     }
-    apply_host_info(&mut options, &discovered.host_info, request.ignore_host_info);
+    apply_host_info(
+        &mut options,
+        &discovered.host_info,
+        request.ignore_host_info,
+    );
     let lowered = images(&discovered.inputs, arena)
         .and_then(|images| lower(&images, target, options, request.controls.strict));
     let mut module = match lowered {
@@ -147,7 +151,9 @@ pub fn link(
         return nothing;
     }
     run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
-    Ok(LinkOutcome { output: module.image.take().filter(|_| !reporter.failed()) })
+    Ok(LinkOutcome {
+        output: module.image.take().filter(|_| !reporter.failed()),
+    })
 }
 
 /// The pipeline that was asked for, resolved.
@@ -158,12 +164,18 @@ fn pipeline(
 ) -> Result<PassManager, Diagnostic> {
     let refused = |error: PipelineError| {
         let diagnostic = Diagnostic::fatal(format!("cuweld: {error}"));
-        Diagnostic { notes: error.render().lines().map(str::to_owned).collect(), ..diagnostic }
+        Diagnostic {
+            notes: error.render().lines().map(str::to_owned).collect(),
+            ..diagnostic
+        }
     };
     let controls = request.controls;
     let parsed = match (&controls.passes, &controls.pipeline) {
         (Some(text), _) => {
-            let source = Source { name: "--passes".to_owned(), text: text.clone() };
+            let source = Source {
+                name: "--passes".to_owned(),
+                text: text.clone(),
+            };
             text_form::parse(source).map_err(refused)?
         }
         (None, Some(name)) => {
@@ -173,7 +185,10 @@ fn pipeline(
                     let text = std::fs::read_to_string(name).map_err(|error| {
                         Diagnostic::fatal(format!("cuweld: cannot read pipeline '{name}': {error}"))
                     })?;
-                    Source { name: name.clone(), text }
+                    Source {
+                        name: name.clone(),
+                        text,
+                    }
                 }
             };
             toml_form::parse(source).map_err(refused)?
@@ -183,8 +198,7 @@ fn pipeline(
             return Ok(PassManager::new(resolved));
         }
     };
-    let resolved =
-        resolve(&parsed, registry, &Embedded, facts, Phase::Lowered).map_err(refused)?;
+    let resolved = resolve(&parsed, registry, &Embedded, facts, Phase::Lowered).map_err(refused)?;
     Ok(PassManager::new(resolved))
 }
 
@@ -198,7 +212,10 @@ fn run_pipeline<'data>(
 ) -> io::Result<()> {
     let mut diagnostics = Diagnostics::default();
     let run = RunOptions {
-        stop_after: controls.stop_after.as_deref().and_then(|name| name.parse().ok()),
+        stop_after: controls
+            .stop_after
+            .as_deref()
+            .and_then(|name| name.parse().ok()),
         ..Default::default()
     };
     let mut timing = controls.time_passes.then(Timing::new);
@@ -207,9 +224,18 @@ fn run_pipeline<'data>(
         let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
         let mut dump;
         if !controls.dump_before.is_empty() || !controls.dump_after.is_empty() {
-            dump = Dump::new(|module: &Module<'_>| text::print(module, text::DumpBytes::Ref), &mut sink);
-            controls.dump_before.iter().for_each(|name| dump.before.add(name));
-            controls.dump_after.iter().for_each(|name| dump.after.add(name));
+            dump = Dump::new(
+                |module: &Module<'_>| text::print(module, text::DumpBytes::Ref),
+                &mut sink,
+            );
+            controls
+                .dump_before
+                .iter()
+                .for_each(|name| dump.before.add(name));
+            controls
+                .dump_after
+                .iter()
+                .for_each(|name| dump.after.add(name));
             instruments.push(&mut dump);
         }
         if let Some(timing) = &mut timing {
@@ -221,7 +247,11 @@ fn run_pipeline<'data>(
         reporter.report(diagnostic)?;
     }
     match result {
-        Ok(_) | Err(RunError::Pass { error: PassError::Diagnosed, .. }) => {}
+        Ok(_)
+        | Err(RunError::Pass {
+            error: PassError::Diagnosed,
+            ..
+        }) => {}
         Err(error) => reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?,
     }
     reporter.text(sink.text())?;
@@ -298,8 +328,10 @@ pub fn images<'data>(
             Some(Image::Ptx(_)) => "PTX, which has to be compiled",
             Some(Image::Nvvm(_)) => "LTO-IR, which has to be compiled",
         };
-        return Err(Diagnostic::fatal(format!("cuweld: unsupported: '{input}' holds {what}"))
-            .help("compile it to a relocatable cubin first (ptxas -c)"));
+        return Err(
+            Diagnostic::fatal(format!("cuweld: unsupported: '{input}' holds {what}"))
+                .help("compile it to a relocatable cubin first (ptxas -c)"),
+        );
     }
     Ok(images)
 }
@@ -311,7 +343,9 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
     }
     let patterns = |kind| -> Vec<String> {
         let patterns = host_info.patterns(kind).iter();
-        patterns.map(|pattern| String::from_utf8_lossy(pattern).into_owned()).collect()
+        patterns
+            .map(|pattern| String::from_utf8_lossy(pattern).into_owned())
+            .collect()
     };
     options.host_kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
     options.host_kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
@@ -328,22 +362,24 @@ pub fn lower<'data>(
 ) -> Result<Module<'data>, Diagnostic> {
     let mut module = Module::new(target, options);
     for image in images {
-        let part = match elf::read_object(image.image, image.name.as_bytes(), image.member.as_bytes())
-        {
-            Ok(part) => part,
-            Err(error) => match damaged(image, &error, target, strict) {
-                Some(diagnostic) => return Err(diagnostic),
-                None => continue,
-            },
+        let part =
+            match elf::read_object(image.image, image.name.as_bytes(), image.member.as_bytes()) {
+                Ok(part) => part,
+                Err(error) => match damaged(image, &error, target, strict) {
+                    Some(diagnostic) => return Err(diagnostic),
+                    None => continue,
+                },
+            };
+        let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else {
+            continue;
         };
-        let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else { continue };
         if file.e_type.get() != ET_EXEC {
             validate_architecture(file, facts(&part), target)
                 .map_err(|error| misfit(image, error, file, target))?;
         }
-        let id = module
-            .append(part)
-            .map_err(|error| Diagnostic::fatal(format!("cuweld: '{}': {error}", image.display())))?;
+        let id = module.append(part).map_err(|error| {
+            Diagnostic::fatal(format!("cuweld: '{}': {error}", image.display()))
+        })?;
         module.objects[id].system_library = image.system_library;
     }
     Ok(module)
@@ -368,9 +404,15 @@ fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
     let specific = part.attributes.iter().any(|record| {
         record.code == compat::CUDA_ACCELERATOR_TARGET
             && record.value == 1
-            && record.section.and_then(section).is_some_and(|row| row.ty == sht::CUDA_COMPAT)
+            && record
+                .section
+                .and_then(section)
+                .is_some_and(|row| row.ty == sht::CUDA_COMPAT)
     });
-    ObjectFacts { cuda_info, specific }
+    ObjectFacts {
+        cuda_info,
+        specific,
+    }
 }
 
 fn damaged(
@@ -405,13 +447,18 @@ fn misfit(
     match error {
         ArchitectureError::Sm { found, .. } => diagnostic
             .note(format!("'{}' was compiled for sm_{found}", image.display()))
-            .help(format!("compile it for {target}, or link with -arch=sm_{found}")),
+            .help(format!(
+                "compile it for {target}, or link with -arch=sm_{found}"
+            )),
         ArchitectureError::Abi { osabi, version } => diagnostic.note(format!(
             "OSABI {osabi:#x}, ABI version {version}, e_flags {:#x}",
             file.flags.get()
         )),
-        ArchitectureError::TooNew { found } => diagnostic
-            .note(format!("it was made by toolkit {}.{}", found / 10, found % 10)),
+        ArchitectureError::TooNew { found } => diagnostic.note(format!(
+            "it was made by toolkit {}.{}",
+            found / 10,
+            found % 10
+        )),
         _ => diagnostic,
     }
 }

@@ -14,7 +14,10 @@ pub struct DumpTo {
 impl DumpTo {
     /// A sink for a folder, which is created; without one dumps are collected.
     pub fn new(folder: Option<String>) -> Self {
-        DumpTo { folder, text: String::new() }
+        DumpTo {
+            folder,
+            text: String::new(),
+        }
     }
 
     /// The collected dumps.

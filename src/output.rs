@@ -14,7 +14,9 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new().prefix(".cuweld-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".cuweld-")
+        .tempfile_in(folder)?;
     file.write_all(bytes)?;
     set_default_mode(file.as_file())?;
     file.persist(path).map_err(|error| error.error)?;

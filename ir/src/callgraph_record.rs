@@ -30,8 +30,12 @@ pub enum CallKind {
 
 impl CallKind {
     /// All kinds, in group order.
-    pub const ALL: [CallKind; 4] =
-        [CallKind::Direct, CallKind::AddressTaken, CallKind::Indirect, CallKind::TakesAddress];
+    pub const ALL: [CallKind; 4] = [
+        CallKind::Direct,
+        CallKind::AddressTaken,
+        CallKind::Indirect,
+        CallKind::TakesAddress,
+    ];
 
     /// The second word of the group's marker row.
     pub fn marker(self) -> i32 {

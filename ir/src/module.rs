@@ -168,7 +168,11 @@ pub struct Module<'data> {
 impl<'data> Module<'data> {
     /// An empty module.
     pub fn new(target: Target, options: LinkOptions) -> Self {
-        Module { target, options, ..Default::default() }
+        Module {
+            target,
+            options,
+            ..Default::default()
+        }
     }
 
     /// The references of an attribute.
@@ -202,8 +206,7 @@ impl<'data> Module<'data> {
     pub fn is_function_live(&self, function: FunctionId) -> bool {
         let row = &self.functions[function];
         row.state == crate::function::FunctionState::Chosen
-            && self
-                .symbols[row.symbol]
+            && self.symbols[row.symbol]
                 .link
                 .is_some_and(|link| self.link_symbols[link].live.is_live())
     }
@@ -213,11 +216,15 @@ impl<'data> Module<'data> {
     pub fn is_section_linked(&self, section: SectionId) -> bool {
         let row = &self.sections[section];
         self.objects[row.object].state.is_included()
-            && row.owner.is_none_or(|function| self.is_function_live(function))
+            && row
+                .owner
+                .is_none_or(|function| self.is_function_live(function))
     }
 
     /// The objects that take part in the link, in link order.
     pub fn included_objects(&self) -> impl DoubleEndedIterator<Item = (ObjectId, &Object<'data>)> {
-        self.objects.iter().filter(|(_, object)| object.state.is_included())
+        self.objects
+            .iter()
+            .filter(|(_, object)| object.state.is_included())
     }
 }

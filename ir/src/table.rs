@@ -24,7 +24,10 @@ pub struct PrimaryMap<K, V> {
 
 impl<K, V> Default for PrimaryMap<K, V> {
     fn default() -> Self {
-        PrimaryMap { rows: Vec::new(), key: PhantomData }
+        PrimaryMap {
+            rows: Vec::new(),
+            key: PhantomData,
+        }
     }
 }
 
@@ -42,7 +45,10 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 
     /// A table that takes over rows already in order.
     pub fn from_rows(rows: Vec<V>) -> Self {
-        PrimaryMap { rows, key: PhantomData }
+        PrimaryMap {
+            rows,
+            key: PhantomData,
+        }
     }
 
     /// Adds an entity.
@@ -82,7 +88,10 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 
     /// All entities with their ids, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> + ExactSizeIterator {
-        self.rows.iter().enumerate().map(|(index, row)| (K::new(index), row))
+        self.rows
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (K::new(index), row))
     }
 
     /// All entities, in order.
@@ -131,7 +140,11 @@ pub struct IdRange<K> {
 
 impl<K> Default for IdRange<K> {
     fn default() -> Self {
-        IdRange { start: 0, end: 0, key: PhantomData }
+        IdRange {
+            start: 0,
+            end: 0,
+            key: PhantomData,
+        }
     }
 }
 
@@ -144,7 +157,11 @@ impl<K: EntityId> std::fmt::Debug for IdRange<K> {
 impl<K: EntityId> IdRange<K> {
     /// The ids from `start` up to, not including, `end`.
     pub fn new(start: usize, end: usize) -> Self {
-        IdRange { start: start as u32, end: end.max(start) as u32, key: PhantomData }
+        IdRange {
+            start: start as u32,
+            end: end.max(start) as u32,
+            key: PhantomData,
+        }
     }
 
     /// The index of the first id.

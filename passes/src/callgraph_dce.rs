@@ -92,7 +92,9 @@ impl Pass for CallgraphDce {
 
 /// Whether a link symbol is a defined kernel that is kept for its own sake.
 fn is_root_kernel(module: &Module<'_>, id: LinkSymbolId) -> bool {
-    let Some(definition) = module.link_symbols[id].definition else { return false };
+    let Some(definition) = module.link_symbols[id].definition else {
+        return false;
+    };
     let symbol = &module.symbols[definition];
     if !symbol.is_entry() {
         return false;
@@ -101,7 +103,9 @@ fn is_root_kernel(module: &Module<'_>, id: LinkSymbolId) -> bool {
     if options.kernels_used.is_some() || options.variables_used.is_some() {
         // Giving only -variables-used leaves an empty list of kernels: all of them die.
         let names = options.kernels_used.as_deref().unwrap_or(&[]);
-        return names.iter().any(|part| contains(symbol.name, part.as_bytes()));
+        return names
+            .iter()
+            .any(|part| contains(symbol.name, part.as_bytes()));
     }
     let patterns = if symbol.bind == stb::LOCAL {
         &options.host_kernels_internal
@@ -111,7 +115,10 @@ fn is_root_kernel(module: &Module<'_>, id: LinkSymbolId) -> bool {
     if options.host_kernels_external.is_none() && options.host_kernels_internal.is_none() {
         return true;
     }
-    patterns.iter().flatten().any(|pattern| matches_pattern(pattern.as_bytes(), symbol.name))
+    patterns
+        .iter()
+        .flatten()
+        .any(|pattern| matches_pattern(pattern.as_bytes(), symbol.name))
 }
 
 fn contains(name: &[u8], part: &[u8]) -> bool {

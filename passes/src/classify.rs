@@ -58,7 +58,8 @@ impl Pass for Classify {
         registers(module);
         refuse_unsupported(module, cx)?;
         cx.statistics.add("sections", module.sections.len() as u64);
-        cx.statistics.add("functions", module.functions.len() as u64);
+        cx.statistics
+            .add("functions", module.functions.len() as u64);
         Ok(Changed::Yes)
     }
 }
@@ -104,8 +105,11 @@ fn kind(section: &Section<'_>) -> SectionKind {
 }
 
 fn owners(module: &mut Module<'_>) {
-    let code: Vec<(FunctionId, SectionId)> =
-        module.functions.iter().map(|(id, function)| (id, function.views.sass.text)).collect();
+    let code: Vec<(FunctionId, SectionId)> = module
+        .functions
+        .iter()
+        .map(|(id, function)| (id, function.views.sass.text))
+        .collect();
     for (function, text) in code {
         // The first symbol of a section is its function; ptxas writes one function a section.
         let section = &mut module.sections[text];
@@ -124,7 +128,9 @@ fn owners(module: &mut Module<'_>) {
             if section.kind == SectionKind::CudaInfo {
                 continue;
             }
-            let SectionInfo::Section(target) = section.info else { continue };
+            let SectionInfo::Section(target) = section.info else {
+                continue;
+            };
             let owner = module.sections[target].owner;
             let kind = section.kind;
             module.sections[id].owner = owner;
@@ -140,13 +146,14 @@ fn registers(module: &mut Module<'_>) {
         if attribute.code != attributes::REGCOUNT {
             continue;
         }
-        let Some(SymbolRef::Symbol(symbol)) =
-            module.attribute_refs.get(attribute.refs.start as usize).copied()
+        let Some(SymbolRef::Symbol(symbol)) = module
+            .attribute_refs
+            .get(attribute.refs.start as usize)
+            .copied()
         else {
             continue;
         };
-        if let (Some(function), Some(count)) =
-            (module.symbols[symbol].function, attribute.word(0))
+        if let (Some(function), Some(count)) = (module.symbols[symbol].function, attribute.word(0))
         {
             module.functions[function].registers = count;
         }
@@ -193,11 +200,17 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             refused = true;
         }
     }
-    if refused { Err(PassError::Diagnosed) } else { Ok(()) }
+    if refused {
+        Err(PassError::Diagnosed)
+    } else {
+        Ok(())
+    }
 }
 
 fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {
-    let SectionInfo::Section(target) = section.info else { return false };
+    let SectionInfo::Section(target) = section.info else {
+        return false;
+    };
     !matches!(
         module.sections[target].kind,
         SectionKind::Null

@@ -101,7 +101,9 @@ impl Diagnostics {
 
     /// Whether an error or fatal error was emitted.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(|diagnostic| diagnostic.severity >= Severity::Error)
+        self.list
+            .iter()
+            .any(|diagnostic| diagnostic.severity >= Severity::Error)
     }
 
     /// All findings.

@@ -55,7 +55,9 @@ impl Pass for LayoutOutput {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         if module.options.relocatable {
-            return Err(PassError::Internal("relocatable output is not laid out yet".to_owned()));
+            return Err(PassError::Internal(
+                "relocatable output is not laid out yet".to_owned(),
+            ));
         }
         let mut created = creation::replay(module, cx.arena);
         contents::fill(module, &mut created);

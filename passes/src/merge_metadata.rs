@@ -22,8 +22,8 @@ use cuweld_ir::attribute::format;
 use cuweld_ir::elf::note_records::cuda_info;
 use cuweld_ir::elf::note_records::cuda_info_fields;
 use cuweld_ir::elf::note_records::tool_info;
-use cuweld_ir::target::attributes;
 use cuweld_ir::target::arch::Suffix;
+use cuweld_ir::target::attributes;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::toolkit;
 
@@ -63,7 +63,11 @@ impl Pass for MergeMetadata {
         merge_info(module);
         merge_compat(module, cx);
         merge_notes(module, cx);
-        let records: usize = module.merged_info.iter().map(|list| list.records.len()).sum();
+        let records: usize = module
+            .merged_info
+            .iter()
+            .map(|list| list.records.len())
+            .sum();
         cx.statistics.add("attribute records", records as u64);
         Ok(Changed::Yes)
     }
@@ -72,9 +76,14 @@ impl Pass for MergeMetadata {
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
 fn merge_info(module: &mut Module<'_>) {
-    let mut lists = vec![MergedInfo { function: None, records: Vec::new() }];
-    let objects: Vec<Object<'_>> =
-        module.included_objects().map(|(_, object)| object.clone()).collect();
+    let mut lists = vec![MergedInfo {
+        function: None,
+        records: Vec::new(),
+    }];
+    let objects: Vec<Object<'_>> = module
+        .included_objects()
+        .map(|(_, object)| object.clone())
+        .collect();
     // The copy whose turn created a function's section gives the place, the chosen copy the records.
     let mut placed = vec![false; module.link_symbols.len()];
     for object in &objects {
@@ -86,14 +95,18 @@ fn merge_info(module: &mut Module<'_>) {
             }
         }
         let mut create = |module: &mut Module<'_>, function: FunctionId| {
-            let Some(link) = module.symbols[module.functions[function].symbol].link else { return };
+            let Some(link) = module.symbols[module.functions[function].symbol].link else {
+                return;
+            };
             if !module.functions[function].edges_count
                 || !module.link_symbols[link].live.is_live()
                 || std::mem::replace(&mut placed[link.index_u32() as usize], true)
             {
                 return;
             }
-            let Some(chosen) = module.link_function(link) else { return };
+            let Some(chosen) = module.link_function(link) else {
+                return;
+            };
             let mut records = Vec::new();
             if let Some(section) = module.functions[chosen].views.sass.info {
                 for attribute in module.sections[section].attributes.iter() {
@@ -101,7 +114,10 @@ fn merge_info(module: &mut Module<'_>) {
                 }
             }
             records.reverse();
-            lists.push(MergedInfo { function: Some(chosen), records });
+            lists.push(MergedInfo {
+                function: Some(chosen),
+                records,
+            });
         };
         for id in object.symbols.iter() {
             let symbol = &module.symbols[id];
@@ -145,8 +161,11 @@ fn converted(
             return None;
         }
         attributes::EXTERNS => {
-            let kept: Vec<SymbolRef> =
-                refs.iter().copied().filter(|target| is_kept_extern(module, *target)).collect();
+            let kept: Vec<SymbolRef> = refs
+                .iter()
+                .copied()
+                .filter(|target| is_kept_extern(module, *target))
+                .collect();
             // A kernel's record keeps its place until propagation has filled or removed it.
             let waits = executable
                 && function.is_some_and(|function| {
@@ -159,12 +178,21 @@ fn converted(
                 return Some(id);
             }
             let row = attribute.clone();
-            return Some(created(module, Attribute { section: None, ..row }, &kept));
+            return Some(created(
+                module,
+                Attribute {
+                    section: None,
+                    ..row
+                },
+                &kept,
+            ));
         }
         attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => return Some(id),
         _ => {}
     }
-    refs.iter().all(|target| survives(module, *target)).then_some(id)
+    refs.iter()
+        .all(|target| survives(module, *target))
+        .then_some(id)
 }
 
 /// Whether what a record refers to is part of the output.
@@ -175,9 +203,9 @@ fn survives(module: &Module<'_>, target: SymbolRef) -> bool {
         SymbolRef::Symbol(symbol) => {
             let row = &module.symbols[symbol];
             let Some(link) = row.link else { return false };
-            let losing = row.function.is_some_and(|function| {
-                module.functions[function].state == FunctionState::Losing
-            });
+            let losing = row
+                .function
+                .is_some_and(|function| module.functions[function].state == FunctionState::Losing);
             module.link_symbols[link].live.is_live() && !losing
         }
     }
@@ -185,11 +213,15 @@ fn survives(module: &Module<'_>, target: SymbolRef) -> bool {
 
 /// EXTERNS keeps functions that stay undefined, and kernels.
 pub(crate) fn is_kept_extern(module: &Module<'_>, target: SymbolRef) -> bool {
-    let Some(symbol) = target.symbol() else { return false };
+    let Some(symbol) = target.symbol() else {
+        return false;
+    };
     let row = &module.symbols[symbol];
     let Some(link) = row.link else { return false };
     let link = &module.link_symbols[link];
-    let entry = link.definition.is_some_and(|symbol| module.symbols[symbol].is_entry());
+    let entry = link
+        .definition
+        .is_some_and(|symbol| module.symbols[symbol].is_entry());
     row.is_function() && link.live.is_live() && (link.definition.is_none() || entry)
 }
 
@@ -207,7 +239,14 @@ pub(crate) fn created<'data>(
 
 /// A record without payload.
 pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute<'data> {
-    Attribute { section: None, format, code, value, refs: 0..0, rest: &[] }
+    Attribute {
+        section: None,
+        format,
+        code,
+        value,
+        refs: 0..0,
+        rest: &[],
+    }
 }
 
 fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
@@ -217,17 +256,23 @@ fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
     let specific = u16::from(module.target.suffix == Suffix::Specific);
     let mut merged: Vec<(u8, u8, u16)> =
         vec![(format::BVAL, compat::CUDA_ACCELERATOR_TARGET, specific)];
-    let merge = |merged: &mut Vec<(u8, u8, u16)>, format, code, value| {
-        match merged.iter_mut().skip(1).find(|(_, known, _)| *known == code) {
-            Some((_, _, old)) => *old = compat::merge(code, *old, value),
-            None => merged.push((format, code, value)),
-        }
+    let merge = |merged: &mut Vec<(u8, u8, u16)>, format, code, value| match merged
+        .iter_mut()
+        .skip(1)
+        .find(|(_, known, _)| *known == code)
+    {
+        Some((_, _, old)) => *old = compat::merge(code, *old, value),
+        None => merged.push((format, code, value)),
     };
     let mut warnings = Vec::new();
     for (id, object) in module.included_objects() {
-        let mut sections =
-            object.sections.iter().filter(|id| module.sections[*id].kind == SectionKind::Compat);
-        let Some(section) = sections.next() else { continue };
+        let mut sections = object
+            .sections
+            .iter()
+            .filter(|id| module.sections[*id].kind == SectionKind::Compat);
+        let Some(section) = sections.next() else {
+            continue;
+        };
         let records = &module.attributes[module.sections[section].attributes];
         for record in records {
             if compat::is_merged(record.code) {
@@ -267,13 +312,31 @@ fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
 
 fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
-    let object_name = if options.debug { options.output_name.as_str() } else { "" };
-    let (tool, version, branch) = if options.stamp_nvlink {
-        (toolkit::STAMP_TOOL, toolkit::STAMP_VERSION, toolkit::STAMP_BRANCH)
+    let object_name = if options.debug {
+        options.output_name.as_str()
     } else {
-        ("cuweld", concat!("cuweld ", env!("CARGO_PKG_VERSION")), "open source")
+        ""
     };
-    let own = tool_info(object_name, tool, version, branch, &options.recorded_options);
+    let (tool, version, branch) = if options.stamp_nvlink {
+        (
+            toolkit::STAMP_TOOL,
+            toolkit::STAMP_VERSION,
+            toolkit::STAMP_BRANCH,
+        )
+    } else {
+        (
+            "cuweld",
+            concat!("cuweld ", env!("CARGO_PKG_VERSION")),
+            "open source",
+        )
+    };
+    let own = tool_info(
+        object_name,
+        tool,
+        version,
+        branch,
+        &options.recorded_options,
+    );
     let note = |ty, desc: &[u8]| Note {
         section: None,
         owner: toolkit::NOTE_OWNER,
@@ -282,7 +345,10 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
     };
     let mut tools = vec![module.notes.push(note(toolkit::NOTE_TOOL_INFO, &own))];
     let mut virtual_sm: Option<u16> = None;
-    let objects: Vec<_> = module.included_objects().map(|(_, object)| object.notes).collect();
+    let objects: Vec<_> = module
+        .included_objects()
+        .map(|(_, object)| object.notes)
+        .collect();
     for notes in objects {
         for id in notes.iter() {
             let row = &module.notes[id];

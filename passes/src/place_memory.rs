@@ -91,8 +91,10 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
         }
     }
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
-    let objects: Vec<_> =
-        module.included_objects().map(|(_, object)| object.sections).collect();
+    let objects: Vec<_> = module
+        .included_objects()
+        .map(|(_, object)| object.sections)
+        .collect();
     let mut constant_ends: Vec<(u8, u64)> = Vec::new();
     for sections in objects {
         for id in sections.iter() {
@@ -125,7 +127,9 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
     let mut commons = Vec::new();
     for id in ids {
         let link = module.link_symbols[id];
-        let Some(definition) = link.definition else { continue };
+        let Some(definition) = link.definition else {
+            continue;
+        };
         let symbol = &module.symbols[definition];
         let value = match symbol.place {
             _ if symbol.is_function() => Some(symbol.value),

@@ -95,7 +95,11 @@ impl Pass for PlanRelocations {
         cx.statistics.add("kept", kept);
         cx.statistics.add("applied", applied);
         cx.statistics.add("dropped", dropped);
-        if failed { Err(PassError::Diagnosed) } else { Ok(Changed::Yes) }
+        if failed {
+            Err(PassError::Diagnosed)
+        } else {
+            Ok(Changed::Yes)
+        }
     }
 }
 
@@ -135,21 +139,35 @@ fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
         Refusal::Internal(text) => (format!("Internal error: {text}"), None),
         Refusal::Unsupported(text) => (format!("cuweld: unsupported: {text}"), Some(text)),
     };
-    let name = reloc_type(reloc.ty)
-        .map_or_else(|| format!("type {:#x}", reloc.ty), |row| format!("R_CUDA_{}", row.name));
+    let name = reloc_type(reloc.ty).map_or_else(
+        || format!("type {:#x}", reloc.ty),
+        |row| format!("R_CUDA_{}", row.name),
+    );
     let target = match reloc.target {
         SymbolRef::None => "no symbol".to_owned(),
         SymbolRef::Symbol(symbol) => {
-            format!("symbol '{}'", String::from_utf8_lossy(module.symbols[symbol].name))
+            format!(
+                "symbol '{}'",
+                String::from_utf8_lossy(module.symbols[symbol].name)
+            )
         }
         SymbolRef::Section(section) => {
-            format!("section '{}'", String::from_utf8_lossy(module.sections[section].name))
+            format!(
+                "section '{}'",
+                String::from_utf8_lossy(module.sections[section].name)
+            )
         }
     };
     let mut diagnostic = Diagnostic::fatal(message)
-        .note(format!("{name} at offset {:#x} against {target}", reloc.offset))
+        .note(format!(
+            "{name} at offset {:#x} against {target}",
+            reloc.offset
+        ))
         .note(located(module, reloc.section))
-        .at(module.sections[reloc.section].object.index_u32(), id.index_u32());
+        .at(
+            module.sections[reloc.section].object.index_u32(),
+            id.index_u32(),
+        );
     if why.is_some() {
         diagnostic = diagnostic.help("please report this input");
     }
@@ -181,9 +199,11 @@ impl Facts {
                 relocated[owner.index()] = true;
             }
         }
-        Facts { losing_variables: losing_variables(module), relocated }
+        Facts {
+            losing_variables: losing_variables(module),
+            relocated,
+        }
     }
-
 }
 
 /// The address of dynamic shared memory in the code of the function that owns a section.
@@ -208,7 +228,11 @@ fn losing_variables(module: &Module<'_>) -> Vec<(SectionId, u64, u64)> {
                 continue;
             };
             if module.link_symbols[link].definition != Some(id) {
-                ranges.push((section, symbol.value, symbol.value.saturating_add(symbol.size)));
+                ranges.push((
+                    section,
+                    symbol.value,
+                    symbol.value.saturating_add(symbol.size),
+                ));
             }
         }
     }
@@ -219,16 +243,13 @@ fn losing_variables(module: &Module<'_>) -> Vec<(SectionId, u64, u64)> {
 /// Whether a place lies in one of the ranges, which do not overlap.
 fn lies_in(ranges: &[(SectionId, u64, u64)], section: SectionId, offset: u64) -> bool {
     let after = ranges.partition_point(|(known, start, _)| (*known, *start) <= (section, offset));
-    after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|(known, _, end)| {
-        *known == section && offset < *end
-    })
+    after
+        .checked_sub(1)
+        .and_then(|index| ranges.get(index))
+        .is_some_and(|(known, _, end)| *known == section && offset < *end)
 }
 
-fn plan(
-    module: &Module<'_>,
-    reloc: &Reloc,
-    facts: &Facts,
-) -> Result<RelocPlan, Refusal> {
+fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, Refusal> {
     if !module.is_section_linked(reloc.section) {
         return Ok(RelocPlan::Gone);
     }
@@ -255,7 +276,11 @@ fn plan(
     };
     // A REL row against a moved section loses its in-place addend (`relocs.md` section 2).
     let rela = is_rela || moved != 0;
-    let addend = if rela { reloc.addend.wrapping_add(moved as i64) } else { 0 };
+    let addend = if rela {
+        reloc.addend.wrapping_add(moved as i64)
+    } else {
+        0
+    };
     let in_range = reloc.offset < module.sections[patched].size();
     let keep = || {
         if in_range {
@@ -267,12 +292,20 @@ fn plan(
     let apply = |value: u64| {
         if in_range {
             let value = value.wrapping_add(reloc.addend as u64);
-            Ok(RelocPlan::Apply { ty, value, in_place: !rela })
+            Ok(RelocPlan::Apply {
+                ty,
+                value,
+                in_place: !rela,
+            })
         } else {
             Err(Refusal::Internal("reloc address not found"))
         }
     };
-    let descriptor = || Err(Refusal::Unsupported("a function descriptor of something else"));
+    let descriptor = || {
+        Err(Refusal::Unsupported(
+            "a function descriptor of something else",
+        ))
+    };
     match target {
         TargetKind::Function => match class {
             Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
@@ -280,9 +313,9 @@ fn plan(
         },
         TargetKind::Global | TargetKind::ReservedShared => match class {
             Some(RelocClass::FunctionDescriptor) => descriptor(),
-            Some(RelocClass::Clear) if target == TargetKind::ReservedShared => {
-                Err(Refusal::Unsupported("clearing a reserved shared memory site"))
-            }
+            Some(RelocClass::Clear) if target == TargetKind::ReservedShared => Err(
+                Refusal::Unsupported("clearing a reserved shared memory site"),
+            ),
             _ => keep(),
         },
         TargetKind::DeadFunction => match class {
@@ -300,9 +333,9 @@ fn plan(
         TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::UndefinedWeak => match class {
             None => Err(Refusal::Internal("unexpected NVRS")),
             Some(RelocClass::FunctionDescriptor) => descriptor(),
-            Some(RelocClass::PcRelative) => {
-                Err(Refusal::Internal("PC relative branch address should be in the same section"))
-            }
+            Some(RelocClass::PcRelative) => Err(Refusal::Internal(
+                "PC relative branch address should be in the same section",
+            )),
             Some(RelocClass::Driver) => match target {
                 TargetKind::Known { emitted: false, .. } => {
                     Err(Refusal::Internal("reference to deleted symbol"))
@@ -332,14 +365,13 @@ fn target_kind(
 ) -> Result<TargetKind, Refusal> {
     match reloc.target {
         SymbolRef::None => Ok(TargetKind::Nothing),
-        SymbolRef::Section(section) => {
-            Ok(match module.sections[section].kind {
-                SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
-                _ => {
-                    TargetKind::Known { value: contribution(module, section), emitted: true }
-                }
-            })
-        }
+        SymbolRef::Section(section) => Ok(match module.sections[section].kind {
+            SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            _ => TargetKind::Known {
+                value: contribution(module, section),
+                emitted: true,
+            },
+        }),
         SymbolRef::Symbol(symbol) => symbol_kind(module, symbol, patched, facts),
     }
 }
@@ -351,7 +383,9 @@ fn symbol_kind(
     facts: &Facts,
 ) -> Result<TargetKind, Refusal> {
     let symbol = &module.symbols[id];
-    let Some(link) = symbol.link else { return Ok(TargetKind::Nothing) };
+    let Some(link) = symbol.link else {
+        return Ok(TargetKind::Nothing);
+    };
     let link = &module.link_symbols[link];
     if symbol.is_function() {
         // Line tables of a copy that never was part of the link lose their rows; .debug_info keeps
@@ -373,15 +407,23 @@ fn symbol_kind(
             TargetKind::Function
         });
     }
-    if matches!(symbol.ty, stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE) {
-        return Err(Refusal::Unsupported("texture, sampler and surface references"));
+    if matches!(
+        symbol.ty,
+        stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE
+    ) {
+        return Err(Refusal::Unsupported(
+            "texture, sampler and surface references",
+        ));
     }
     if symbol.ty == stt::NOTYPE {
         return Ok(TargetKind::Nothing);
     }
     let Some(definition) = link.definition else {
         return Ok(if symbol.is_shared() {
-            TargetKind::Known { value: dynamic_shared(module, patched), emitted: false }
+            TargetKind::Known {
+                value: dynamic_shared(module, patched),
+                emitted: false,
+            }
         } else if toolkit::is_reserved_shared_symbol(symbol.name) {
             TargetKind::ReservedShared
         } else if toolkit::is_unified_table_symbol(symbol.name) {
@@ -394,14 +436,18 @@ fn symbol_kind(
     };
     let value = link.value.unwrap_or(0);
     let definition = &module.symbols[definition];
-    let known = TargetKind::Known { value, emitted: !definition.is_compiler_constant() };
+    let known = TargetKind::Known {
+        value,
+        emitted: !definition.is_compiler_constant(),
+    };
     Ok(match definition.place {
         SymbolPlace::Common => TargetKind::Global,
         SymbolPlace::Section(section) => match module.sections[section].kind {
             SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
-            SectionKind::ModuleShared | SectionKind::KernelShared => {
-                TargetKind::Known { value, emitted: false }
-            }
+            SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
+                value,
+                emitted: false,
+            },
             _ => known,
         },
         _ => known,

@@ -99,8 +99,11 @@ impl Pass for PropagateResources {
         if failed {
             return Err(PassError::Diagnosed);
         }
-        let lists: Vec<Option<FunctionId>> =
-            module.merged_info.iter().map(|list| list.function).collect();
+        let lists: Vec<Option<FunctionId>> = module
+            .merged_info
+            .iter()
+            .map(|list| list.function)
+            .collect();
         for (index, function) in lists.into_iter().enumerate() {
             let Some(function) = function else { continue };
             let Some(link) = module.symbols[module.functions[function].symbol].link else {
@@ -108,7 +111,11 @@ impl Pass for PropagateResources {
             };
             if module.symbols[module.functions[function].symbol].is_entry() {
                 let summary = summaries.of(graph, link);
-                let mut list = KernelList { module, index, cx_arena: cx.arena };
+                let mut list = KernelList {
+                    module,
+                    index,
+                    cx_arena: cx.arena,
+                };
                 list.add(&summaries, summary);
             }
         }
@@ -129,7 +136,9 @@ struct KernelList<'m, 'data> {
 impl<'data> KernelList<'_, 'data> {
     fn find(&self, code: u8) -> Option<usize> {
         let records = &self.module.merged_info[self.index].records;
-        records.iter().position(|id| self.module.attributes[*id].code == code)
+        records
+            .iter()
+            .position(|id| self.module.attributes[*id].code == code)
     }
 
     fn at(&self, place: usize) -> Attribute<'data> {
@@ -166,7 +175,10 @@ impl<'data> KernelList<'_, 'data> {
             .map(|place| self.module.refs(&self.at(place)).to_vec())
             .unwrap_or_default();
         for (_, link) in &summary.externs {
-            if !externs.iter().any(|target| self.link_of(*target) == Some(*link)) {
+            if !externs
+                .iter()
+                .any(|target| self.link_of(*target) == Some(*link))
+            {
                 externs.push(SymbolRef::Symbol(self.module.link_symbols[*link].first));
             }
         }
@@ -185,9 +197,16 @@ impl<'data> KernelList<'_, 'data> {
         let own: Vec<SymbolRef> = place
             .map(|place| self.module.refs(&self.at(place)).to_vec())
             .unwrap_or_default();
-        let own_links: Vec<LinkSymbolId> =
-            own.iter().filter_map(|target| self.link_of(*target)).collect();
-        if !own.is_empty() && summary.externs.iter().all(|(_, link)| own_links.contains(link)) {
+        let own_links: Vec<LinkSymbolId> = own
+            .iter()
+            .filter_map(|target| self.link_of(*target))
+            .collect();
+        if !own.is_empty()
+            && summary
+                .externs
+                .iter()
+                .all(|(_, link)| own_links.contains(link))
+        {
             return;
         }
         if let Some(place) = place {
@@ -216,7 +235,9 @@ impl<'data> KernelList<'_, 'data> {
     fn add(&mut self, summaries: &Summaries, summary: &Summary) {
         // a. Call-return stack.
         let crs = summary.crs.unwrap_or(u32::MAX);
-        let own = self.find(code::CRS_STACK_SIZE).or_else(|| self.find(code::SYNC_STACK));
+        let own = self
+            .find(code::CRS_STACK_SIZE)
+            .or_else(|| self.find(code::SYNC_STACK));
         match own {
             Some(place) => {
                 let record = self.words(self.at(place).code, &[crs]);
@@ -256,7 +277,9 @@ impl<'data> KernelList<'_, 'data> {
             let own_value = own.as_ref().map(|record| record.value);
             match code {
                 code::NUM_MBARRIERS => {
-                    let sum = summary.mbarriers(summaries).wrapping_add(own_value.unwrap_or(0));
+                    let sum = summary
+                        .mbarriers(summaries)
+                        .wrapping_add(own_value.unwrap_or(0));
                     self.set(value_record(format::HVAL, code, sum), &[]);
                 }
                 code::VRC_CTA_INIT_COUNT | code::NUM_BARRIERS => {
@@ -308,21 +331,36 @@ fn registers<'data>(
     for (link, _) in kernels {
         is_kernel[link.index()] = true;
     }
-    let Some(list) = module.merged_info.first() else { return };
+    let Some(list) = module.merged_info.first() else {
+        return;
+    };
     let records = list.records.clone();
     for (place, id) in records.into_iter().enumerate() {
         let row = module.attributes[id].clone();
         if row.code != code::REGCOUNT {
             continue;
         }
-        let Some(&target @ SymbolRef::Symbol(symbol)) = module.refs(&row).first() else { continue };
-        let Some(link) = module.symbols[symbol].link.filter(|link| is_kernel[link.index()]) else {
+        let Some(&target @ SymbolRef::Symbol(symbol)) = module.refs(&row).first() else {
+            continue;
+        };
+        let Some(link) = module.symbols[symbol]
+            .link
+            .filter(|link| is_kernel[link.index()])
+        else {
             continue;
         };
         let most = summaries.of(graph, link).registers;
         if row.word(0) != Some(most) {
             let rest = arena.bytes(&most.to_le_bytes());
-            let id = created(module, Attribute { section: None, rest, ..row }, &[target]);
+            let id = created(
+                module,
+                Attribute {
+                    section: None,
+                    rest,
+                    ..row
+                },
+                &[target],
+            );
             module.merged_info[0].records[place] = id;
         }
     }
@@ -337,11 +375,12 @@ fn stack<'data>(
     graph: &crate::analysis::CallGraph,
     arena: &'data cuweld_ir::Arena,
 ) {
-    let in_local_list = |link: LinkSymbolId| {
-        module.symbols[module.link_symbols[link].first].bind != stb::GLOBAL
-    };
-    let (local, global): (Vec<_>, Vec<_>) =
-        kernels.iter().map(|(link, _)| *link).partition(|link| in_local_list(*link));
+    let in_local_list =
+        |link: LinkSymbolId| module.symbols[module.link_symbols[link].first].bind != stb::GLOBAL;
+    let (local, global): (Vec<_>, Vec<_>) = kernels
+        .iter()
+        .map(|(link, _)| *link)
+        .partition(|link| in_local_list(*link));
     for link in local.into_iter().chain(global) {
         let summary = summaries.of(graph, link);
         let target = SymbolRef::Symbol(module.link_symbols[link].first);
@@ -359,7 +398,11 @@ fn stack<'data>(
                 list.records.push(id);
             }
         };
-        append(module, code::MIN_STACK_SIZE, summary.stack.unwrap_or(u32::MAX));
+        append(
+            module,
+            code::MIN_STACK_SIZE,
+            summary.stack.unwrap_or(u32::MAX),
+        );
         if let Some(size) = summary.region_stack {
             append(module, code::SAM_REGION_STACK_SIZE, size);
         }

@@ -7,22 +7,22 @@
 use cuweld_ir::Phase;
 use serde::de::DeserializeOwned;
 
-use crate::classify::Classify;
-use crate::select_objects::SelectObjects;
-use crate::symbol_resolve::SymbolResolve;
 use crate::callgraph_dce::CallgraphDce;
-use crate::merge_metadata::MergeMetadata;
-use crate::propagate_resources::PropagateResources;
-use crate::place_memory::PlaceMemory;
-use crate::plan_relocations::PlanRelocations;
-use crate::layout_output::LayoutOutput;
-use crate::relocate::Relocate;
+use crate::classify::Classify;
 use crate::emit::Emit;
+use crate::layout_output::LayoutOutput;
+use crate::merge_metadata::MergeMetadata;
 use crate::options::OptionError;
 use crate::options::OptionInfo;
 use crate::options::PassOptions;
 use crate::pass::Pass;
+use crate::place_memory::PlaceMemory;
+use crate::plan_relocations::PlanRelocations;
+use crate::propagate_resources::PropagateResources;
+use crate::relocate::Relocate;
+use crate::select_objects::SelectObjects;
 use crate::suggest;
+use crate::symbol_resolve::SymbolResolve;
 
 /// What is known of a pass.
 pub struct PassInfo {
@@ -153,16 +153,46 @@ impl Registry {
 
 /// The passes of cuweld, in the order of the standard pipeline.
 fn register_standard(registry: &mut Registry) {
-    registry.register(PassInfo::plain(|| Box::new(Classify), include_str!("classify.rs")));
-    registry.register(PassInfo::plain(|| Box::new(SelectObjects), include_str!("select_objects.rs")));
-    registry.register(PassInfo::plain(|| Box::new(SymbolResolve), include_str!("symbol_resolve.rs")));
-    registry.register(PassInfo::plain(|| Box::new(CallgraphDce), include_str!("callgraph_dce.rs")));
-    registry.register(PassInfo::plain(|| Box::new(MergeMetadata), include_str!("merge_metadata.rs")));
-    registry.register(PassInfo::plain(|| Box::new(PropagateResources), include_str!("propagate_resources.rs")));
-    registry.register(PassInfo::plain(|| Box::new(PlaceMemory), include_str!("place_memory.rs")));
-    registry.register(PassInfo::plain(|| Box::new(PlanRelocations), include_str!("plan_relocations.rs")));
-    registry.register(PassInfo::plain(|| Box::new(LayoutOutput), include_str!("layout_output.rs")));
-    registry.register(PassInfo::plain(|| Box::new(Relocate), include_str!("relocate.rs")));
+    registry.register(PassInfo::plain(
+        || Box::new(Classify),
+        include_str!("classify.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(SelectObjects),
+        include_str!("select_objects.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(SymbolResolve),
+        include_str!("symbol_resolve.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(CallgraphDce),
+        include_str!("callgraph_dce.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(MergeMetadata),
+        include_str!("merge_metadata.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(PropagateResources),
+        include_str!("propagate_resources.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(PlaceMemory),
+        include_str!("place_memory.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(PlanRelocations),
+        include_str!("plan_relocations.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(LayoutOutput),
+        include_str!("layout_output.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(Relocate),
+        include_str!("relocate.rs"),
+    ));
     registry.register(PassInfo::plain(|| Box::new(Emit), include_str!("emit.rs")));
 }
 

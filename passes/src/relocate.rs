@@ -56,8 +56,19 @@ impl Pass for Relocate {
                 continue;
             };
             match reloc.plan {
-                RelocPlan::Apply { ty, value, in_place } => {
-                    apply(module, &mut patches, id, reloc, section, (ty, value, in_place));
+                RelocPlan::Apply {
+                    ty,
+                    value,
+                    in_place,
+                } => {
+                    apply(
+                        module,
+                        &mut patches,
+                        id,
+                        reloc,
+                        section,
+                        (ty, value, in_place),
+                    );
                 }
                 RelocPlan::Clear => {
                     let field = reloc_type(reloc.ty).and_then(|row| row.field);
@@ -78,7 +89,11 @@ impl Pass for Relocate {
         // The writer finds a section's patches by binary search; the sort is stable.
         patches.sort_by_key(|patch| patch.section);
         cx.statistics.add("patches", patches.len() as u64);
-        let changed = if patches.is_empty() { Changed::No } else { Changed::Yes };
+        let changed = if patches.is_empty() {
+            Changed::No
+        } else {
+            Changed::Yes
+        };
         module.patches = patches;
         Ok(changed)
     }
@@ -93,20 +108,39 @@ fn apply(
     (ty, value, in_place): (u32, u64, bool),
 ) {
     let Some(row) = reloc_type(ty) else { return };
-    let Some(field) = row.field.filter(|_| row.class != RelocClass::None) else { return };
+    let Some(field) = row.field.filter(|_| row.class != RelocClass::None) else {
+        return;
+    };
     let mut push = |bit: u8, width: u8, value: u64, add: bool| {
-        patches.push(Patch { section, offset: reloc.offset, bit, width, value, add, cause });
+        patches.push(Patch {
+            section,
+            offset: reloc.offset,
+            bit,
+            width,
+            value,
+            add,
+            cause,
+        });
     };
     // Byte slices of a wider value add the old byte before slicing.
     let slice = in_place && field.width == 8 && field.shift > 0;
     let value = if slice {
         let site = usize::try_from(reloc.offset).unwrap_or(usize::MAX);
-        let old = module.sections[section].bytes().get(site).copied().unwrap_or(0);
+        let old = module.sections[section]
+            .bytes()
+            .get(site)
+            .copied()
+            .unwrap_or(0);
         value.wrapping_add(old.into())
     } else {
         value
     };
-    push(field.bit, field.width, value >> field.shift, in_place && !slice);
+    push(
+        field.bit,
+        field.width,
+        value >> field.shift,
+        in_place && !slice,
+    );
     let bank = constant_bank(module, reloc.target);
     match row.bank {
         BankField::None => {}
@@ -125,12 +159,11 @@ fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
         SymbolRef::Section(section) => Some(section),
         SymbolRef::Symbol(symbol) => {
             let link = module.symbols[symbol].link;
-            link.and_then(|link| module.link_symbols[link].definition).and_then(|definition| {
-                match module.symbols[definition].place {
+            link.and_then(|link| module.link_symbols[link].definition)
+                .and_then(|definition| match module.symbols[definition].place {
                     SymbolPlace::Section(section) => Some(section),
                     _ => None,
-                }
-            })
+                })
         }
         SymbolRef::None => None,
     };

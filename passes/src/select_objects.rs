@@ -7,8 +7,8 @@
 use cuweld_ir::Module;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::symbol::stb;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -81,7 +81,11 @@ impl Pass for SelectObjects {
                 }
             }
             module.objects[id].state = state;
-            let counter = if state.is_included() { "included" } else { "skipped" };
+            let counter = if state.is_included() {
+                "included"
+            } else {
+                "skipped"
+            };
             cx.statistics.add(counter, 1);
         }
         Ok(Changed::Yes)

@@ -59,10 +59,16 @@ impl Pass for SymbolResolve {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let mut resolver =
-            Resolver { module, diagnostics: Vec::new(), names: HashMap::default() };
-        let objects: Vec<_> =
-            resolver.module.included_objects().map(|(_, object)| object.symbols).collect();
+        let mut resolver = Resolver {
+            module,
+            diagnostics: Vec::new(),
+            names: HashMap::default(),
+        };
+        let objects: Vec<_> = resolver
+            .module
+            .included_objects()
+            .map(|(_, object)| object.symbols)
+            .collect();
         for symbols in objects {
             for function in [true, false] {
                 for id in symbols.iter() {
@@ -74,14 +80,16 @@ impl Pass for SymbolResolve {
             }
         }
         let diagnostics = std::mem::take(&mut resolver.diagnostics);
-        cx.statistics.add("link symbols", module.link_symbols.len() as u64);
+        cx.statistics
+            .add("link symbols", module.link_symbols.len() as u64);
         if diagnostics.is_empty() {
             return Ok(Changed::Yes);
         }
         for diagnostic in diagnostics {
             cx.diagnostics.emit(diagnostic);
         }
-        cx.diagnostics.emit(Diagnostic::fatal("merge_elf failed").at(u32::MAX, u32::MAX));
+        cx.diagnostics
+            .emit(Diagnostic::fatal("merge_elf failed").at(u32::MAX, u32::MAX));
         Err(PassError::Diagnosed)
     }
 }
@@ -151,7 +159,12 @@ impl<'data> Resolver<'_, 'data> {
         if other.is_function() != symbol.is_function()
             || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
         {
-            self.conflict("Memory space doesn't match for", "first specified in", id, reference);
+            self.conflict(
+                "Memory space doesn't match for",
+                "first specified in",
+                id,
+                reference,
+            );
             return;
         }
         if symbol.is_function() {
@@ -179,7 +192,9 @@ impl<'data> Resolver<'_, 'data> {
             );
             // nvlink goes on to report the second definition, if there are two.
         }
-        let Some(function) = symbol.function else { return };
+        let Some(function) = symbol.function else {
+            return;
+        };
         let Some(old) = other.function else {
             self.define(link, id, symbol);
             self.choose(function);
@@ -226,14 +241,24 @@ impl<'data> Resolver<'_, 'data> {
             (_, SymbolPlace::Undefined) => {
                 let smaller_is_fine = known_common && symbol.size > known.size;
                 if sizes_differ && !smaller_is_fine {
-                    self.conflict("Size doesn't match for", "first specified in", id, reference);
+                    self.conflict(
+                        "Size doesn't match for",
+                        "first specified in",
+                        id,
+                        reference,
+                    );
                 } else if known.definition.is_none() && known.size == 0 {
                     self.module.link_symbols[link].size = symbol.size;
                 }
             }
             (false, place) => {
                 if sizes_differ {
-                    self.conflict("Size doesn't match for", "first specified in", id, reference);
+                    self.conflict(
+                        "Size doesn't match for",
+                        "first specified in",
+                        id,
+                        reference,
+                    );
                 }
                 self.define(link, id, symbol);
                 if is_common(place) {
@@ -277,7 +302,12 @@ impl<'data> Resolver<'_, 'data> {
                 let other = self.module.symbols[reference];
                 match (other.bind, symbol.bind) {
                     (stb::WEAK, stb::WEAK) | (stb::GLOBAL, stb::WEAK) if sizes_differ => {
-                        self.conflict("Size doesn't match for", "first specified in", id, reference);
+                        self.conflict(
+                            "Size doesn't match for",
+                            "first specified in",
+                            id,
+                            reference,
+                        );
                     }
                     (_, stb::WEAK) => {}
                     (stb::WEAK, _) => {
@@ -305,7 +335,10 @@ impl<'data> Resolver<'_, 'data> {
     fn conflict(&mut self, what: &str, first: &str, id: SymbolId, other: SymbolId) {
         let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
         let (file, first_file) = (self.file(id), self.file(other));
-        let message = format!("{what} '{}' in '{file}', {first} '{first_file}'", text(new.name));
+        let message = format!(
+            "{what} '{}' in '{file}', {first} '{first_file}'",
+            text(new.name)
+        );
         self.push(
             id,
             Diagnostic::error(message)
@@ -318,7 +351,8 @@ impl<'data> Resolver<'_, 'data> {
         let symbol = &self.module.symbols[id];
         let ordinal = id.index_u32();
         let second = u32::from(!symbol.is_function()) << 31;
-        self.diagnostics.push(diagnostic.at(symbol.object.index_u32(), second | ordinal));
+        self.diagnostics
+            .push(diagnostic.at(symbol.object.index_u32(), second | ordinal));
     }
 }
 

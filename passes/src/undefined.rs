@@ -57,7 +57,9 @@ pub(crate) fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> 
 fn callers(module: &Module<'_>, id: LinkSymbolId, limit: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for reloc in module.relocs.values() {
-        let Some(symbol) = reloc.target.symbol() else { continue };
+        let Some(symbol) = reloc.target.symbol() else {
+            continue;
+        };
         if module.symbols[symbol].link != Some(id) || !module.is_section_linked(reloc.section) {
             continue;
         }
@@ -66,7 +68,10 @@ fn callers(module: &Module<'_>, id: LinkSymbolId, limit: usize) -> Vec<String> {
             Some(function) => String::from_utf8_lossy(module.function_name(function)).into_owned(),
             None => String::from_utf8_lossy(section.name).into_owned(),
         };
-        let place = format!("'{place}' in '{}'", module.objects[section.object].display());
+        let place = format!(
+            "'{place}' in '{}'",
+            module.objects[section.object].display()
+        );
         if !found.contains(&place) {
             found.push(place);
             if found.len() == limit {
@@ -91,4 +96,3 @@ fn known_library(name: &[u8]) -> Option<&'static str> {
         None
     }
 }
-

@@ -117,17 +117,19 @@ struct PassesArgs {
 
 fn parse_target(name: &str) -> Result<Target, String> {
     Target::parse(name).ok_or_else(|| {
-        let known: Vec<String> = Target::ALL.iter().map(|(sm, _)| format!("sm_{sm}")).collect();
-        format!("no such architecture; known are {} and their variants", known.join(" "))
+        let known: Vec<String> = Target::ALL
+            .iter()
+            .map(|(sm, _)| format!("sm_{sm}"))
+            .collect();
+        format!(
+            "no such architecture; known are {} and their variants",
+            known.join(" ")
+        )
     })
 }
 
 /// Runs the program: `arguments` begin with the program's name.
-pub fn run(
-    arguments: &[String],
-    stdout: &mut dyn Write,
-    stderr: &mut dyn Write,
-) -> io::Result<u8> {
+pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -188,7 +190,11 @@ fn run_link(args: &LinkArgs, stderr: &mut dyn Write) -> io::Result<u8> {
             debug: args.debug,
             recorded_options: format!("-arch {} ", args.arch),
             output_name: args.output.file_name().map_or(String::new(), |name| {
-                if args.debug { name.to_string_lossy().into_owned() } else { String::new() }
+                if args.debug {
+                    name.to_string_lossy().into_owned()
+                } else {
+                    String::new()
+                }
             }),
             stamp_nvlink,
             ..Default::default()
@@ -202,7 +208,9 @@ fn run_link(args: &LinkArgs, stderr: &mut dyn Write) -> io::Result<u8> {
         && let Err(error) = write_atomically(&args.output, &bytes)
     {
         let name = args.output.display();
-        reporter.report(&Diagnostic::fatal(format!("cannot write '{name}': {error}")))?;
+        reporter.report(&Diagnostic::fatal(format!(
+            "cannot write '{name}': {error}"
+        )))?;
     }
     Ok(reporter.exit_code())
 }
@@ -213,7 +221,10 @@ fn run_passes(args: &PassesArgs, stdout: &mut dyn Write, stderr: &mut dyn Write)
         let source = match Embedded.find(name) {
             Some(source) => source,
             None => match std::fs::read_to_string(Path::new(name)) {
-                Ok(text) => cuweld_passes::pipeline::Source { name: name.clone(), text },
+                Ok(text) => cuweld_passes::pipeline::Source {
+                    name: name.clone(),
+                    text,
+                },
                 Err(error) => {
                     writeln!(stderr, "error: cannot read pipeline '{name}': {error}")?;
                     return Ok(1);
@@ -245,7 +256,9 @@ fn run_passes(args: &PassesArgs, stdout: &mut dyn Write, stderr: &mut dyn Write)
                 Ok(0)
             }
             None => {
-                let meant = registry.suggest(name).map_or(String::new(), |word| format!("; did you mean '{word}'?"));
+                let meant = registry
+                    .suggest(name)
+                    .map_or(String::new(), |word| format!("; did you mean '{word}'?"));
                 writeln!(stderr, "error: no pass '{name}'{meant}")?;
                 Ok(1)
             }

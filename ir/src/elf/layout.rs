@@ -6,7 +6,11 @@ use crate::target::section_types::sht;
 
 /// Rounds up to an alignment; 0 and 1 mean none.
 pub fn align_up(value: u64, align: u64) -> u64 {
-    if align > 1 { value.next_multiple_of(align) } else { value }
+    if align > 1 {
+        value.next_multiple_of(align)
+    } else {
+        value
+    }
 }
 
 /// Gives every section its file offset, then places the header tables: sections in index order at

@@ -14,7 +14,11 @@ pub struct NameTable {
 
 impl Default for NameTable {
     fn default() -> Self {
-        NameTable { bytes: vec![0], index: HashTable::new(), state: FixedState::default() }
+        NameTable {
+            bytes: vec![0],
+            index: HashTable::new(),
+            state: FixedState::default(),
+        }
     }
 }
 
@@ -45,7 +49,10 @@ impl NameTable {
         let (bytes, state) = (&self.bytes, &self.state);
         self.index.insert_unique(hash, offset, |offset| {
             let rest = &bytes[*offset as usize..];
-            let end = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+            let end = rest
+                .iter()
+                .position(|byte| *byte == 0)
+                .unwrap_or(rest.len());
             state.hash_one(&rest[..end])
         });
         offset

@@ -18,7 +18,9 @@ pub fn split_notes(mut bytes: &[u8]) -> Option<Vec<RawNote<'_>>> {
     let mut notes = Vec::new();
     while !bytes.is_empty() {
         let word = |index: usize| -> Option<u32> {
-            Some(u32::from_le_bytes(bytes.get(index * 4..index * 4 + 4)?.try_into().ok()?))
+            Some(u32::from_le_bytes(
+                bytes.get(index * 4..index * 4 + 4)?.try_into().ok()?,
+            ))
         };
         let (owner_size, desc_size, ty) = (word(0)? as usize, word(1)? as usize, word(2)?);
         let owner = bytes.get(12..12usize.checked_add(owner_size)?)?;
@@ -99,10 +101,21 @@ mod tests {
         let notes = split_notes(&bytes).unwrap();
         assert_eq!(notes.len(), 2);
         assert_eq!(cuda_info_fields(notes[0].desc), Some((2, 90, 0x82)));
-        assert_eq!(notes[1], RawNote { owner: b"abc\0", ty: 7, desc: &[1, 2, 3] });
+        assert_eq!(
+            notes[1],
+            RawNote {
+                owner: b"abc\0",
+                ty: 7,
+                desc: &[1, 2, 3]
+            }
+        );
         for length in 1..bytes.len() - 1 {
             // A cut note is refused, except where the cut falls between the two notes.
-            assert_eq!(split_notes(&bytes[..length]).is_some(), length == 32, "{length}");
+            assert_eq!(
+                split_notes(&bytes[..length]).is_some(),
+                length == 32,
+                "{length}"
+            );
         }
     }
 

@@ -47,7 +47,11 @@ pub fn plan_object<'data>(
 
     let mut names = NameTable::new();
     let mut symbol_names = NameTable::new();
-    let mut plan = ElfPlan { e_type: row.e_type, e_flags: row.e_flags, ..Default::default() };
+    let mut plan = ElfPlan {
+        e_type: row.e_type,
+        e_flags: row.e_flags,
+        ..Default::default()
+    };
 
     let file = FileTables::of(row, symbols.len());
     // Mercury sections hold offsets into the string table and are copied as they are: their names
@@ -55,15 +59,26 @@ pub fn plan_object<'data>(
     for name in file.names {
         symbol_names.add(name);
     }
-    let order = file.order.unwrap_or_else(|| fresh_order(sections, symbols.len()));
+    let order = file
+        .order
+        .unwrap_or_else(|| fresh_order(sections, symbols.len()));
     let mut section_symbols = vec![0u32; sections.len()];
     let mut symbol_indices = vec![0u32; symbols.len()];
-    plan.symbols.push(PlanSymbol { name_offset: 0, info: 0, other: 0, shndx: 0, value: 0, size: 0 });
+    plan.symbols.push(PlanSymbol {
+        name_offset: 0,
+        info: 0,
+        other: 0,
+        shndx: 0,
+        value: 0,
+        size: 0,
+    });
     for entry in order {
         let index = plan.symbols.len() as u32;
         match entry {
             TableEntry::Section(ordinal) => {
-                let Some(section) = sections.get(ordinal) else { continue };
+                let Some(section) = sections.get(ordinal) else {
+                    continue;
+                };
                 // References name the section's first symbol.
                 if section_symbols[ordinal] == 0 {
                     section_symbols[ordinal] = index;
@@ -78,7 +93,9 @@ pub fn plan_object<'data>(
                 });
             }
             TableEntry::Symbol(ordinal) => {
-                let Some(symbol) = symbols.get(ordinal) else { continue };
+                let Some(symbol) = symbols.get(ordinal) else {
+                    continue;
+                };
                 symbol_indices[ordinal] = index;
                 plan.symbols.push(PlanSymbol {
                     name_offset: symbol_names.add(symbol.name),
@@ -99,12 +116,14 @@ pub fn plan_object<'data>(
     }
     let symbol_index = |reference: SymbolRef| match reference {
         SymbolRef::None => 0,
-        SymbolRef::Symbol(id) => {
-            row.symbols.ordinal(id).map_or(0, |ordinal| symbol_indices[ordinal])
-        }
-        SymbolRef::Section(id) => {
-            row.sections.ordinal(id).map_or(0, |ordinal| section_symbols[ordinal])
-        }
+        SymbolRef::Symbol(id) => row
+            .symbols
+            .ordinal(id)
+            .map_or(0, |ordinal| symbol_indices[ordinal]),
+        SymbolRef::Section(id) => row
+            .sections
+            .ordinal(id)
+            .map_or(0, |ordinal| section_symbols[ordinal]),
     };
     for call in &module.calls[row.calls] {
         symbol_names.add(call.prototype);
@@ -119,24 +138,29 @@ pub fn plan_object<'data>(
         let content = match (section.ty, section.content) {
             (_, SectionContent::Bytes(bytes)) if !bytes.is_empty() => {
                 let start = plan.pieces.len() as u32;
-                plan.pieces.extend(id.map(|section| PlanPiece { offset: 0, section }));
+                plan.pieces
+                    .extend(id.map(|section| PlanPiece { offset: 0, section }));
                 PlanContent::Pieces(start..plan.pieces.len() as u32)
             }
             (_, SectionContent::Bytes(_) | SectionContent::NoBits(_)) => PlanContent::None,
             (sht::REL | sht::RELA, _) => {
                 let start = plan.relocs.len() as u32;
-                plan.relocs.extend(module.relocs[section.relocs].iter().map(|reloc| PlanReloc {
-                    offset: reloc.offset,
-                    ty: reloc.ty,
-                    symbol: symbol_index(reloc.target),
-                    addend: reloc.addend,
-                }));
+                plan.relocs
+                    .extend(module.relocs[section.relocs].iter().map(|reloc| PlanReloc {
+                        offset: reloc.offset,
+                        ty: reloc.ty,
+                        symbol: symbol_index(reloc.target),
+                        addend: reloc.addend,
+                    }));
                 PlanContent::Relocs(start..plan.relocs.len() as u32)
             }
             (sht::CUDA_INFO | sht::CUDA_COMPAT, _) => {
                 for attribute in &module.attributes[section.attributes] {
-                    let refs: Vec<u32> =
-                        module.refs(attribute).iter().map(|target| symbol_index(*target)).collect();
+                    let refs: Vec<u32> = module
+                        .refs(attribute)
+                        .iter()
+                        .map(|target| symbol_index(*target))
+                        .collect();
                     append_attribute(&mut bytes, attribute, &refs);
                 }
                 PlanContent::Bytes(arena.bytes(&bytes))
@@ -144,7 +168,10 @@ pub fn plan_object<'data>(
             (sht::CUDA_CALLGRAPH, _) => {
                 for kind in CallKind::ALL {
                     append_marker(&mut bytes, kind);
-                    for call in module.calls[row.calls].iter().filter(|call| call.kind == kind) {
+                    for call in module.calls[row.calls]
+                        .iter()
+                        .filter(|call| call.kind == kind)
+                    {
                         let second = if kind.has_prototype() {
                             symbol_names.add(call.prototype)
                         } else {
@@ -163,7 +190,10 @@ pub fn plan_object<'data>(
                 PlanContent::Bytes(arena.bytes(&bytes))
             }
             (sht::NOTE, _) => {
-                for note in module.notes[row.notes].iter().filter(|note| note.section == id) {
+                for note in module.notes[row.notes]
+                    .iter()
+                    .filter(|note| note.section == id)
+                {
                     append_note(&mut bytes, note.owner, note.ty, note.desc);
                 }
                 PlanContent::Bytes(arena.bytes(&bytes))
@@ -240,7 +270,10 @@ fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
                     | sht::CUDA_COMPAT
             )
     };
-    let named = sections.iter().enumerate().filter(|(_, section)| has_symbol(section));
+    let named = sections
+        .iter()
+        .enumerate()
+        .filter(|(_, section)| has_symbol(section));
     named
         .map(|(ordinal, _)| TableEntry::Section(ordinal))
         .chain((0..symbols).map(TableEntry::Symbol))
@@ -260,7 +293,10 @@ struct FileTables<'data> {
 
 impl<'data> FileTables<'data> {
     fn of(object: &Object<'data>, symbols: usize) -> Self {
-        Self::read(object.image, symbols).unwrap_or(FileTables { order: None, names: Vec::new() })
+        Self::read(object.image, symbols).unwrap_or(FileTables {
+            order: None,
+            names: Vec::new(),
+        })
     }
 
     fn read(image: &'data [u8], symbols: usize) -> Option<Self> {
@@ -269,9 +305,15 @@ impl<'data> FileTables<'data> {
             let start = usize::try_from(header.offset.get()).ok()?;
             image.get(start..start.checked_add(usize::try_from(header.size.get()).ok()?)?)
         };
-        let table = headers.sections.iter().find(|header| header.ty.get() == sht::SYMTAB)?;
+        let table = headers
+            .sections
+            .iter()
+            .find(|header| header.ty.get() == sht::SYMTAB)?;
         let strings = bytes(headers.sections.get(table.link.get() as usize)?)?;
-        let names = strings.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+        let names = strings
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty())
+            .collect();
         let rows = <[RawSymbol]>::ref_from_bytes(bytes(table)?).ok()?;
         let mut next = 0;
         let order = rows.iter().skip(1).map(|row| {
@@ -282,6 +324,9 @@ impl<'data> FileTables<'data> {
             TableEntry::Symbol(next - 1)
         });
         let order: Vec<_> = order.collect();
-        Some(FileTables { order: (next == symbols).then_some(order), names })
+        Some(FileTables {
+            order: (next == symbols).then_some(order),
+            names,
+        })
     }
 }

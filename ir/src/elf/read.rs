@@ -106,14 +106,26 @@ pub fn read_object<'data>(
     if headers.file.machine.get() != EM_CUDA {
         return Err(ReadError::Machine(headers.file.machine.get()));
     }
-    let mut reader = Reader { image, headers, part: ObjectPart::default(), symbol_refs: Vec::new() };
+    let mut reader = Reader {
+        image,
+        headers,
+        part: ObjectPart::default(),
+        symbol_refs: Vec::new(),
+    };
     reader.sections()?;
     reader.symbols()?;
     reader.section_infos()?;
     reader.contents()?;
-    let Reader { mut part, headers, .. } = reader;
+    let Reader {
+        mut part, headers, ..
+    } = reader;
     let range = |length: usize| u32::try_from(length).map_err(|_| ReadError::TooLarge);
-    range(part.relocs.len().max(part.attributes.len()).max(part.symbols.len()))?;
+    range(
+        part.relocs
+            .len()
+            .max(part.attributes.len())
+            .max(part.symbols.len()),
+    )?;
     part.object = Some(Object {
         name,
         member,
@@ -146,7 +158,11 @@ const OBJECT: fn() -> ObjectId = || ObjectId::new(0);
 
 impl<'data> Reader<'data> {
     fn error(&self, index: usize, what: impl Into<Cow<'static, str>>) -> ReadError {
-        let name = self.part.sections.get(index).map_or(&b""[..], |section| section.name);
+        let name = self
+            .part
+            .sections
+            .get(index)
+            .map_or(&b""[..], |section| section.name);
         ReadError::Section {
             index: index as u32,
             name: String::from_utf8_lossy(name).into_owned(),
@@ -156,12 +172,16 @@ impl<'data> Reader<'data> {
 
     /// The bytes of a section, which layer 1 has checked.
     fn bytes(&self, index: usize) -> &'data [u8] {
-        let Some(header) = self.headers.sections.get(index) else { return &[] };
+        let Some(header) = self.headers.sections.get(index) else {
+            return &[];
+        };
         if is_no_bits(header.ty.get()) || index == 0 {
             return &[];
         }
         let (start, size) = (header.offset.get() as usize, header.size.get() as usize);
-        self.image.get(start..start.saturating_add(size)).unwrap_or(&[])
+        self.image
+            .get(start..start.saturating_add(size))
+            .unwrap_or(&[])
     }
 
     fn section_id(&self, index: u32) -> Option<SectionId> {
@@ -174,9 +194,16 @@ impl<'data> Reader<'data> {
             let ty = header.ty.get();
             let name = string_at(names, header.name.get());
             let content = match ty {
-                sht::SYMTAB | sht::STRTAB | sht::RELA | sht::REL | sht::NOTE
-                | sht::SYMTAB_SHNDX | sht::CUDA_INFO | sht::CUDA_CALLGRAPH
-                | sht::CUDA_PROTOTYPE | sht::CUDA_COMPAT => SectionContent::Decoded,
+                sht::SYMTAB
+                | sht::STRTAB
+                | sht::RELA
+                | sht::REL
+                | sht::NOTE
+                | sht::SYMTAB_SHNDX
+                | sht::CUDA_INFO
+                | sht::CUDA_CALLGRAPH
+                | sht::CUDA_PROTOTYPE
+                | sht::CUDA_COMPAT => SectionContent::Decoded,
                 _ if is_no_bits(ty) => SectionContent::NoBits(header.size.get()),
                 _ => SectionContent::Bytes(self.bytes(index)),
             };
@@ -218,9 +245,15 @@ impl<'data> Reader<'data> {
     }
 
     fn symbols(&mut self) -> Result<(), ReadError> {
-        let mut tables =
-            self.headers.sections.iter().enumerate().filter(|(_, row)| row.ty.get() == sht::SYMTAB);
-        let Some((table, header)) = tables.next() else { return Ok(()) };
+        let mut tables = self
+            .headers
+            .sections
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.ty.get() == sht::SYMTAB);
+        let Some((table, header)) = tables.next() else {
+            return Ok(());
+        };
         if let Some((second, _)) = tables.next() {
             return Err(self.error(second, "a second symbol table"));
         }
@@ -231,8 +264,12 @@ impl<'data> Reader<'data> {
         self.symbol_refs.reserve(rows.len());
         self.part.symbols.reserve(rows.len());
         for (index, row) in rows.iter().enumerate() {
-            let name = string_at(names, row.name.get())
-                .ok_or_else(|| self.error(table, format!("the name of symbol {index} is outside the string table")))?;
+            let name = string_at(names, row.name.get()).ok_or_else(|| {
+                self.error(
+                    table,
+                    format!("the name of symbol {index} is outside the string table"),
+                )
+            })?;
             let (bind, ty) = (row.info >> 4, row.info & 15);
             let place = match row.shndx.get() {
                 0 => SymbolPlace::Undefined,
@@ -245,7 +282,10 @@ impl<'data> Reader<'data> {
                         shndx.into()
                     };
                     SymbolPlace::Section(self.section_id(section).ok_or_else(|| {
-                        self.error(table, format!("symbol {index} is in section {section}, which is none"))
+                        self.error(
+                            table,
+                            format!("symbol {index} is in section {section}, which is none"),
+                        )
                     })?)
                 }
                 reserved => SymbolPlace::Reserved(reserved),
@@ -259,7 +299,10 @@ impl<'data> Reader<'data> {
                     return Err(self.error(table, format!("SECTION symbol {index} has no section")));
                 };
                 if row.value.get() != 0 || row.size.get() != 0 {
-                    return Err(self.error(table, format!("SECTION symbol {index} has a value or a size")));
+                    return Err(self.error(
+                        table,
+                        format!("SECTION symbol {index} has a value or a size"),
+                    ));
                 }
                 self.symbol_refs.push(SymbolRef::Section(section));
                 continue;
@@ -272,7 +315,10 @@ impl<'data> Reader<'data> {
                     self.part.functions.push(Function {
                         object: OBJECT(),
                         symbol: id,
-                        views: Views { sass: FunctionView { text, info: None }, merc: None },
+                        views: Views {
+                            sass: FunctionView { text, info: None },
+                            merc: None,
+                        },
                         state: FunctionState::Candidate,
                         edges_count: false,
                         registers: 0,
@@ -303,10 +349,17 @@ impl<'data> Reader<'data> {
         &self,
         symtab: usize,
     ) -> Result<&'data [zerocopy::little_endian::U32], ReadError> {
-        let found = self.headers.sections.iter().enumerate().find(|(_, header)| {
-            header.ty.get() == sht::SYMTAB_SHNDX && header.link.get() as usize == symtab
-        });
-        let Some((index, _)) = found else { return Ok(&[]) };
+        let found = self
+            .headers
+            .sections
+            .iter()
+            .enumerate()
+            .find(|(_, header)| {
+                header.ty.get() == sht::SYMTAB_SHNDX && header.link.get() as usize == symtab
+            });
+        let Some((index, _)) = found else {
+            return Ok(&[]);
+        };
         <[zerocopy::little_endian::U32]>::ref_from_bytes(self.bytes(index))
             .map_err(|_| self.error(index, "its size is no multiple of 4"))
     }
@@ -328,9 +381,10 @@ impl<'data> Reader<'data> {
                 SectionInfo::Section(section)
             } else if flags & shf::EXECINSTR != 0 {
                 match self.symbol_ref(raw & 0x00ff_ffff) {
-                    Some(SymbolRef::Symbol(symbol)) => {
-                        SectionInfo::Symbol { symbol, high: (raw >> 24) as u8 }
-                    }
+                    Some(SymbolRef::Symbol(symbol)) => SectionInfo::Symbol {
+                        symbol,
+                        high: (raw >> 24) as u8,
+                    },
                     _ => SectionInfo::Raw(raw),
                 }
             } else {
@@ -361,7 +415,10 @@ impl<'data> Reader<'data> {
         let bytes = self.bytes(index);
         let target = |reader: &Self, symbol: u32, row: usize| {
             reader.symbol_ref(symbol).ok_or_else(|| {
-                reader.error(index, format!("row {row} refers to symbol {symbol}, which is none"))
+                reader.error(
+                    index,
+                    format!("row {row} refers to symbol {symbol}, which is none"),
+                )
             })
         };
         if self.part.sections[index].ty == sht::RELA {
@@ -413,15 +470,22 @@ impl<'data> Reader<'data> {
             let mut payload: &'data [u8] = &[];
             rest = tail;
             if format == format::SVAL {
-                payload = tail.get(..value.into()).ok_or_else(|| {
-                    self.error(index, "a record reaches past its end")
-                })?;
+                payload = tail
+                    .get(..value.into())
+                    .ok_or_else(|| self.error(index, "a record reaches past its end"))?;
                 rest = &tail[value.into()..];
-                let words = if has_references { reference_words(code, payload.len() / 4) } else { 0 };
+                let words = if has_references {
+                    reference_words(code, payload.len() / 4)
+                } else {
+                    0
+                };
                 for word in payload.chunks_exact(4).take(words) {
                     let symbol = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
                     let target = self.symbol_ref(symbol).ok_or_else(|| {
-                        self.error(index, format!("record {code:#04x} refers to symbol {symbol}, which is none"))
+                        self.error(
+                            index,
+                            format!("record {code:#04x} refers to symbol {symbol}, which is none"),
+                        )
                     })?;
                     self.part.attribute_refs.push(target);
                 }
@@ -442,8 +506,16 @@ impl<'data> Reader<'data> {
 
     /// The string table that prototypes are offsets into: that of the symbol table.
     fn prototype_names(&self, index: usize) -> &'data [u8] {
-        let symtab = self.headers.sections.get(index).map_or(0, |row| row.link.get() as usize);
-        let names = self.headers.sections.get(symtab).map_or(0, |row| row.link.get() as usize);
+        let symtab = self
+            .headers
+            .sections
+            .get(index)
+            .map_or(0, |row| row.link.get() as usize);
+        let names = self
+            .headers
+            .sections
+            .get(symtab)
+            .map_or(0, |row| row.link.get() as usize);
         self.bytes(names)
     }
 
@@ -457,23 +529,42 @@ impl<'data> Reader<'data> {
             if first == 0 && (second as i32) < 0 {
                 group = CallKind::from_marker(second as i32);
                 if group.is_none() {
-                    return Err(self.error(index, format!("row {number} opens group {}, which is unknown", second as i32)));
+                    return Err(self.error(
+                        index,
+                        format!(
+                            "row {number} opens group {}, which is unknown",
+                            second as i32
+                        ),
+                    ));
                 }
                 continue;
             }
             let Some(kind) = group else {
-                return Err(self.error(index, format!("row {number} stands before the first group")));
+                return Err(
+                    self.error(index, format!("row {number} stands before the first group"))
+                );
             };
             let symbol = |word: u32| {
                 self.symbol_ref(word).ok_or_else(|| {
-                    self.error(index, format!("row {number} refers to symbol {word}, which is none"))
+                    self.error(
+                        index,
+                        format!("row {number} refers to symbol {word}, which is none"),
+                    )
                 })
             };
             let from = symbol(first)?;
-            let mut record = CallRecord { kind, from, to: SymbolRef::None, prototype: b"" };
+            let mut record = CallRecord {
+                kind,
+                from,
+                to: SymbolRef::None,
+                prototype: b"",
+            };
             if kind.has_prototype() {
                 record.prototype = string_at(names, second).ok_or_else(|| {
-                    self.error(index, format!("the prototype of row {number} is outside the string table"))
+                    self.error(
+                        index,
+                        format!("the prototype of row {number} is outside the string table"),
+                    )
                 })?;
             } else {
                 record.to = symbol(second)?;
@@ -489,12 +580,21 @@ impl<'data> Reader<'data> {
             .map_err(|_| self.error(index, "its size is no multiple of 8"))?;
         for (number, row) in rows.iter().enumerate() {
             let function = self.symbol_ref(row.first.get()).ok_or_else(|| {
-                self.error(index, format!("row {number} refers to a symbol that is none"))
+                self.error(
+                    index,
+                    format!("row {number} refers to a symbol that is none"),
+                )
             })?;
             let prototype = string_at(names, row.second.get()).ok_or_else(|| {
-                self.error(index, format!("the prototype of row {number} is outside the string table"))
+                self.error(
+                    index,
+                    format!("the prototype of row {number} is outside the string table"),
+                )
             })?;
-            self.part.prototypes.push(PrototypeRecord { function, prototype });
+            self.part.prototypes.push(PrototypeRecord {
+                function,
+                prototype,
+            });
         }
         Ok(())
     }
@@ -518,7 +618,9 @@ impl<'data> Module<'data> {
     /// Refused if a table would outgrow its `u32` ids.
     pub fn append(&mut self, part: ObjectPart<'data>) -> Result<ObjectId, ReadError> {
         let fits = |have: usize, more: usize| {
-            u32::try_from(have + more).map(|_| ()).map_err(|_| ReadError::TooLarge)
+            u32::try_from(have + more)
+                .map(|_| ())
+                .map_err(|_| ReadError::TooLarge)
         };
         fits(self.sections.len(), part.sections.len())?;
         fits(self.symbols.len(), part.symbols.len())?;
@@ -526,7 +628,9 @@ impl<'data> Module<'data> {
         fits(self.attributes.len(), part.attributes.len())?;
         fits(self.attribute_refs.len(), part.attribute_refs.len())?;
         fits(self.calls.len(), part.calls.len())?;
-        let Some(mut object) = part.object else { return Err(ReadError::TooLarge) };
+        let Some(mut object) = part.object else {
+            return Err(ReadError::TooLarge);
+        };
         let id = self.objects.next_id();
         let base = Bases {
             object: id,
@@ -546,29 +650,39 @@ impl<'data> Module<'data> {
         object.prototypes = object.prototypes.rebased(self.prototypes.len());
         object.notes = object.notes.rebased(self.notes.len());
         self.objects.push(object);
-        self.sections.extend(part.sections.into_iter().map(|row| base.section_row(row)));
-        self.symbols.extend(part.symbols.into_iter().map(|row| base.symbol_row(row)));
-        self.functions.extend(part.functions.into_iter().map(|row| base.function_row(row)));
+        self.sections
+            .extend(part.sections.into_iter().map(|row| base.section_row(row)));
+        self.symbols
+            .extend(part.symbols.into_iter().map(|row| base.symbol_row(row)));
+        self.functions
+            .extend(part.functions.into_iter().map(|row| base.function_row(row)));
         self.relocs.extend(part.relocs.into_iter().map(|row| Reloc {
             section: base.section(row.section),
             target: base.reference(row.target),
             ..row
         }));
-        self.attribute_refs.extend(part.attribute_refs.into_iter().map(|row| base.reference(row)));
-        self.attributes.extend(part.attributes.into_iter().map(|row| Attribute {
-            section: row.section.map(|section| base.section(section)),
-            refs: row.refs.start + base.refs..row.refs.end + base.refs,
-            ..row
-        }));
-        self.calls.extend(part.calls.into_iter().map(|row| CallRecord {
-            from: base.reference(row.from),
-            to: base.reference(row.to),
-            ..row
-        }));
-        self.prototypes.extend(part.prototypes.into_iter().map(|row| PrototypeRecord {
-            function: base.reference(row.function),
-            ..row
-        }));
+        self.attribute_refs.extend(
+            part.attribute_refs
+                .into_iter()
+                .map(|row| base.reference(row)),
+        );
+        self.attributes
+            .extend(part.attributes.into_iter().map(|row| Attribute {
+                section: row.section.map(|section| base.section(section)),
+                refs: row.refs.start + base.refs..row.refs.end + base.refs,
+                ..row
+            }));
+        self.calls
+            .extend(part.calls.into_iter().map(|row| CallRecord {
+                from: base.reference(row.from),
+                to: base.reference(row.to),
+                ..row
+            }));
+        self.prototypes
+            .extend(part.prototypes.into_iter().map(|row| PrototypeRecord {
+                function: base.reference(row.function),
+                ..row
+            }));
         self.notes.extend(part.notes.into_iter().map(|row| Note {
             section: row.section.map(|section| base.section(section)),
             ..row
@@ -615,9 +729,10 @@ impl Bases {
             link: row.link.map(|id| self.section(id)),
             info: match row.info {
                 SectionInfo::Section(id) => SectionInfo::Section(self.section(id)),
-                SectionInfo::Symbol { symbol, high } => {
-                    SectionInfo::Symbol { symbol: self.symbol(symbol), high }
-                }
+                SectionInfo::Symbol { symbol, high } => SectionInfo::Symbol {
+                    symbol: self.symbol(symbol),
+                    high,
+                },
                 other => other,
             },
             relocs: row.relocs.rebased(self.relocs),
@@ -647,7 +762,10 @@ impl Bases {
         Function {
             object: self.object,
             symbol: self.symbol(row.symbol),
-            views: Views { sass: view(row.views.sass), merc: row.views.merc.map(view) },
+            views: Views {
+                sass: view(row.views.sass),
+                merc: row.views.merc.map(view),
+            },
             ..row
         }
     }

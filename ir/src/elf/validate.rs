@@ -48,7 +48,9 @@ pub enum StructureError {
         expected: u16,
     },
     /// A header table does not lie within the file.
-    #[error("the {table} header table at {offset:#x} ({count} entries) reaches past the end of the file ({size:#x} bytes)")]
+    #[error(
+        "the {table} header table at {offset:#x} ({count} entries) reaches past the end of the file ({size:#x} bytes)"
+    )]
     TableRange {
         /// Which table.
         table: &'static str,
@@ -60,7 +62,9 @@ pub enum StructureError {
         size: u64,
     },
     /// A section's bytes do not lie within the file.
-    #[error("section {index} ({offset:#x}, {length:#x} bytes) reaches past the end of the file ({size:#x} bytes)")]
+    #[error(
+        "section {index} ({offset:#x}, {length:#x} bytes) reaches past the end of the file ({size:#x} bytes)"
+    )]
     SectionRange {
         /// Index of the section.
         index: u32,
@@ -111,13 +115,18 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     }
     let entry = |table, found: u16, expected: u16, needed: bool| {
         if needed && found != expected {
-            return Err(StructureError::EntrySize { table, found, expected });
+            return Err(StructureError::EntrySize {
+                table,
+                found,
+                expected,
+            });
         }
         Ok(())
     };
     entry("program", file.phentsize.get(), 56, file.phnum.get() != 0)?;
     entry("section", file.shentsize.get(), 64, file.shoff.get() != 0)?;
-    let segments = table::<ProgramHeader>(image, "program", file.phoff.get(), file.phnum.get().into())?;
+    let segments =
+        table::<ProgramHeader>(image, "program", file.phoff.get(), file.phnum.get().into())?;
     let sections = if file.shoff.get() == 0 {
         &[]
     } else {
@@ -140,14 +149,23 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
             length,
         })?;
         if end > size {
-            return Err(StructureError::SectionRange { index, offset, length, size });
+            return Err(StructureError::SectionRange {
+                index,
+                offset,
+                length,
+                size,
+            });
         }
     }
     let names = u32::from(file.shstrndx.get());
     if !sections.is_empty() && names as usize >= sections.len() {
         return Err(StructureError::NameTable(names));
     }
-    Ok(Headers { file, sections, segments })
+    Ok(Headers {
+        file,
+        sections,
+        segments,
+    })
 }
 
 fn table<'data, T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
@@ -156,16 +174,19 @@ fn table<'data, T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
     offset: u64,
     count: u64,
 ) -> Result<&'data [T], StructureError> {
-    let out_of_range =
-        StructureError::TableRange { table, offset, count, size: image.len() as u64 };
+    let out_of_range = StructureError::TableRange {
+        table,
+        offset,
+        count,
+        size: image.len() as u64,
+    };
     if count == 0 {
         return Ok(&[]);
     }
     let start = usize::try_from(offset).map_err(|_| out_of_range)?;
     let number = usize::try_from(count).map_err(|_| out_of_range)?;
     let bytes = image.get(start..).ok_or(out_of_range)?;
-    let (rows, _) =
-        <[T]>::ref_from_prefix_with_elems(bytes, number).map_err(|_| out_of_range)?;
+    let (rows, _) = <[T]>::ref_from_prefix_with_elems(bytes, number).map_err(|_| out_of_range)?;
     Ok(rows)
 }
 
@@ -183,8 +204,18 @@ pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, Structur
         extent = extent.max(end);
         Ok(())
     };
-    cover("section header table", 0, file.shoff.get(), headers.sections.len() as u64 * 64)?;
-    cover("program header table", 0, file.phoff.get(), headers.segments.len() as u64 * 56)?;
+    cover(
+        "section header table",
+        0,
+        file.shoff.get(),
+        headers.sections.len() as u64 * 64,
+    )?;
+    cover(
+        "program header table",
+        0,
+        file.phoff.get(),
+        headers.segments.len() as u64 * 56,
+    )?;
     for (index, header) in headers.sections.iter().enumerate().skip(1) {
         if !is_no_bits(header.ty.get()) {
             cover("section", index, header.offset.get(), header.size.get())?;
@@ -235,7 +266,10 @@ pub enum ArchitectureError {
     #[error("Input file '{{file}}' must be recompiled with toolkit >= Cuda 12.0")]
     TooOld,
     /// Newer than this linker knows.
-    #[error("Input file '{{file}}' newer than toolkit ({found} vs {})", toolkit::TOOLKIT)]
+    #[error(
+        "Input file '{{file}}' newer than toolkit ({found} vs {})",
+        toolkit::TOOLKIT
+    )]
     TooNew {
         /// Toolkit of the object: major * 10 + minor.
         found: u16,
@@ -309,7 +343,11 @@ pub fn validate_finalizer(flags: u32, stage: FinalizerStage) -> Result<(), Final
         FinalizerStage::PreLink => flags & 4 == 0,
         FinalizerStage::PostLink => flags & 6 != 0,
     };
-    if holds { Ok(()) } else { Err(FinalizerError { flags, stage }) }
+    if holds {
+        Ok(())
+    } else {
+        Err(FinalizerError { flags, stage })
+    }
 }
 
 #[cfg(test)]
@@ -321,7 +359,9 @@ mod tests {
     /// A file with a null section, a name table and one section of the given type and range.
     fn file(ty: u32, offset: u64, length: u64) -> Vec<u8> {
         let header = FileHeader {
-            ident: [0x7f, b'E', b'L', b'F', 2, 1, 1, 0x41, 8, 0, 0, 0, 0, 0, 0, 0],
+            ident: [
+                0x7f, b'E', b'L', b'F', 2, 1, 1, 0x41, 8, 0, 0, 0, 0, 0, 0, 0,
+            ],
             e_type: ET_REL.into(),
             machine: EM_CUDA.into(),
             version: 1.into(),
@@ -338,7 +378,13 @@ mod tests {
         };
         let mut bytes = header.as_bytes().to_vec();
         bytes.extend_from_slice(SectionHeader::default().as_bytes());
-        bytes.extend_from_slice(SectionHeader { ty: 3.into(), ..Default::default() }.as_bytes());
+        bytes.extend_from_slice(
+            SectionHeader {
+                ty: 3.into(),
+                ..Default::default()
+            }
+            .as_bytes(),
+        );
         let section = SectionHeader {
             ty: ty.into(),
             offset: offset.into(),
@@ -374,13 +420,21 @@ mod tests {
         bytes[58] = 40;
         assert_eq!(
             error(&bytes),
-            StructureError::EntrySize { table: "section", found: 40, expected: 64 }
+            StructureError::EntrySize {
+                table: "section",
+                found: 40,
+                expected: 64
+            }
         );
         let mut bytes = file(1, 0, 0);
         (bytes[54], bytes[56]) = (32, 1);
         assert_eq!(
             error(&bytes),
-            StructureError::EntrySize { table: "program", found: 32, expected: 56 }
+            StructureError::EntrySize {
+                table: "program",
+                found: 32,
+                expected: 56
+            }
         );
     }
 
@@ -388,11 +442,23 @@ mod tests {
     fn header_tables_lie_within_the_file() {
         let mut bytes = file(1, 0, 0);
         bytes[60] = 4;
-        assert!(matches!(error(&bytes), StructureError::TableRange { table: "section", .. }));
+        assert!(matches!(
+            error(&bytes),
+            StructureError::TableRange {
+                table: "section",
+                ..
+            }
+        ));
         let mut bytes = file(1, 0, 0);
         bytes[56] = 1;
         bytes[32] = 0xff;
-        assert!(matches!(error(&bytes), StructureError::TableRange { table: "program", .. }));
+        assert!(matches!(
+            error(&bytes),
+            StructureError::TableRange {
+                table: "program",
+                ..
+            }
+        ));
         let mut bytes = file(1, 0, 0);
         bytes[40..48].copy_from_slice(&u64::MAX.to_le_bytes());
         assert!(matches!(error(&bytes), StructureError::TableRange { .. }));
@@ -402,7 +468,12 @@ mod tests {
     fn section_bytes_lie_within_the_file() {
         assert!(matches!(
             error(&file(1, 250, 7)),
-            StructureError::SectionRange { index: 2, offset: 250, length: 7, .. }
+            StructureError::SectionRange {
+                index: 2,
+                offset: 250,
+                length: 7,
+                ..
+            }
         ));
     }
 
@@ -420,7 +491,11 @@ mod tests {
     fn ranges_do_not_overflow() {
         assert!(matches!(
             error(&file(1, u64::MAX - 3, 8)),
-            StructureError::Overflow { what: "section", index: 2, .. }
+            StructureError::Overflow {
+                what: "section",
+                index: 2,
+                ..
+            }
         ));
     }
 
@@ -444,11 +519,17 @@ mod tests {
         let headers = validate_structure(&bytes).unwrap();
         assert_eq!(
             validate_extent(&headers, bytes.len() as u64),
-            Err(StructureError::Extent { extent: 1256, size: 312 })
+            Err(StructureError::Extent {
+                extent: 1256,
+                size: 312
+            })
         );
     }
 
-    fn architecture(change: impl Fn(&mut [u8]), facts: ObjectFacts) -> Result<(), ArchitectureError> {
+    fn architecture(
+        change: impl Fn(&mut [u8]),
+        facts: ObjectFacts,
+    ) -> Result<(), ArchitectureError> {
         let mut bytes = file(1, 0, 0);
         change(&mut bytes);
         let headers = validate_structure(&bytes).unwrap();
@@ -457,7 +538,10 @@ mod tests {
 
     #[test]
     fn architecture_and_toolkit_must_fit() {
-        let current = ObjectFacts { cuda_info: Some((2, 0x82)), specific: false };
+        let current = ObjectFacts {
+            cuda_info: Some((2, 0x82)),
+            specific: false,
+        };
         assert_eq!(architecture(|_| (), current), Ok(()));
         assert!(matches!(
             architecture(|bytes| bytes[49] = 80, current),
@@ -471,15 +555,24 @@ mod tests {
             cuda_info: Some((version, toolkit)),
             specific: false,
         };
-        assert_eq!(architecture(|_| (), facts(2, 0x77)), Err(ArchitectureError::TooOld));
-        assert_eq!(architecture(|_| (), facts(1, 0x82)), Err(ArchitectureError::TooOld));
+        assert_eq!(
+            architecture(|_| (), facts(2, 0x77)),
+            Err(ArchitectureError::TooOld)
+        );
+        assert_eq!(
+            architecture(|_| (), facts(1, 0x82)),
+            Err(ArchitectureError::TooOld)
+        );
         assert_eq!(
             architecture(|_| (), facts(2, 131)),
             Err(ArchitectureError::TooNew { found: 131 })
         );
         let ewp = |bytes: &mut [u8]| bytes[16..18].copy_from_slice(&ET_EWP.to_le_bytes());
         assert_eq!(architecture(ewp, facts(2, 0x82)), Ok(()));
-        assert_eq!(architecture(ewp, facts(2, 0x81)), Err(ArchitectureError::EwpToolkit));
+        assert_eq!(
+            architecture(ewp, facts(2, 0x81)),
+            Err(ArchitectureError::EwpToolkit)
+        );
     }
 
     #[test]

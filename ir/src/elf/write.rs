@@ -58,7 +58,8 @@ pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteEr
 
 fn put(out: &mut [u8], offset: u64, bytes: &[u8]) -> Option<()> {
     let start = usize::try_from(offset).ok()?;
-    out.get_mut(start..start.checked_add(bytes.len())?)?.copy_from_slice(bytes);
+    out.get_mut(start..start.checked_add(bytes.len())?)?
+        .copy_from_slice(bytes);
     Some(())
 }
 
@@ -164,15 +165,18 @@ fn section(
                 let SectionContent::Bytes(bytes) = module.sections[piece.section].content else {
                     continue;
                 };
-                let at = usize::try_from(piece.offset).map_err(|_| error("a piece is out of range"))?;
+                let at =
+                    usize::try_from(piece.offset).map_err(|_| error("a piece is out of range"))?;
                 let part = at
                     .checked_add(bytes.len())
                     .and_then(|end| target.get_mut(at..end))
                     .ok_or_else(|| error("a piece is out of range"))?;
                 part.copy_from_slice(bytes);
                 for patch in patches_of(module, piece.section) {
-                    apply(part, patch)
-                        .ok_or(WriteError::Patch { section: piece.section, offset: patch.offset })?;
+                    apply(part, patch).ok_or(WriteError::Patch {
+                        section: piece.section,
+                        offset: patch.offset,
+                    })?;
                 }
             }
             Ok(())
@@ -214,7 +218,11 @@ fn apply(bytes: &mut [u8], patch: &Patch) -> Option<()> {
     let mut word = [0; 8];
     word[..site.len()].copy_from_slice(site);
     let old = u64::from_le_bytes(word);
-    let mask = if patch.width >= 64 { u64::MAX } else { (1 << patch.width) - 1 };
+    let mask = if patch.width >= 64 {
+        u64::MAX
+    } else {
+        (1 << patch.width) - 1
+    };
     let value = if patch.add {
         (old >> patch.bit).wrapping_add(patch.value) & mask
     } else {
@@ -267,14 +275,27 @@ mod tests {
 
     fn patch(bit: u8, width: u8, value: u64, add: bool) -> Patch {
         let (section, cause) = (SectionId::new(0), RelocId::new(0));
-        Patch { section, offset: 1, bit, width, value, add, cause }
+        Patch {
+            section,
+            offset: 1,
+            bit,
+            width,
+            value,
+            add,
+            cause,
+        }
     }
 
     #[test]
     fn only_the_bits_of_the_field_change() {
         let mut bytes = [0xff; 12];
         apply(&mut bytes, &patch(20, 16, 0x1234, false)).unwrap();
-        assert_eq!(bytes, [0xff, 0xff, 0xff, 0x4f, 0x23, 0xf1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+        assert_eq!(
+            bytes,
+            [
+                0xff, 0xff, 0xff, 0x4f, 0x23, 0xf1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+            ]
+        );
         let mut bytes = [0; 12];
         apply(&mut bytes, &patch(0, 64, u64::MAX, false)).unwrap();
         assert_eq!(bytes[..10], [0, 255, 255, 255, 255, 255, 255, 255, 255, 0]);

@@ -51,7 +51,9 @@ impl CallGraph {
         let mut prototypes: HashMap<&[u8], NodeIndex, FixedState> = HashMap::default();
         for (_, object) in module.included_objects() {
             for call in &module.calls[object.calls] {
-                let Some(from) = node(module, call.from) else { continue };
+                let Some(from) = node(module, call.from) else {
+                    continue;
+                };
                 match call.kind {
                     CallKind::Direct => {
                         if let Some(to) = node(module, call.to)
@@ -81,7 +83,11 @@ impl CallGraph {
             }
         }
         let components = Components::new(&graph);
-        CallGraph { graph, link_symbols, components }
+        CallGraph {
+            graph,
+            link_symbols,
+            components,
+        }
     }
 
     /// The components.
@@ -102,7 +108,9 @@ impl CallGraph {
 
     /// The nodes that a node points at.
     pub fn successors(&self, node: u32) -> impl Iterator<Item = u32> {
-        self.graph.neighbors(NodeIndex::new(node as usize)).map(|node| node.index() as u32)
+        self.graph
+            .neighbors(NodeIndex::new(node as usize))
+            .map(|node| node.index() as u32)
     }
 
     /// Marks every node that can be reached from the given ones, themselves included.
@@ -113,7 +121,10 @@ impl CallGraph {
             if std::mem::replace(&mut reached[node as usize], true) {
                 continue;
             }
-            work.extend(self.successors(node).filter(|next| !reached[*next as usize]));
+            work.extend(
+                self.successors(node)
+                    .filter(|next| !reached[*next as usize]),
+            );
         }
         reached
     }
@@ -125,8 +136,12 @@ fn node(module: &Module<'_>, reference: SymbolRef) -> Option<NodeIndex> {
 }
 
 fn edges_count(module: &Module<'_>, from: SymbolRef) -> bool {
-    let Some(symbol) = from.symbol() else { return false };
-    module.symbols[symbol].function.is_none_or(|function| module.functions[function].edges_count)
+    let Some(symbol) = from.symbol() else {
+        return false;
+    };
+    module.symbols[symbol]
+        .function
+        .is_none_or(|function| module.functions[function].edges_count)
 }
 
 impl Components {
@@ -135,8 +150,11 @@ impl Components {
         // is iterative in effect on our graphs only for shallow ones, so the walk is written out
         // here with its own stack: call chains of 100,000 functions are legal input.
         let count = graph.node_count();
-        let mut components =
-            Components { of_node: vec![u32::MAX; count], nodes: Vec::new(), cyclic: Vec::new() };
+        let mut components = Components {
+            of_node: vec![u32::MAX; count],
+            nodes: Vec::new(),
+            cyclic: Vec::new(),
+        };
         let mut order = vec![u32::MAX; count];
         let mut low = vec![u32::MAX; count];
         let mut next = 0;
@@ -179,7 +197,9 @@ impl Components {
                         }
                     }
                     let own = NodeIndex::new(node);
-                    components.cyclic.push(members.len() > 1 || graph.contains_edge(own, own));
+                    components
+                        .cyclic
+                        .push(members.len() > 1 || graph.contains_edge(own, own));
                     components.nodes.push(members);
                 }
             }
@@ -198,7 +218,11 @@ mod tests {
             graph.add_node(());
         }
         for (from, to) in edges {
-            graph.add_edge(NodeIndex::new(*from as usize), NodeIndex::new(*to as usize), ());
+            graph.add_edge(
+                NodeIndex::new(*from as usize),
+                NodeIndex::new(*to as usize),
+                (),
+            );
         }
         Components::new(&graph)
     }

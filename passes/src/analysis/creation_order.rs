@@ -33,6 +33,8 @@ pub fn kernels<'a>(
 ) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> + 'a {
     functions.iter().filter_map(|link| {
         let function = module.link_function(*link)?;
-        module.symbols[module.functions[function].symbol].is_entry().then_some((*link, function))
+        module.symbols[module.functions[function].symbol]
+            .is_entry()
+            .then_some((*link, function))
     })
 }

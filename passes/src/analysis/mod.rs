@@ -39,7 +39,8 @@ pub struct Analyses {
 impl Analyses {
     /// The call graph of the resolved functions.
     pub fn call_graph(&mut self, module: &Module<'_>) -> &CallGraph {
-        self.call_graph.get_or_insert_with(|| CallGraph::new(module))
+        self.call_graph
+            .get_or_insert_with(|| CallGraph::new(module))
     }
 
     /// Drops what a pass did not preserve.

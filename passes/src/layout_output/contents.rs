@@ -22,7 +22,9 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
     for index in 0..out.sections.len() {
         match out.sections[index].content {
             Content::Text(link) => {
-                let Some(function) = module.link_function(link) else { continue };
+                let Some(function) = module.link_function(link) else {
+                    continue;
+                };
                 let id = module.functions[function].views.sass.text;
                 let section = &module.sections[id];
                 out.sections[index].pieces.push((0, id));
@@ -30,7 +32,9 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
                 out.sections[index].align = section.align;
             }
             Content::Constants(link, bank) => {
-                let Some(function) = module.link_function(link) else { continue };
+                let Some(function) = module.link_function(link) else {
+                    continue;
+                };
                 for piece in &own_constants[function.index()] {
                     if piece.bank == bank {
                         let end = piece.offset + module.sections[piece.section].size();
@@ -56,7 +60,10 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
     }
     // The section of module-wide shared variables stays, empty, as the mark of dynamic shared memory,
     // which nvlink tells by its alignment (measured).
-    let frames = module.functions.values().filter_map(|function| function.shared);
+    let frames = module
+        .functions
+        .values()
+        .filter_map(|function| function.shared);
     let slots_align = frames.map(|frame| frame.slots_align).max().unwrap_or(1);
     let dynamic = declares_dynamic(module) && slots_align <= DYNAMIC_ALIGN;
     for section in &mut out.sections {
@@ -74,8 +81,7 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
         for id in object.sections.iter() {
             let section = &module.sections[id];
             let owned = section.owner.is_some();
-            if owned
-                && !(section.kind == SectionKind::Local || section.kind == SectionKind::Other)
+            if owned && !(section.kind == SectionKind::Local || section.kind == SectionKind::Other)
                 || !section.kind.is_concatenated()
                 || section.kind == SectionKind::ModuleShared
                 || !owned && section.place.is_none()
@@ -83,7 +89,9 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
             {
                 continue;
             }
-            let Some(target) = output_of(module, out, id) else { continue };
+            let Some(target) = output_of(module, out, id) else {
+                continue;
+            };
             let place = if owned { 0 } else { section.place.unwrap_or(0) };
             let target = &mut out.sections[target];
             target.size = target.size.max(place.saturating_add(section.size()));
@@ -95,9 +103,9 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
     // Tentative definitions lie behind the contributions of .nv.global.
     if let Some(global) = out.by_name.get(&b".nv.global"[..]).copied() {
         for link in module.link_symbols.values() {
-            let common = link.definition.is_some_and(|definition| {
-                module.symbols[definition].place == SymbolPlace::Common
-            });
+            let common = link
+                .definition
+                .is_some_and(|definition| module.symbols[definition].place == SymbolPlace::Common);
             if common {
                 let end = link.value.unwrap_or(0).saturating_add(link.size);
                 let section = &mut out.sections[global];
@@ -115,8 +123,12 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
             if section.kind != SectionKind::Relocs || !module.is_section_linked(id) {
                 continue;
             }
-            let SectionInfo::Section(target) = section.info else { continue };
-            let Some(target) = output_of(module, out, target) else { continue };
+            let SectionInfo::Section(target) = section.info else {
+                continue;
+            };
+            let Some(target) = output_of(module, out, target) else {
+                continue;
+            };
             for reloc in section.relocs.iter() {
                 if let RelocPlan::Keep { rela, .. } = module.relocs[reloc].plan
                     && let Some(place) = out.relocs.get(&(target, rela)).copied()

@@ -37,7 +37,12 @@ struct Header {
 
 impl Header {
     fn new(ty: u32, flags: u64, align: u64) -> Self {
-        Header { ty, flags, align, entsize: 0 }
+        Header {
+            ty,
+            flags,
+            align,
+            entsize: 0,
+        }
     }
 
     fn of(section: &Section<'_>) -> Self {
@@ -52,7 +57,12 @@ impl Header {
             | SectionKind::Local => sht::NOBITS,
             _ => section.ty,
         };
-        Header { ty, flags: section.flags, align: section.align, entsize: section.entsize }
+        Header {
+            ty,
+            flags: section.flags,
+            align: section.align,
+            entsize: section.entsize,
+        }
     }
 }
 
@@ -117,10 +127,24 @@ impl<'data> Replay<'_, 'data> {
         for name in [".shstrtab", ".strtab", ".symtab", ".symtab_shndx"] {
             self.names(name.as_bytes());
         }
-        let linked = if self.module.target.has_compat() { shf::INFO_LINK } else { 0 };
+        let linked = if self.module.target.has_compat() {
+            shf::INFO_LINK
+        } else {
+            0
+        };
         let note = |flags| Header::new(sht::NOTE, flags, 4);
-        self.named(b".note.nv.tkinfo", note(shf::CUDA_TOOL_NOTE), Content::ToolInfo, true);
-        self.named(b".note.nv.cuinfo", note(shf::CUDA_INFO_NOTE | linked), Content::CudaInfo, true);
+        self.named(
+            b".note.nv.tkinfo",
+            note(shf::CUDA_TOOL_NOTE),
+            Content::ToolInfo,
+            true,
+        );
+        self.named(
+            b".note.nv.cuinfo",
+            note(shf::CUDA_INFO_NOTE | linked),
+            Content::CudaInfo,
+            true,
+        );
         let info = Header::new(sht::CUDA_INFO, 0, 4);
         self.named(b".nv.info", info, Content::Info(None), false);
         if self.module.target.has_compat() {
@@ -217,7 +241,9 @@ impl<'data> Replay<'_, 'data> {
     fn functions(&mut self, object: &Object<'data>) {
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
-            let (true, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
+            let (true, Some(link)) = (symbol.is_function(), symbol.link) else {
+                continue;
+            };
             if !self.module.link_symbols[link].live.is_live() {
                 // A kernel that host information leaves out leaves the name of its shared memory.
                 let by_host = self.module.options.host_kernels_external.is_some();
@@ -234,7 +260,9 @@ impl<'data> Replay<'_, 'data> {
                     self.out.local.push(OutSymbol::Link(link));
                 }
             }
-            let Some(function) = symbol.function else { continue };
+            let Some(function) = symbol.function else {
+                continue;
+            };
             if self.out.text[link.index()].is_some() || self.taken(function).is_none() {
                 continue;
             }
@@ -245,11 +273,7 @@ impl<'data> Replay<'_, 'data> {
             if symbol.is_entry() {
                 self.info(link, symbol.name);
                 let name = self.joined(".nv.shared.", symbol.name);
-                let header = Header::new(
-                    sht::NOBITS,
-                    shf::WRITE | shf::ALLOC | shf::INFO_LINK,
-                    1,
-                );
+                let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC | shf::INFO_LINK, 1);
                 self.of_function(link, name, header, Content::KernelShared(link), true);
             }
         }
@@ -265,7 +289,9 @@ impl<'data> Replay<'_, 'data> {
     fn symbols(&mut self, object: &Object<'data>) {
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
-            let (false, Some(link)) = (symbol.is_function(), symbol.link) else { continue };
+            let (false, Some(link)) = (symbol.is_function(), symbol.link) else {
+                continue;
+            };
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
                 SymbolPlace::Undefined if symbol.is_shared() => {
@@ -316,7 +342,9 @@ impl<'data> Replay<'_, 'data> {
             self.named(section.name, header, content, true);
             return true;
         };
-        let Some(link) = self.taken(owner) else { return false };
+        let Some(link) = self.taken(owner) else {
+            return false;
+        };
         let is_kernel = self.module.symbols[self.module.functions[owner].symbol].is_entry();
         let content = match section.kind {
             // Constants of device functions become part of their kernels' banks.
@@ -377,11 +405,18 @@ impl<'data> Replay<'_, 'data> {
             if section.kind != SectionKind::Relocs || section.relocs.is_empty() {
                 continue;
             }
-            if section.owner.is_some_and(|owner| self.taken(owner).is_none()) {
+            if section
+                .owner
+                .is_some_and(|owner| self.taken(owner).is_none())
+            {
                 continue;
             }
-            let SectionInfo::Section(target) = section.info else { continue };
-            let Some(target) = self.output_of(target) else { continue };
+            let SectionInfo::Section(target) = section.info else {
+                continue;
+            };
+            let Some(target) = self.output_of(target) else {
+                continue;
+            };
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = section.ty == sht::RELA;
@@ -392,7 +427,10 @@ impl<'data> Replay<'_, 'data> {
                     let name = self.joined(".rel", target_name);
                     self.names(name);
                 }
-            } else if rows.iter().any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. })) {
+            } else if rows
+                .iter()
+                .any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. }))
+            {
                 let name = self.joined(".rela", target_name);
                 self.reloc_section(name, target, true);
             }
@@ -403,8 +441,17 @@ impl<'data> Replay<'_, 'data> {
         if self.out.relocs.contains_key(&(target, is_rela)) {
             return;
         }
-        let (ty, entsize) = if is_rela { (sht::RELA, 24) } else { (sht::REL, 16) };
-        let header = Header { ty, flags: shf::INFO_LINK, align: 8, entsize };
+        let (ty, entsize) = if is_rela {
+            (sht::RELA, 24)
+        } else {
+            (sht::REL, 16)
+        };
+        let header = Header {
+            ty,
+            flags: shf::INFO_LINK,
+            align: 8,
+            entsize,
+        };
         let id = self.push(name, header, Content::Relocs(target), false);
         self.out.relocs.insert((target, is_rela), id);
     }
@@ -422,14 +469,36 @@ impl<'data> Replay<'_, 'data> {
                 self.named(b".nv.global", header, Content::Concatenated, true);
             }
         }
-        let pairs = |ty| Header { ty, flags: 0, align: 4, entsize: 8 };
-        self.named(b".nv.callgraph", pairs(sht::CUDA_CALLGRAPH), Content::CallGraph, true);
-        self.named(b".nv.prototype", pairs(sht::CUDA_PROTOTYPE), Content::Prototypes, true);
+        let pairs = |ty| Header {
+            ty,
+            flags: 0,
+            align: 4,
+            entsize: 8,
+        };
+        self.named(
+            b".nv.callgraph",
+            pairs(sht::CUDA_CALLGRAPH),
+            Content::CallGraph,
+            true,
+        );
+        self.named(
+            b".nv.prototype",
+            pairs(sht::CUDA_PROTOTYPE),
+            Content::Prototypes,
+            true,
+        );
         self.late_banks();
-        let action = Header { ty: sht::CUDA_RELOCINFO, flags: 0, align: 8, entsize: 8 };
+        let action = Header {
+            ty: sht::CUDA_RELOCINFO,
+            flags: 0,
+            align: 8,
+            entsize: 8,
+        };
         self.named(b".nv.rel.action", action, Content::RelAction, true);
         for index in 0..self.out.global.len() {
-            self.out.symbol_names.add(module.link_name(self.out.global[index]));
+            self.out
+                .symbol_names
+                .add(module.link_name(self.out.global[index]));
         }
     }
 
@@ -464,11 +533,7 @@ impl<'data> Replay<'_, 'data> {
 }
 
 /// The output section that an input section is part of.
-pub(super) fn output_of(
-    module: &Module<'_>,
-    out: &Created<'_>,
-    id: SectionId,
-) -> Option<OutId> {
+pub(super) fn output_of(module: &Module<'_>, out: &Created<'_>, id: SectionId) -> Option<OutId> {
     let section = &module.sections[id];
     match section.owner {
         None => out.by_name.get(section.name).copied(),

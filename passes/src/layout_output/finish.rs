@@ -75,7 +75,11 @@ pub(super) fn plan<'data>(
         section_symbol: vec![0; sections.len()],
         sections,
         out,
-        plan: ElfPlan { e_type: ET_EXEC, shstrndx: 1, ..Default::default() },
+        plan: ElfPlan {
+            e_type: ET_EXEC,
+            shstrndx: 1,
+            ..Default::default()
+        },
     };
     let order = finish.section_order();
     if order.len() + FIXED_SECTIONS as usize >= SHN_LORESERVE.into() {
@@ -116,8 +120,9 @@ impl<'data> Finish<'_, 'data> {
                 section.size = prototypes as u64 * 8;
             }
         }
-        let mut order: Vec<OutId> =
-            (0..self.sections.len()).filter(|id| !self.sections[*id].removed).collect();
+        let mut order: Vec<OutId> = (0..self.sections.len())
+            .filter(|id| !self.sections[*id].removed)
+            .collect();
         order.sort_by_key(|id| class(&self.sections[*id]));
         for (place, id) in order.iter().enumerate() {
             self.section_index[*id] = place as u32 + FIXED_SECTIONS;
@@ -162,12 +167,22 @@ impl<'data> Finish<'_, 'data> {
         let symbol = &self.module.symbols[row.first];
         symbol.is_function()
             || row.definition.is_some()
-            || matches!(symbol.ty, stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE)
+            || matches!(
+                symbol.ty,
+                stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE
+            )
             || toolkit::is_reserved_shared_symbol(symbol.name)
     }
 
     fn symbols(&mut self) {
-        let none = PlanSymbol { name_offset: 0, info: 0, other: 0, shndx: 0, value: 0, size: 0 };
+        let none = PlanSymbol {
+            name_offset: 0,
+            info: 0,
+            other: 0,
+            shndx: 0,
+            value: 0,
+            size: 0,
+        };
         self.plan.symbols.push(none);
         for symbol in self.out.local.clone() {
             match symbol {
@@ -199,9 +214,17 @@ impl<'data> Finish<'_, 'data> {
         let row = self.module.link_symbols[link];
         let definition = row.definition.unwrap_or(row.first);
         let symbol = self.module.symbols[definition];
-        let ty = if symbol.ty == stt::CUDA_OBJECT { stt::OBJECT } else { symbol.ty };
+        let ty = if symbol.ty == stt::CUDA_OBJECT {
+            stt::OBJECT
+        } else {
+            symbol.ty
+        };
         // A weak reference that nobody defines is created as a strong one.
-        let bind = if row.definition.is_none() && !symbol.is_function() { 1 } else { symbol.bind };
+        let bind = if row.definition.is_none() && !symbol.is_function() {
+            1
+        } else {
+            symbol.bind
+        };
         let shndx = match symbol.place {
             SymbolPlace::Section(section) => output_of(self.module, &self.out, section)
                 .map_or(0, |id| self.section_index[id] as u16),
@@ -227,28 +250,56 @@ impl<'data> Finish<'_, 'data> {
     fn fixed_sections(&mut self, first_global: u32) {
         self.plan.section_names = self.out.section_names.bytes().to_vec();
         self.plan.symbol_names = self.out.symbol_names.bytes().to_vec();
-        let section = |name: &'static [u8], ty, size: usize, link, info, align, entsize, content| {
-            PlanSection {
-                name,
-                name_offset: 0,
-                ty,
-                flags: 0,
-                offset: 0,
-                size: size as u64,
-                link,
-                info,
-                align,
-                entsize,
-                content,
-            }
-        };
+        let section =
+            |name: &'static [u8], ty, size: usize, link, info, align, entsize, content| {
+                PlanSection {
+                    name,
+                    name_offset: 0,
+                    ty,
+                    flags: 0,
+                    offset: 0,
+                    size: size as u64,
+                    link,
+                    info,
+                    align,
+                    entsize,
+                    content,
+                }
+            };
         let symbols = self.plan.symbols.len() * 24;
         let (names_size, strings) = (self.plan.section_names.len(), self.plan.symbol_names.len());
         self.plan.sections = vec![
             section(b"", sht::NULL, 0, 0, 0, 0, 0, PlanContent::None),
-            section(b".shstrtab", sht::STRTAB, names_size, 0, 0, 1, 0, PlanContent::SectionNames),
-            section(b".strtab", sht::STRTAB, strings, 0, 0, 1, 0, PlanContent::SymbolNames),
-            section(b".symtab", sht::SYMTAB, symbols, 2, first_global, 8, 24, PlanContent::Symbols),
+            section(
+                b".shstrtab",
+                sht::STRTAB,
+                names_size,
+                0,
+                0,
+                1,
+                0,
+                PlanContent::SectionNames,
+            ),
+            section(
+                b".strtab",
+                sht::STRTAB,
+                strings,
+                0,
+                0,
+                1,
+                0,
+                PlanContent::SymbolNames,
+            ),
+            section(
+                b".symtab",
+                sht::SYMTAB,
+                symbols,
+                2,
+                first_global,
+                8,
+                24,
+                PlanContent::Symbols,
+            ),
         ];
     }
 
@@ -258,8 +309,9 @@ impl<'data> Finish<'_, 'data> {
             SymbolRef::Symbol(symbol) => self.module.symbols[symbol]
                 .link
                 .map_or(0, |link| self.symbol_index[link.index()]),
-            SymbolRef::Section(section) => output_of(self.module, &self.out, section)
-                .map_or(0, |id| self.section_symbol[id]),
+            SymbolRef::Section(section) => {
+                output_of(self.module, &self.out, section).map_or(0, |id| self.section_symbol[id])
+            }
         }
     }
 
@@ -304,7 +356,10 @@ impl<'data> Finish<'_, 'data> {
     fn link_and_info(&self, id: OutId) -> (u32, u32) {
         const SYMTAB: u32 = 3;
         let index_of = |content: Content| {
-            let found = self.sections.iter().position(|section| section.content == content);
+            let found = self
+                .sections
+                .iter()
+                .position(|section| section.content == content);
             found.map_or(0, |id| self.section_index[id])
         };
         match self.sections[id].content {
@@ -334,7 +389,9 @@ impl<'data> Finish<'_, 'data> {
         let mut bytes = Vec::new();
         for id in &self.module.merged_notes {
             let note = &self.module.notes[*id];
-            let kind = note.section.map(|section| self.module.sections[section].kind);
+            let kind = note
+                .section
+                .map(|section| self.module.sections[section].kind);
             let is_tool = kind == Some(SectionKind::ToolInfo)
                 || kind.is_none() && note.ty == toolkit::NOTE_TOOL_INFO;
             if is_tool == (ty == toolkit::NOTE_TOOL_INFO) {
@@ -367,7 +424,12 @@ impl<'data> Finish<'_, 'data> {
         for id in records {
             let attribute = &self.module.attributes[*id];
             refs.clear();
-            refs.extend(self.module.refs(attribute).iter().map(|target| self.reference(*target)));
+            refs.extend(
+                self.module
+                    .refs(attribute)
+                    .iter()
+                    .map(|target| self.reference(*target)),
+            );
             append_attribute(&mut bytes, attribute, &refs);
         }
         PlanContent::Bytes(self.arena.bytes(&bytes))
@@ -398,12 +460,16 @@ impl<'data> Finish<'_, 'data> {
         let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
         for (_, object) in self.module.included_objects() {
             for call in &self.module.calls[object.calls] {
-                let Some(symbol) = call.from.symbol() else { continue };
-                let Some(link) = self.module.symbols[symbol].link else { continue };
+                let Some(symbol) = call.from.symbol() else {
+                    continue;
+                };
+                let Some(link) = self.module.symbols[symbol].link else {
+                    continue;
+                };
                 let caller = place[link.index()];
-                let taken = self.module.symbols[symbol].function.is_none_or(|function| {
-                    self.module.functions[function].edges_count
-                });
+                let taken = self.module.symbols[symbol]
+                    .function
+                    .is_none_or(|function| self.module.functions[function].edges_count);
                 if caller == u32::MAX || !taken {
                     continue;
                 }
@@ -421,10 +487,11 @@ impl<'data> Finish<'_, 'data> {
         // A function whose address several objects take is listed once; other rows repeat.
         let mut taken = vec![false; self.plan.symbols.len()];
         rows.retain(|(_, kind, from, _)| {
-            *kind != CallKind::AddressTaken
-                || !std::mem::replace(&mut taken[*from as usize], true)
+            *kind != CallKind::AddressTaken || !std::mem::replace(&mut taken[*from as usize], true)
         });
-        rows.into_iter().map(|(_, kind, from, second)| (kind, from, second)).collect()
+        rows.into_iter()
+            .map(|(_, kind, from, second)| (kind, from, second))
+            .collect()
     }
 
     /// Live device functions whose address is not taken, with their prototypes.
@@ -465,15 +532,20 @@ impl<'data> Finish<'_, 'data> {
         let start = self.plan.relocs.len() as u32;
         for reloc in std::mem::take(&mut self.sections[id].relocs) {
             let row = &self.module.relocs[reloc];
-            let RelocPlan::Keep { ty, addend, .. } = row.plan else { continue };
+            let RelocPlan::Keep { ty, addend, .. } = row.plan else {
+                continue;
+            };
             let base = match self.module.sections[row.section].info {
-                SectionInfo::Section(target) => {
-                    self.module.sections[target].place.unwrap_or(0)
-                }
+                SectionInfo::Section(target) => self.module.sections[target].place.unwrap_or(0),
                 _ => 0,
             };
             let symbol = self.reference(row.target);
-            self.plan.relocs.push(PlanReloc { offset: row.offset + base, ty, symbol, addend });
+            self.plan.relocs.push(PlanReloc {
+                offset: row.offset + base,
+                ty,
+                symbol,
+                addend,
+            });
         }
         PlanContent::Relocs(start..self.plan.relocs.len() as u32)
     }
@@ -484,16 +556,21 @@ impl<'data> Finish<'_, 'data> {
             return PlanContent::None;
         }
         let start = self.plan.pieces.len() as u32;
-        self.plan.pieces.extend(
-            section.pieces.iter().map(|(offset, section)| PlanPiece { offset: *offset, section: *section }),
-        );
+        self.plan
+            .pieces
+            .extend(section.pieces.iter().map(|(offset, section)| PlanPiece {
+                offset: *offset,
+                section: *section,
+            }));
         PlanContent::Pieces(start..self.plan.pieces.len() as u32)
     }
 
     /// `e_flags`: the index of `.note.nv.cuinfo` on top, the SM, the kind.
     fn flags(&mut self) {
-        let position =
-            self.sections.iter().position(|section| section.content == Content::CudaInfo);
+        let position = self
+            .sections
+            .iter()
+            .position(|section| section.content == Content::CudaInfo);
         let index = position.map_or(0, |id| self.section_index[id]).min(0xff);
         let target = self.module.target;
         self.plan.e_flags = index << 24 | u32::from(target.sm) << 8 | target.kind_flags();
@@ -516,7 +593,16 @@ impl<'data> Finish<'_, 'data> {
 fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
     let any = |wanted: fn(&PlanSection<'_>) -> bool| plan.sections.iter().any(wanted);
     let count = 2 + usize::from(any(is_read_only)) + usize::from(any(is_writable));
-    vec![PlanSegment { ty: 0, flags: 0, offset: 0, file_size: 0, mem_size: 0 }; count]
+    vec![
+        PlanSegment {
+            ty: 0,
+            flags: 0,
+            offset: 0,
+            file_size: 0,
+            mem_size: 0
+        };
+        count
+    ]
 }
 
 fn is_read_only(section: &PlanSection<'_>) -> bool {
@@ -540,7 +626,11 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
         mem_size: table_size,
     };
     let mut segments = vec![table];
-    let read_only: Vec<_> = plan.sections.iter().filter(|section| is_read_only(section)).collect();
+    let read_only: Vec<_> = plan
+        .sections
+        .iter()
+        .filter(|section| is_read_only(section))
+        .collect();
     if let (Some(first), Some(last)) = (read_only.first(), read_only.last()) {
         let size = last.offset + last.size - first.offset;
         segments.push(PlanSegment {
@@ -551,20 +641,29 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             mem_size: size,
         });
     }
-    let writable: Vec<_> = plan.sections.iter().filter(|section| is_writable(section)).collect();
+    let writable: Vec<_> = plan
+        .sections
+        .iter()
+        .filter(|section| is_writable(section))
+        .collect();
     if let Some(first) = writable.first() {
-        let with_bytes: Vec<_> =
-            writable.iter().filter(|section| section.ty != sht::NOBITS).collect();
-        let without: Vec<_> = writable.iter().filter(|section| section.ty == sht::NOBITS).collect();
+        let with_bytes: Vec<_> = writable
+            .iter()
+            .filter(|section| section.ty != sht::NOBITS)
+            .collect();
+        let without: Vec<_> = writable
+            .iter()
+            .filter(|section| section.ty == sht::NOBITS)
+            .collect();
         let file_end = match (with_bytes.last(), without.first()) {
             (None, _) => first.offset,
             (_, Some(no_bits)) => no_bits.offset,
             (Some(last), None) => last.offset + last.size,
         };
         let file_size = file_end - first.offset;
-        let mem_size = without
-            .iter()
-            .fold(file_size, |end, section| align_up(end, section.align) + section.size);
+        let mem_size = without.iter().fold(file_size, |end, section| {
+            align_up(end, section.align) + section.size
+        });
         segments.push(PlanSegment {
             ty: PT_LOAD,
             flags: 6,
@@ -573,6 +672,9 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             mem_size,
         });
     }
-    segments.push(PlanSegment { ty: PT_LOAD, ..table });
+    segments.push(PlanSegment {
+        ty: PT_LOAD,
+        ..table
+    });
     segments
 }

@@ -91,11 +91,20 @@ fn place_bank(
             (!symbol.is_entry()).then_some((symbol.link?, *function, *section))
         })
         .collect();
-    let users = reachers(module, graph, kernels, device.iter().map(|(link, ..)| *link));
+    let users = reachers(
+        module,
+        graph,
+        kernels,
+        device.iter().map(|(link, ..)| *link),
+    );
     for ((_, _, section), users) in device.iter().zip(&users).rev() {
         let row = &module.sections[*section];
         let (align, size) = (row.align, row.size());
-        let most = users.iter().map(|kernel| sizes[*kernel as usize]).max().unwrap_or(0);
+        let most = users
+            .iter()
+            .map(|kernel| sizes[*kernel as usize])
+            .max()
+            .unwrap_or(0);
         let offset = align_up(most, align);
         module.sections[*section].place = Some(offset);
         for kernel in users {

@@ -76,7 +76,12 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
         let index = first_free(&occupied, users, slots.len());
         if index == slots.len() {
-            slots.push(Slot { size: variable.size, align: 1, members: Vec::new(), offset: 0 });
+            slots.push(Slot {
+                size: variable.size,
+                align: 1,
+                members: Vec::new(),
+                offset: 0,
+            });
         }
         let slot = &mut slots[index];
         slot.align = slot.align.max(variable.align);
@@ -104,8 +109,9 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     for (ordinal, list) in private.iter().enumerate() {
-        let before =
-            |a: &Variable, b: &Variable| a.align > b.align || a.align == b.align && a.size <= b.size;
+        let before = |a: &Variable, b: &Variable| {
+            a.align > b.align || a.align == b.align && a.size <= b.size
+        };
         for variable in list_sort(list, &mut |a, b| before(a, b)) {
             let place = align_up(sizes[ordinal], variable.align);
             module.link_symbols[variable.link].value = Some(place);
@@ -133,21 +139,28 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
                 "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
             )));
         }
-        let own = private[ordinal].iter().map(|variable| variable.align).max().unwrap_or(1);
+        let own = private[ordinal]
+            .iter()
+            .map(|variable| variable.align)
+            .max()
+            .unwrap_or(1);
         let mut align = own.max(slots_align.unwrap_or(1));
         if uses_dynamic {
             align = align.max(DYNAMIC_ALIGN);
         }
         // nvlink tells kernels with dynamic shared memory by their alignment (measured).
         let present = size > 0 || declared && align >= DYNAMIC_ALIGN;
-        let reserved = if present { module.target.reserved_shared_size() } else { 0 };
-        module.functions[*function].shared =
-            Some(SharedFrame {
-                size: size + reserved,
-                align,
-                slots_align: slots_align.unwrap_or(1),
-                present,
-            });
+        let reserved = if present {
+            module.target.reserved_shared_size()
+        } else {
+            0
+        };
+        module.functions[*function].shared = Some(SharedFrame {
+            size: size + reserved,
+            align,
+            slots_align: slots_align.unwrap_or(1),
+            present,
+        });
     }
 }
 
@@ -157,7 +170,9 @@ pub const DYNAMIC_ALIGN: u64 = 16;
 /// Whether any object declares dynamic shared memory: an undefined shared variable without a size.
 pub fn declares_dynamic(module: &Module<'_>) -> bool {
     module.included_objects().any(|(_, object)| {
-        module.symbols[object.symbols].iter().any(|symbol| symbol.is_dynamic_shared())
+        module.symbols[object.symbols]
+            .iter()
+            .any(|symbol| symbol.is_dynamic_shared())
     })
 }
 
@@ -167,12 +182,20 @@ fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<Functio
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {
             let symbol = &module.symbols[id];
-            let (true, Some(link)) = (symbol.is_shared(), symbol.link) else { continue };
+            let (true, Some(link)) = (symbol.is_shared(), symbol.link) else {
+                continue;
+            };
             if module.link_symbols[link].definition != Some(id) {
                 continue;
             }
-            let SymbolPlace::Section(section) = symbol.place else { continue };
-            let variable = Variable { link, size: symbol.size, align: symbol.value.max(1) };
+            let SymbolPlace::Section(section) = symbol.place else {
+                continue;
+            };
+            let variable = Variable {
+                link,
+                size: symbol.size,
+                align: symbol.value.max(1),
+            };
             match module.sections[section].kind {
                 SectionKind::ModuleShared => found.push((link, variable, None)),
                 SectionKind::KernelShared if module.is_section_linked(section) => {
@@ -263,15 +286,13 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(
-        module: &Module<'_>,
-        graph: &CallGraph,
-        kernels: &[(LinkSymbolId, FunctionId)],
-    ) -> Self {
+    fn new(module: &Module<'_>, graph: &CallGraph, kernels: &[(LinkSymbolId, FunctionId)]) -> Self {
         // Pairs of the function that refers to a shared variable, and the variable.
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
         for reloc in module.relocs.values() {
-            let Some(symbol) = reloc.target.symbol() else { continue };
+            let Some(symbol) = reloc.target.symbol() else {
+                continue;
+            };
             let row = &module.symbols[symbol];
             let section = &module.sections[reloc.section];
             let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
@@ -288,7 +309,8 @@ impl Uses {
         }
         pairs.sort_unstable();
         pairs.dedup();
-        let mut functions: Vec<LinkSymbolId> = pairs.iter().map(|(function, _)| *function).collect();
+        let mut functions: Vec<LinkSymbolId> =
+            pairs.iter().map(|(function, _)| *function).collect();
         functions.dedup();
         let reachers = reachers(module, graph, kernels, functions.iter().copied());
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); module.link_symbols.len()];
@@ -304,7 +326,9 @@ impl Uses {
         let mut dynamic = vec![false; kernels.len()];
         let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
         for (function, variable) in &pairs {
-            let known = dynamic_functions.last().is_some_and(|(last, _)| last == function);
+            let known = dynamic_functions
+                .last()
+                .is_some_and(|(last, _)| last == function);
             let first = module.link_symbols[*variable].first;
             if !module.symbols[first].is_dynamic_shared() || known {
                 continue;
@@ -316,7 +340,11 @@ impl Uses {
                 dynamic_functions.push((*function, reachers[index].clone()));
             }
         }
-        Uses { kernels: users, dynamic, dynamic_functions }
+        Uses {
+            kernels: users,
+            dynamic,
+            dynamic_functions,
+        }
     }
 
     fn of(&self, link: LinkSymbolId) -> &[u32] {

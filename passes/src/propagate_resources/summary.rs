@@ -61,7 +61,9 @@ impl Summary {
     /// Sum of NUM_MBARRIERS over the functions that are reached, each once.
     pub fn mbarriers(&self, summaries: &Summaries) -> u16 {
         let set = |index: usize| {
-            self.mbarrier_bits.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 != 0)
+            self.mbarrier_bits
+                .get(index / 64)
+                .is_some_and(|word| word >> (index % 64) & 1 != 0)
         };
         summaries
             .mbarriers
@@ -168,9 +170,12 @@ impl Summaries {
                     deepest_stack = deepest_stack.and_then(|a: u32| callee.stack.map(|b| a.max(b)));
                 }
             }
-            total.crs = deepest_crs.filter(|_| !cyclic).map(|deep| deep.wrapping_add(own_crs));
-            total.stack =
-                deepest_stack.filter(|_| !cyclic).map(|deep| deep.wrapping_add(own_stack));
+            total.crs = deepest_crs
+                .filter(|_| !cyclic)
+                .map(|deep| deep.wrapping_add(own_crs));
+            total.stack = deepest_stack
+                .filter(|_| !cyclic)
+                .map(|deep| deep.wrapping_add(own_stack));
             summaries.of_component.push(total);
         }
         if let [(kernel, _)] = kernels {
@@ -202,7 +207,13 @@ impl Summaries {
     }
 
     /// Whether a kernel or a function that it reaches has a record of this code.
-    pub fn has(&self, module: &Module<'_>, graph: &CallGraph, link: LinkSymbolId, code: u8) -> bool {
+    pub fn has(
+        &self,
+        module: &Module<'_>,
+        graph: &CallGraph,
+        link: LinkSymbolId,
+        code: u8,
+    ) -> bool {
         let reached = FIRST_SIGHT_CODES
             .iter()
             .position(|known| *known == code)
@@ -222,7 +233,9 @@ impl Summaries {
     /// function that it may call (measured).
     pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
         let is_recursive = |node: &u32| {
-            self.of_component[graph.components().of_node[*node as usize] as usize].stack.is_none()
+            self.of_component[graph.components().of_node[*node as usize] as usize]
+                .stack
+                .is_none()
         };
         graph
             .successors(link.index() as u32)
@@ -259,7 +272,11 @@ impl Summaries {
         names.sort_unstable();
         for (index, link) in names.iter().take(6).enumerate() {
             let arrow = if index == 0 { "" } else { ", " };
-            let _ = write!(text, "{arrow}'{}'", String::from_utf8_lossy(module.link_name(*link)));
+            let _ = write!(
+                text,
+                "{arrow}'{}'",
+                String::from_utf8_lossy(module.link_name(*link))
+            );
         }
         Some(text)
     }
@@ -272,27 +289,47 @@ fn own_summaries(
     summaries: &mut Summaries,
 ) -> Vec<Summary> {
     let mut nodes: Vec<Summary> = vec![
-        Summary { crs: Some(0), stack: Some(0), ..Default::default() };
+        Summary {
+            crs: Some(0),
+            stack: Some(0),
+            ..Default::default()
+        };
         graph.node_count()
     ];
     for link in module.link_symbols.ids() {
-        let Some(function) = module.link_function(link) else { continue };
+        let Some(function) = module.link_function(link) else {
+            continue;
+        };
         nodes[link.index()].registers = module.functions[function].registers;
     }
     frames(module, &mut nodes);
     let mut has_mma = vec![false; module.link_symbols.len()];
     for (position, list) in module.merged_info.iter().enumerate() {
-        let Some(function) = list.function else { continue };
+        let Some(function) = list.function else {
+            continue;
+        };
         let symbol = module.functions[function].symbol;
-        let Some(link) = module.symbols[symbol].link else { continue };
+        let Some(link) = module.symbols[symbol].link else {
+            continue;
+        };
         let is_kernel = module.symbols[symbol].is_entry();
-        has_mma[link.index()] =
-            own_records(module, function, position, is_kernel, &mut nodes[link.index()], summaries);
+        has_mma[link.index()] = own_records(
+            module,
+            function,
+            position,
+            is_kernel,
+            &mut nodes[link.index()],
+            summaries,
+        );
     }
     // Only functions of the output count as lacking a mask.
     for list in &module.merged_info {
-        let Some(function) = list.function else { continue };
-        let Some(link) = module.symbols[module.functions[function].symbol].link else { continue };
+        let Some(function) = list.function else {
+            continue;
+        };
+        let Some(link) = module.symbols[module.functions[function].symbol].link else {
+            continue;
+        };
         if !has_mma[link.index()] {
             nodes[link.index()].sparse_mma = 0x8000;
         }
@@ -312,7 +349,9 @@ fn frames(module: &Module<'_>, nodes: &mut [Summary]) {
                 continue;
             };
             let row = &module.symbols[symbol];
-            let (Some(link), Some(value)) = (row.link, attribute.word(0)) else { continue };
+            let (Some(link), Some(value)) = (row.link, attribute.word(0)) else {
+                continue;
+            };
             let chosen = row.function.is_none() || row.function == module.link_function(link);
             if !wanted || !chosen {
                 continue;
@@ -320,7 +359,9 @@ fn frames(module: &Module<'_>, nodes: &mut [Summary]) {
             let node = &mut nodes[link.index()];
             match attribute.code {
                 code::FRAME_SIZE => node.stack = Some(value),
-                code::SAM_REGION_STACK_SIZE => node.region_stack = node.region_stack.max(Some(value)),
+                code::SAM_REGION_STACK_SIZE => {
+                    node.region_stack = node.region_stack.max(Some(value))
+                }
                 _ => node.explicit_caching |= value != 0,
             }
         }
@@ -336,11 +377,14 @@ fn own_records(
     node: &mut Summary,
     summaries: &mut Summaries,
 ) -> bool {
-    let Some(section) = module.functions[function].views.sass.info else { return false };
+    let Some(section) = module.functions[function].views.sass.info else {
+        return false;
+    };
     let mut mma = false;
     let mut mbarriers: Option<u16> = None;
-    for (ordinal, record) in
-        module.attributes[module.sections[section].attributes].iter().enumerate()
+    for (ordinal, record) in module.attributes[module.sections[section].attributes]
+        .iter()
+        .enumerate()
     {
         let place = (position as u64) << 32 | ordinal as u64;
         match record.code {
@@ -357,7 +401,10 @@ fn own_records(
         if is_kernel {
             continue;
         }
-        if let Some(index) = FIRST_SIGHT_CODES.iter().position(|code| *code == record.code) {
+        if let Some(index) = FIRST_SIGHT_CODES
+            .iter()
+            .position(|code| *code == record.code)
+        {
             node.first_sight[index].get_or_insert(place);
         }
         match record.code {
