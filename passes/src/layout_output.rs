@@ -1,8 +1,8 @@
 //! `layout-output`: the output file is decided: sections, symbols, strings, offsets, program headers.
 //!
 //! nvlink's output orders all follow from the order in which it creates things while it merges
-//! object after object. [`creation`] replays that order in one linear walk; a pass that adds, renames
-//! or reorders entities keeps no books for it. [`contents`] then fills the sections, [`finish`]
+//! object after object. `creation` replays that order in one linear walk; a pass that adds, renames
+//! or reorders entities keeps no books for it. `contents` then fills the sections, `finish`
 //! sorts them into file order, numbers sections and symbols and lays out the file (`merge.md`
 //! sections 2 to 5, 7, 10).
 

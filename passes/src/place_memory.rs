@@ -4,8 +4,8 @@
 //!   dropped from inside (`merge.md` section 6). Tentative definitions follow at the end of
 //!   `.nv.global`, last first.
 //! - Constants of device functions become part of the banks of the kernels that reach them
-//!   ([`banks`], section 8).
-//! - Shared memory is laid out per kernel ([`shared`], section 9). Executables only.
+//!   (`banks`, section 8).
+//! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
 
 mod banks;
 pub(crate) mod shared;

@@ -38,7 +38,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Link relocatable device code into an executable cubin.
-    Link(LinkArgs),
+    Link(Box<LinkArgs>),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
     #[command(disable_help_flag = true)]
     Nvlink {
