@@ -24,7 +24,7 @@ pub mod format {
 pub struct Attribute<'data> {
     /// The section it was read from; `None` for records that the linker created.
     pub section: Option<SectionId>,
-    /// Format, see [`format`].
+    /// Format, see [`mod@format`].
     pub format: u8,
     /// Code, see [`crate::target::attributes`].
     pub code: u8,

@@ -1,8 +1,9 @@
 //! `callgraph-dce`: which functions the output keeps.
 //!
-//! Roots are the kernels that are kept and every function whose address is taken, even if only dead
-//! code takes it; whatever they reach is live (`merge.md` section 7). Variables and constants always
-//! stay. With `-g`, and for relocatable output, everything stays.
+//! Whatever the kept kernels reach through direct and indirect calls is live. A function whose address
+//! is taken stays as well, even if only dead code takes it, but what it calls stays only if a kernel
+//! reaches that too (measured, `DEVICE-ELF.md`). Variables and constants always stay. With `-g`, and
+//! for relocatable output, everything stays.
 //!
 //! A kernel is kept unless `-kernels-used` names others or host information says that no host code
 //! references it (`inputs.md` section 5).
@@ -58,16 +59,17 @@ impl Pass for CallgraphDce {
                 roots.push(id);
             }
         }
+        let mut reached = cx.analyses.call_graph(module).reach(roots);
         for (_, object) in module.included_objects() {
             for call in &module.calls[object.calls] {
                 if call.kind == CallKind::AddressTaken
                     && let Some(symbol) = call.from.symbol()
+                    && let Some(link) = module.symbols[symbol].link
                 {
-                    roots.extend(module.symbols[symbol].link);
+                    reached[link.index()] = true;
                 }
             }
         }
-        let reached = cx.analyses.call_graph(module).reach(roots);
         let (mut kept, mut dropped) = (0, 0);
         for (index, reached) in reached.iter().take(module.link_symbols.len()).enumerate() {
             let id = LinkSymbolId::new(index);

@@ -3,8 +3,8 @@
 //! - [`raw`]: the file's records, as zero-copy views.
 //! - [`validate`]: the four layers of checks of the specification.
 //! - [`read`]: bytes to an [`ObjectPart`], the rows of one object.
-//! - [`plan_object`]: an object to a plan of itself.
-//! - [`write`]: a plan to bytes.
+//! - [`plan_object()`]: an object to a plan of itself.
+//! - [`write()`]: a plan to bytes.
 
 pub mod encode;
 pub mod layout;

@@ -476,7 +476,11 @@ impl<'data> Finish<'_, 'data> {
                 let second = if call.kind.has_prototype() {
                     self.out.symbol_names.add(call.prototype)
                 } else {
-                    self.reference(call.to)
+                    // What an address-taken function calls may be dead; such rows are left out.
+                    match self.reference(call.to) {
+                        0 => continue,
+                        to => to,
+                    }
                 };
                 rows.push((caller, call.kind, self.symbol_index[link.index()], second));
             }
