@@ -19,7 +19,7 @@ pub struct SharedFrame {
 /// A function's constants as part of a kernel's constant bank (`merge.md` section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankPiece {
-    /// The kernel whose `.nv.constantN.K` it is part of.
+    /// The kernel whose `.nv.constantN.K` it is part of; the owner itself if no kernel reaches it.
     pub kernel: FunctionId,
     /// The bank number.
     pub bank: u8,

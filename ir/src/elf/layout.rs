@@ -18,20 +18,13 @@ pub fn align_up(value: u64, align: u64) -> u64 {
 /// after it share that offset; section headers at the next multiple of 8; program headers last.
 pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
     let mut offset = 0x40;
-    let mut no_bits_seen = false;
     for section in &mut plan.sections {
         if section.ty == sht::NULL {
             continue;
         }
-        if is_no_bits(section.ty) {
-            if !no_bits_seen {
-                offset = align_up(offset, section.align);
-                no_bits_seen = true;
-            }
-            section.offset = offset;
-        } else {
-            offset = align_up(offset, section.align);
-            section.offset = offset;
+        offset = align_up(offset, section.align);
+        section.offset = offset;
+        if !is_no_bits(section.ty) {
             offset += section.size;
         }
     }

@@ -70,6 +70,8 @@ struct Replay<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
     out: Created<'data>,
+    /// Whether a section is the first of a function's own constant bank, by section.
+    begins_bank: Vec<bool>,
 }
 
 /// Replays the creation of sections, symbols and strings.
@@ -92,7 +94,19 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         info_lists,
         relocs: HashMap::default(),
     };
-    let mut replay = Replay { module, arena, out };
+    let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+    let mut begins_bank = vec![false; module.sections.len()];
+    for piece in &module.bank_pieces {
+        if module.sections[piece.section].owner.and_then(link) == link(piece.kernel) {
+            begins_bank[piece.section.index()] = true;
+        }
+    }
+    let mut replay = Replay {
+        module,
+        arena,
+        out,
+        begins_bank,
+    };
     replay.prototype_names();
     replay.start();
     for (_, object) in module.included_objects() {
@@ -305,7 +319,9 @@ impl<'data> Replay<'_, 'data> {
                 }
                 SymbolPlace::Undefined => true,
                 SymbolPlace::Section(section) => {
-                    if !self.symbol_section(section) {
+                    let owner = self.module.sections[section].owner;
+                    let lost = owner.is_some_and(|owner| self.taken(owner).is_none());
+                    if lost || !self.symbol_section(section) {
                         continue;
                     }
                     if symbol.is_shared() || symbol.is_compiler_constant() {
@@ -342,13 +358,18 @@ impl<'data> Replay<'_, 'data> {
             self.named(section.name, header, content, true);
             return true;
         };
-        let Some(link) = self.taken(owner) else {
+        let taken = match section.kind {
+            SectionKind::FunctionConstants(_) if self.begins_bank[id.index()] => {
+                self.module.symbols[self.module.functions[owner].symbol].link
+            }
+            _ => self.taken(owner),
+        };
+        let Some(link) = taken else {
             return false;
         };
-        let is_kernel = self.module.symbols[self.module.functions[owner].symbol].is_entry();
         let content = match section.kind {
-            // Constants of device functions become part of their kernels' banks.
-            SectionKind::FunctionConstants(_) if !is_kernel => return false,
+            // Constants of device functions become part of the banks of kernels that reach them.
+            SectionKind::FunctionConstants(_) if !self.begins_bank[id.index()] => return false,
             SectionKind::FunctionConstants(bank) => Content::Constants(link, bank),
             SectionKind::KernelShared => Content::KernelShared(link),
             SectionKind::Text => return true,

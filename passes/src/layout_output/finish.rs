@@ -659,7 +659,7 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             .iter()
             .filter(|section| section.ty == sht::NOBITS)
             .collect();
-        let file_end = match (with_bytes.last(), without.first()) {
+        let file_end = match (with_bytes.last(), without.last()) {
             (None, _) => first.offset,
             (_, Some(no_bits)) => no_bits.offset,
             (Some(last), None) => last.offset + last.size,

@@ -2,7 +2,8 @@
 //!
 //! A kernel's bank begins with its own section. The sections of the device functions that it reaches
 //! follow, last section of the last object first; a function has one offset, the largest that any
-//! kernel that reaches it needs.
+//! kernel that reaches it needs. Constants of a losing weak
+//! copy whose winner has none stay, in a section of their own (measured).
 //!
 //! Bound: for every section of a device function, the kernels that reach it.
 
@@ -14,6 +15,8 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use super::CONSTANT_BANK_LIMIT;
 use crate::analysis::CallGraph;
@@ -50,6 +53,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             });
         }
     }
+    keep_orphans(module, &sections);
     let mut banks: Vec<u8> = sections
         .iter()
         .filter(|(_, owner, _)| !is_kernel[owner.index()])
@@ -59,6 +63,39 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     banks.dedup();
     for bank in banks {
         place_bank(module, graph, bank, &kernels, &sections, errors);
+    }
+}
+
+/// Constants of a losing weak copy stay if no copy that was taken has any: nvlink drops a section of a
+/// losing copy only where the name is known already.
+fn keep_orphans(module: &mut Module<'_>, linked: &[(u8, FunctionId, SectionId)]) {
+    let link_of = |module: &Module<'_>, function: FunctionId| {
+        module.symbols[module.functions[function].symbol].link
+    };
+    let mut known: HashSet<(LinkSymbolId, u8), FixedState> = linked
+        .iter()
+        .filter_map(|(bank, owner, _)| Some((link_of(module, *owner)?, *bank)))
+        .collect();
+    let mut orphans = Vec::new();
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
+            && module.objects[section.object].state.is_included()
+            && let Some(link) = link_of(module, owner)
+            && module.link_symbols[link].live.is_live()
+            && let Some(kernel) = module.link_function(link)
+            && known.insert((link, bank))
+        {
+            orphans.push(BankPiece {
+                kernel,
+                bank,
+                section: id,
+                offset: 0,
+            });
+        }
+    }
+    for orphan in orphans {
+        module.sections[orphan.section].place = Some(0);
+        module.bank_pieces.push(orphan);
     }
 }
 

@@ -66,14 +66,14 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     let mut slots: Vec<Slot> = Vec::new();
     // Bits of the slots that each kernel occupies.
     let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
-    let mut any_with_several = false;
+    let mut any_in_slots = false;
     for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
         let users = uses.of(variable.link);
-        any_with_several |= users.len() > 1;
         if let [kernel] = users {
             private[*kernel as usize].push(variable);
             continue;
         }
+        any_in_slots |= uses.referenced[variable.link.index()];
         let index = first_free(&occupied, users, slots.len());
         if index == slots.len() {
             slots.push(Slot {
@@ -119,15 +119,15 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     dynamic(module, &uses, &kernels, &mut sizes);
-    // Measured: one variable with several users makes every kernel take the alignment of the merged
-    // section, whoever uses the variable that needs it.
+    // Measured: one variable in a slot that any code, dead or alive, refers to makes every kernel take
+    // the alignment of the merged section, whoever uses the variable that needs it.
     let slots_align = module
         .sections
         .iter()
         .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
         .map(|(_, row)| row.align)
         .max()
-        .filter(|_| any_with_several);
+        .filter(|_| any_in_slots);
     let declared = declares_dynamic(module);
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
@@ -279,6 +279,8 @@ fn root(group: &mut [u32], mut of: u32) -> u32 {
 struct Uses {
     /// Kernel ordinals by link symbol, sorted.
     kernels: Vec<Vec<u32>>,
+    /// Whether any code refers to it, by link symbol.
+    referenced: Vec<bool>,
     /// Whether each kernel uses dynamic shared memory.
     dynamic: Vec<bool>,
     /// Functions that refer to dynamic shared memory, with the kernels that reach them.
@@ -289,6 +291,7 @@ impl Uses {
     fn new(module: &Module<'_>, graph: &CallGraph, kernels: &[(LinkSymbolId, FunctionId)]) -> Self {
         // Pairs of the function that refers to a shared variable, and the variable.
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
+        let mut referenced = vec![false; module.link_symbols.len()];
         for reloc in module.relocs.values() {
             let Some(symbol) = reloc.target.symbol() else {
                 continue;
@@ -300,8 +303,11 @@ impl Uses {
             else {
                 continue;
             };
-            if module.sections[target].kind == SectionKind::Text
-                && module.is_function_live(owner)
+            if module.sections[target].kind != SectionKind::Text {
+                continue;
+            }
+            referenced[variable.index()] = true;
+            if module.is_function_live(owner)
                 && let Some(function) = module.symbols[module.functions[owner].symbol].link
             {
                 pairs.push((function, variable));
@@ -342,6 +348,7 @@ impl Uses {
         }
         Uses {
             kernels: users,
+            referenced,
             dynamic,
             dynamic_functions,
         }
