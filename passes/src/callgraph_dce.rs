@@ -2,7 +2,7 @@
 //!
 //! Whatever the kept kernels reach through direct and indirect calls is live. A function whose address
 //! is taken stays as well, even if only dead code takes it, but what it calls stays only if a kernel
-//! reaches that too (measured, `DEVICE-ELF.md`). Variables and constants always stay. With `-g`, and
+//! reaches that too, or if it has no definition (measured, `DEVICE-ELF.md`). Variables and constants always stay. With `-g`, and
 //! for relocatable output, everything stays.
 //!
 //! A kernel is kept unless `-kernels-used` names others or host information says that no host code
@@ -13,10 +13,12 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
+use cuweld_ir::SymbolRef;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 
 use crate::analysis::Preserved;
+use crate::analysis::counting_calls;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -60,14 +62,21 @@ impl Pass for CallgraphDce {
             }
         }
         let mut reached = cx.analyses.call_graph(module).reach(roots);
-        for (_, object) in module.included_objects() {
-            for call in &module.calls[object.calls] {
-                if call.kind == CallKind::AddressTaken
-                    && let Some(symbol) = call.from.symbol()
-                    && let Some(link) = module.symbols[symbol].link
-                {
-                    reached[link.index()] = true;
-                }
+        let calls = counting_calls(module);
+        let link = |symbol: SymbolRef| module.symbols[symbol.symbol()?].link;
+        for call in &calls {
+            if call.kind == CallKind::AddressTaken
+                && let Some(taken) = link(call.from)
+            {
+                reached[taken.index()] = true;
+            }
+        }
+        for call in &calls {
+            if call.kind == CallKind::Direct
+                && let (Some(caller), Some(callee)) = (link(call.from), link(call.to))
+                && module.link_symbols[callee].definition.is_none()
+            {
+                reached[callee.index()] |= reached[caller.index()];
             }
         }
         let (mut kept, mut dropped) = (0, 0);

@@ -18,6 +18,8 @@ use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 use petgraph::graph::NodeIndex;
 
+use super::counting_calls;
+
 /// The call graph. Node `i` is link symbol `i` for `i < link_symbols`; prototypes follow.
 #[derive(Debug)]
 pub struct CallGraph {
@@ -39,9 +41,6 @@ pub struct Components {
 
 impl CallGraph {
     /// Builds the graph of a resolved module.
-    ///
-    /// Edges of a copy of a weak function count if the copy was taken into the link at its turn,
-    /// also when a later copy replaced it.
     pub fn new(module: &Module<'_>) -> Self {
         let link_symbols = module.link_symbols.len();
         let mut graph = DiGraph::with_capacity(link_symbols, module.calls.len());
@@ -49,35 +48,27 @@ impl CallGraph {
             graph.add_node(());
         }
         let mut prototypes: HashMap<&[u8], NodeIndex, FixedState> = HashMap::default();
-        for (_, object) in module.included_objects() {
-            for call in &module.calls[object.calls] {
-                let Some(from) = node(module, call.from) else {
-                    continue;
-                };
-                match call.kind {
-                    CallKind::Direct => {
-                        if let Some(to) = node(module, call.to)
-                            && edges_count(module, call.from)
-                        {
-                            graph.add_edge(from, to, ());
-                        }
+        for call in counting_calls(module) {
+            let Some(from) = node(module, call.from) else {
+                continue;
+            };
+            match call.kind {
+                CallKind::Direct => {
+                    if let Some(to) = node(module, call.to) {
+                        graph.add_edge(from, to, ());
                     }
-                    // Taking an address calls nothing: nvlink propagates no registers and no stack
-                    // along these rows, and what is taken is a root of liveness anyway.
-                    CallKind::TakesAddress => {}
-                    CallKind::AddressTaken => {
-                        let class = *prototypes
-                            .entry(call.prototype)
-                            .or_insert_with(|| graph.add_node(()));
+                }
+                // Taking an address calls nothing: nvlink propagates neither registers nor stack nor
+                // liveness along these rows.
+                CallKind::TakesAddress => {}
+                CallKind::AddressTaken | CallKind::Indirect => {
+                    let class = *prototypes
+                        .entry(call.prototype)
+                        .or_insert_with(|| graph.add_node(()));
+                    if call.kind == CallKind::Indirect {
+                        graph.add_edge(from, class, ());
+                    } else {
                         graph.add_edge(class, from, ());
-                    }
-                    CallKind::Indirect => {
-                        if edges_count(module, call.from) {
-                            let class = *prototypes
-                                .entry(call.prototype)
-                                .or_insert_with(|| graph.add_node(()));
-                            graph.add_edge(from, class, ());
-                        }
                     }
                 }
             }
@@ -133,15 +124,6 @@ impl CallGraph {
 fn node(module: &Module<'_>, reference: SymbolRef) -> Option<NodeIndex> {
     let link = module.symbols[reference.symbol()?].link?;
     Some(NodeIndex::new(link.index()))
-}
-
-fn edges_count(module: &Module<'_>, from: SymbolRef) -> bool {
-    let Some(symbol) = from.symbol() else {
-        return false;
-    };
-    module.symbols[symbol]
-        .function
-        .is_none_or(|function| module.functions[function].edges_count)
 }
 
 impl Components {

@@ -37,6 +37,7 @@ use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
 use super::creation::output_of;
+use crate::analysis::counting_calls;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
 
@@ -458,32 +459,28 @@ impl<'data> Finish<'_, 'data> {
             place[link.index()] = index as u32;
         }
         let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
-        for (_, object) in self.module.included_objects() {
-            for call in &self.module.calls[object.calls] {
-                let Some(symbol) = call.from.symbol() else {
-                    continue;
-                };
-                let Some(link) = self.module.symbols[symbol].link else {
-                    continue;
-                };
-                let caller = place[link.index()];
-                let taken = self.module.symbols[symbol]
-                    .function
-                    .is_none_or(|function| self.module.functions[function].edges_count);
-                if caller == u32::MAX || !taken {
-                    continue;
-                }
-                let second = if call.kind.has_prototype() {
-                    self.out.symbol_names.add(call.prototype)
-                } else {
-                    // What an address-taken function calls may be dead; such rows are left out.
-                    match self.reference(call.to) {
-                        0 => continue,
-                        to => to,
-                    }
-                };
-                rows.push((caller, call.kind, self.symbol_index[link.index()], second));
+        for call in counting_calls(self.module) {
+            let symbol = call
+                .from
+                .symbol()
+                .map(|symbol| &self.module.symbols[symbol]);
+            let Some(link) = symbol.and_then(|symbol| symbol.link) else {
+                continue;
+            };
+            let caller = place[link.index()];
+            if caller == u32::MAX {
+                continue;
             }
+            let second = if call.kind.has_prototype() {
+                self.out.symbol_names.add(call.prototype)
+            } else {
+                // What an address-taken function calls may be dead; such rows are left out.
+                match self.reference(call.to) {
+                    0 => continue,
+                    to => to,
+                }
+            };
+            rows.push((caller, call.kind, self.symbol_index[link.index()], second));
         }
         // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
         rows.reverse();
@@ -509,13 +506,11 @@ impl<'data> Finish<'_, 'data> {
                 }
             }
         }
-        for (_, object) in module.included_objects() {
-            for call in &module.calls[object.calls] {
-                if call.kind == CallKind::AddressTaken
-                    && let Some(link) = call.from.symbol().and_then(|id| module.symbols[id].link)
-                {
-                    prototype[link.index()] = None;
-                }
+        for call in counting_calls(module) {
+            if call.kind == CallKind::AddressTaken
+                && let Some(link) = call.from.symbol().and_then(|id| module.symbols[id].link)
+            {
+                prototype[link.index()] = None;
             }
         }
         let with_prototype =

@@ -16,6 +16,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use super::CONSTANT_BANK_LIMIT;
@@ -66,16 +67,17 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     }
 }
 
-/// Constants of a losing weak copy stay if no copy that was taken has any: nvlink drops a section of a
-/// losing copy only where the name is known already.
+/// Constants of losing weak copies stay, one behind the other, if no copy that was taken has any: nvlink
+/// drops a section of a losing copy only where it knows the function's constants already.
 fn keep_orphans(module: &mut Module<'_>, linked: &[(u8, FunctionId, SectionId)]) {
     let link_of = |module: &Module<'_>, function: FunctionId| {
         module.symbols[module.functions[function].symbol].link
     };
-    let mut known: HashSet<(LinkSymbolId, u8), FixedState> = linked
+    let known: HashSet<(LinkSymbolId, u8), FixedState> = linked
         .iter()
         .filter_map(|(bank, owner, _)| Some((link_of(module, *owner)?, *bank)))
         .collect();
+    let mut ends: HashMap<(LinkSymbolId, u8), u64, FixedState> = HashMap::default();
     let mut orphans = Vec::new();
     for (id, section) in module.sections.iter() {
         if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
@@ -83,18 +85,21 @@ fn keep_orphans(module: &mut Module<'_>, linked: &[(u8, FunctionId, SectionId)])
             && let Some(link) = link_of(module, owner)
             && module.link_symbols[link].live.is_live()
             && let Some(kernel) = module.link_function(link)
-            && known.insert((link, bank))
+            && !known.contains(&(link, bank))
         {
+            let end = ends.entry((link, bank)).or_default();
+            let offset = align_up(*end, section.align);
+            *end = offset + section.size();
             orphans.push(BankPiece {
                 kernel,
                 bank,
                 section: id,
-                offset: 0,
+                offset,
             });
         }
     }
     for orphan in orphans {
-        module.sections[orphan.section].place = Some(0);
+        module.sections[orphan.section].place = Some(orphan.offset);
         module.bank_pieces.push(orphan);
     }
 }

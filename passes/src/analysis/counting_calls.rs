@@ -1,0 +1,46 @@
+//! The call graph rows that take part in the link.
+
+use cuweld_ir::CallKind;
+use cuweld_ir::Module;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallRecord;
+use cuweld_ir::table::EntityId;
+
+/// The rows of all included objects that count, in input order (measured, `DEVICE-ELF.md`).
+///
+/// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
+/// replaced it. That an address is taken counts for a losing weak copy too, if a row of the same
+/// object that counts says who takes it.
+pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
+    let mut calls = Vec::with_capacity(module.calls.len());
+    // Whether a counting row takes the address, by symbol of an object.
+    let mut taken = vec![false; module.symbols.len()];
+    for (_, object) in module.included_objects() {
+        let rows = &module.calls[object.calls];
+        for call in rows {
+            if call.kind == CallKind::TakesAddress
+                && is_taken(module, call.from)
+                && let Some(symbol) = call.to.symbol()
+            {
+                taken[symbol.index()] = true;
+            }
+        }
+        calls.extend(rows.iter().filter(|call| {
+            let Some(symbol) = call.from.symbol() else {
+                return false;
+            };
+            is_taken(module, call.from)
+                || call.kind == CallKind::AddressTaken && taken[symbol.index()]
+        }));
+    }
+    calls
+}
+
+/// Whether the copy of a function was taken into the link at its turn; undefined ones count.
+fn is_taken(module: &Module<'_>, function: SymbolRef) -> bool {
+    function.symbol().is_some_and(|symbol| {
+        module.symbols[symbol]
+            .function
+            .is_none_or(|function| module.functions[function].edges_count)
+    })
+}
