@@ -10,9 +10,10 @@ use cuweld_ir::table::EntityId;
 ///
 /// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
 /// replaced it. That an address is taken counts for a losing weak copy too, if a row of the same
-/// object that counts says who takes it.
+/// object that counts says who takes it; a function has one such row, its first.
 pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
     let mut calls = Vec::with_capacity(module.calls.len());
+    let mut listed = vec![false; module.link_symbols.len()];
     // Whether a counting row takes the address, by symbol of an object.
     let mut taken = vec![false; module.symbols.len()];
     for (_, object) in module.included_objects() {
@@ -29,8 +30,13 @@ pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecor
             let Some(symbol) = call.from.symbol() else {
                 return false;
             };
-            is_taken(module, call.from)
-                || call.kind == CallKind::AddressTaken && taken[symbol.index()]
+            if call.kind != CallKind::AddressTaken {
+                return is_taken(module, call.from);
+            }
+            (is_taken(module, call.from) || taken[symbol.index()])
+                && module.symbols[symbol]
+                    .link
+                    .is_some_and(|link| !std::mem::replace(&mut listed[link.index()], true))
         }));
     }
     calls

@@ -485,11 +485,6 @@ impl<'data> Finish<'_, 'data> {
         // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
         rows.reverse();
         rows.sort_by_key(|(caller, ..)| *caller);
-        // A function whose address several objects take is listed once; other rows repeat.
-        let mut taken = vec![false; self.plan.symbols.len()];
-        rows.retain(|(_, kind, from, _)| {
-            *kind != CallKind::AddressTaken || !std::mem::replace(&mut taken[*from as usize], true)
-        });
         rows.into_iter()
             .map(|(_, kind, from, second)| (kind, from, second))
             .collect()
