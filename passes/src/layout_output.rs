@@ -9,6 +9,7 @@
 mod contents;
 mod creation;
 mod finish;
+mod null_symbol;
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;

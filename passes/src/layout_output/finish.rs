@@ -37,6 +37,7 @@ use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
 use super::creation::output_of;
+use super::null_symbol;
 use crate::analysis::counting_calls;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
@@ -184,7 +185,10 @@ impl<'data> Finish<'_, 'data> {
             value: 0,
             size: 0,
         };
-        self.plan.symbols.push(none);
+        self.plan.symbols.push(PlanSymbol {
+            value: null_symbol::value(self.module),
+            ..none
+        });
         for symbol in self.out.local.clone() {
             match symbol {
                 OutSymbol::Link(link) => {

@@ -2,8 +2,8 @@
 //!
 //! A kernel's bank begins with its own section. The sections of the device functions that it reaches
 //! follow, last section of the last object first; a function has one offset, the largest that any
-//! kernel that reaches it needs. Constants of a losing weak
-//! copy whose winner has none stay, in a section of their own (measured).
+//! kernel that reaches it needs. The constants of losing weak copies lie behind those of the copy that
+//! was taken, dead weight (measured); if that copy has none, they stay in a section of their own.
 //!
 //! Bound: for every section of a device function, the kernels that reach it.
 
@@ -17,7 +17,6 @@ use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use hashbrown::HashSet;
 
 use super::CONSTANT_BANK_LIMIT;
 use crate::analysis::CallGraph;
@@ -25,6 +24,43 @@ use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::analysis::reachers;
 use crate::diagnostic::Diagnostic;
+
+/// The constants of one function in one bank.
+struct Constants {
+    bank: u8,
+    link: LinkSymbolId,
+    owner: FunctionId,
+    /// Sections with their offsets in bytes; the first is that of the copy that is linked.
+    sections: Vec<(SectionId, u64)>,
+    /// Size in bytes.
+    size: u64,
+    /// Alignment in bytes of the first section.
+    align: u64,
+}
+
+impl Constants {
+    fn add(&mut self, id: SectionId, align: u64, size: u64) {
+        let offset = align_up(self.size, align);
+        self.sections.push((id, offset));
+        self.size = offset.saturating_add(size);
+    }
+
+    /// Puts them at an offset into the banks of some functions, piece by piece.
+    fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64) {
+        for (section, offset) in &self.sections {
+            let offset = at.saturating_add(*offset);
+            module.sections[*section].place = Some(offset);
+            for kernel in functions {
+                module.bank_pieces.push(BankPiece {
+                    kernel: *kernel,
+                    bank: self.bank,
+                    section: *section,
+                    offset,
+                });
+            }
+        }
+    }
+}
 
 /// Places the constants of functions.
 pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
@@ -34,132 +70,136 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     for (_, function) in &kernels {
         is_kernel[function.index()] = true;
     }
-    // Sections of the functions that are linked, in section order.
-    let mut sections: Vec<(u8, FunctionId, SectionId)> = Vec::new();
-    for (id, section) in module.sections.iter() {
-        if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
-            && module.is_section_linked(id)
-        {
-            sections.push((bank, owner, id));
-        }
+    let (constants, orphans) = collect(module);
+    let (own, device): (Vec<_>, Vec<_>) = constants
+        .into_iter()
+        .partition(|constants| is_kernel[constants.owner.index()]);
+    for constants in own.iter().chain(&orphans) {
+        constants.place(module, &[constants.owner], 0);
     }
-    for (bank, owner, section) in &sections {
-        if is_kernel[owner.index()] {
-            module.sections[*section].place = Some(0);
-            module.bank_pieces.push(BankPiece {
-                kernel: *owner,
-                bank: *bank,
-                section: *section,
-                offset: 0,
-            });
-        }
-    }
-    keep_orphans(module, &sections);
-    let mut banks: Vec<u8> = sections
-        .iter()
-        .filter(|(_, owner, _)| !is_kernel[owner.index()])
-        .map(|(bank, ..)| *bank)
-        .collect();
+    let mut banks: Vec<u8> = device.iter().map(|constants| constants.bank).collect();
     banks.sort_unstable();
     banks.dedup();
     for bank in banks {
-        place_bank(module, graph, bank, &kernels, &sections, errors);
+        let of_bank = |all: &[Constants]| -> Vec<usize> {
+            (0..all.len())
+                .filter(|index| all[*index].bank == bank)
+                .collect()
+        };
+        // Sizes so far, by kernel ordinal.
+        let mut own_size = vec![0; module.functions.len()];
+        for index in of_bank(&own) {
+            own_size[own[index].owner.index()] = own[index].size;
+        }
+        let mut sizes: Vec<u64> = kernels
+            .iter()
+            .map(|(_, kernel)| own_size[kernel.index()])
+            .collect();
+        let device: Vec<&Constants> = of_bank(&device)
+            .into_iter()
+            .map(|index| &device[index])
+            .collect();
+        place_bank(module, graph, &kernels, &device, &mut sizes);
+        report_overflow(module, bank, &kernels, &sizes, errors);
     }
 }
 
-/// Constants of losing weak copies stay, one behind the other, if no copy that was taken has any: nvlink
-/// drops a section of a losing copy only where it knows the function's constants already.
-fn keep_orphans(module: &mut Module<'_>, linked: &[(u8, FunctionId, SectionId)]) {
-    let link_of = |module: &Module<'_>, function: FunctionId| {
-        module.symbols[module.functions[function].symbol].link
-    };
-    let known: HashSet<(LinkSymbolId, u8), FixedState> = linked
-        .iter()
-        .filter_map(|(bank, owner, _)| Some((link_of(module, *owner)?, *bank)))
-        .collect();
-    let mut ends: HashMap<(LinkSymbolId, u8), u64, FixedState> = HashMap::default();
-    let mut orphans = Vec::new();
+/// The constants of functions in section order, and those of losing copies whose taken copy has none:
+/// nvlink drops a losing copy's section of constants nowhere.
+fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
+    let mut found: Vec<Constants> = Vec::new();
+    let mut orphans: Vec<Constants> = Vec::new();
+    let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
+    let mut losing = Vec::new();
     for (id, section) in module.sections.iter() {
-        if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
-            && module.objects[section.object].state.is_included()
-            && let Some(link) = link_of(module, owner)
-            && module.link_symbols[link].live.is_live()
-            && let Some(kernel) = module.link_function(link)
-            && !known.contains(&(link, bank))
-        {
-            let end = ends.entry((link, bank)).or_default();
-            let offset = align_up(*end, section.align);
-            *end = offset + section.size();
-            orphans.push(BankPiece {
-                kernel,
+        let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
+        else {
+            continue;
+        };
+        let Some(link) = module.symbols[module.functions[owner].symbol].link else {
+            continue;
+        };
+        if module.is_section_linked(id) {
+            known.insert((link, bank), found.len());
+            found.push(Constants {
                 bank,
-                section: id,
-                offset,
+                link,
+                owner,
+                sections: vec![(id, 0)],
+                size: section.size(),
+                align: section.align,
             });
+        } else if module.objects[section.object].state.is_included()
+            && module.link_symbols[link].live.is_live()
+            && let Some(owner) = module.link_function(link)
+        {
+            losing.push((bank, link, owner, id));
         }
     }
-    for orphan in orphans {
-        module.sections[orphan.section].place = Some(orphan.offset);
-        module.bank_pieces.push(orphan);
+    let mut known_orphans: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
+    for (bank, link, owner, id) in losing {
+        let constants = match known.get(&(link, bank)) {
+            Some(index) => &mut found[*index],
+            None => {
+                let index = *known_orphans.entry((link, bank)).or_insert(orphans.len());
+                if index == orphans.len() {
+                    orphans.push(Constants {
+                        bank,
+                        link,
+                        owner,
+                        sections: Vec::new(),
+                        size: 0,
+                        align: module.sections[id].align,
+                    });
+                }
+                &mut orphans[index]
+            }
+        };
+        constants.add(id, module.sections[id].align, module.sections[id].size());
     }
+    (found, orphans)
 }
 
+/// Appends the constants of device functions to the banks of the kernels that reach them.
 fn place_bank(
     module: &mut Module<'_>,
     graph: &CallGraph,
-    bank: u8,
     kernels: &[(LinkSymbolId, FunctionId)],
-    sections: &[(u8, FunctionId, SectionId)],
-    errors: &mut Vec<Diagnostic>,
+    device: &[&Constants],
+    sizes: &mut [u64],
 ) {
-    let mut of_function: Vec<Option<SectionId>> = vec![None; module.functions.len()];
-    for (of, owner, section) in sections {
-        if *of == bank {
-            of_function[owner.index()] = Some(*section);
-        }
-    }
-    // Sizes so far, by kernel ordinal.
-    let mut sizes: Vec<u64> = kernels
-        .iter()
-        .map(|(_, kernel)| {
-            of_function[kernel.index()].map_or(0, |section| module.sections[section].size())
-        })
-        .collect();
-    let device: Vec<(LinkSymbolId, FunctionId, SectionId)> = sections
-        .iter()
-        .filter(|(of, ..)| *of == bank)
-        .filter_map(|(_, function, section)| {
-            let symbol = &module.symbols[module.functions[*function].symbol];
-            (!symbol.is_entry()).then_some((symbol.link?, *function, *section))
-        })
-        .collect();
     let users = reachers(
         module,
         graph,
         kernels,
-        device.iter().map(|(link, ..)| *link),
+        device.iter().map(|constants| constants.link),
     );
-    for ((_, _, section), users) in device.iter().zip(&users).rev() {
-        let row = &module.sections[*section];
-        let (align, size) = (row.align, row.size());
+    for (constants, users) in device.iter().zip(&users).rev() {
         let most = users
             .iter()
             .map(|kernel| sizes[*kernel as usize])
             .max()
             .unwrap_or(0);
-        let offset = align_up(most, align);
-        module.sections[*section].place = Some(offset);
+        let offset = align_up(most, constants.align);
+        let functions: Vec<FunctionId> = users
+            .iter()
+            .map(|kernel| kernels[*kernel as usize].1)
+            .collect();
+        constants.place(module, &functions, offset);
         for kernel in users {
-            sizes[*kernel as usize] = offset + size;
-            module.bank_pieces.push(BankPiece {
-                kernel: kernels[*kernel as usize].1,
-                bank,
-                section: *section,
-                offset,
-            });
+            sizes[*kernel as usize] = offset.saturating_add(constants.size);
         }
     }
-    for ((link, _), size) in kernels.iter().zip(&sizes) {
+}
+
+fn report_overflow(
+    module: &Module<'_>,
+    bank: u8,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    sizes: &[u64],
+    errors: &mut Vec<Diagnostic>,
+) {
+    for ((link, _), size) in kernels.iter().zip(sizes) {
         if *size > CONSTANT_BANK_LIMIT {
             let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
             errors.push(
