@@ -146,7 +146,9 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
         module.link_symbols[id].value = value;
     }
     let mut end = ends.get(&b".nv.global"[..]).copied().unwrap_or(0);
-    for id in commons.into_iter().rev() {
+    // The one that became common last comes first; an earlier reference does not count (measured).
+    commons.sort_by_key(|id| std::cmp::Reverse(module.link_symbols[*id].definition));
+    for id in commons {
         let link = &mut module.link_symbols[id];
         let place = align_up(end, link.common_align);
         link.value = Some(place);
