@@ -28,6 +28,7 @@ pub mod symbol;
 pub mod table;
 pub mod target;
 pub mod text;
+pub mod verify;
 
 pub use arena::Arena;
 pub use attribute::Attribute;
@@ -64,3 +65,5 @@ pub use symbol::SymbolRef;
 pub use table::IdRange;
 pub use table::PrimaryMap;
 pub use target::Target;
+pub use verify::VerifyError;
+pub use verify::verify;

@@ -1,9 +1,9 @@
 //! Shared memory of kernels (`merge.md` section 9).
 //!
-//! Variables of device functions and of the module that several kernels (or none) use are put into
-//! slots, largest first, so that variables of disjoint kernels overlap. Variables that one kernel
-//! uses follow its slots together with the kernel's own. The order is that of nvlink's list sort,
-//! ties permuted (quirk Q01).
+//! Variables of device functions and of the module that several kernels (or only dead code) use are put
+//! into slots, largest first, so that variables of disjoint kernels overlap. Variables that one kernel
+//! uses follow its slots together with the kernel's own; those that no code refers to take no room. The
+//! order is that of nvlink's list sort, ties permuted (quirk Q01).
 //!
 //! Bound: variables times slots that their kernels occupy, in bits; otherwise
 //! n log n.
@@ -73,7 +73,10 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             private[*kernel as usize].push(variable);
             continue;
         }
-        any_in_slots |= uses.referenced[variable.link.index()];
+        if !uses.referenced[variable.link.index()] {
+            continue;
+        }
+        any_in_slots = true;
         let index = first_free(&occupied, users, slots.len());
         if index == slots.len() {
             slots.push(Slot {
@@ -119,8 +122,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     dynamic(module, &uses, &kernels, &mut sizes);
-    // Measured: one variable in a slot that any code, dead or alive, refers to makes every kernel take
-    // the alignment of the merged section, whoever uses the variable that needs it.
+    // Measured: one variable in a slot makes every kernel take the alignment of the merged section,
+    // whoever uses the variable that needs it.
     let slots_align = module
         .sections
         .iter()
@@ -279,7 +282,7 @@ fn root(group: &mut [u32], mut of: u32) -> u32 {
 struct Uses {
     /// Kernel ordinals by link symbol, sorted.
     kernels: Vec<Vec<u32>>,
-    /// Whether any code refers to it, by link symbol.
+    /// Whether any code that was taken, dead or alive, refers to it, by link symbol.
     referenced: Vec<bool>,
     /// Whether each kernel uses dynamic shared memory.
     dynamic: Vec<bool>,
@@ -306,7 +309,7 @@ impl Uses {
             if module.sections[target].kind != SectionKind::Text {
                 continue;
             }
-            referenced[variable.index()] = true;
+            referenced[variable.index()] |= module.functions[owner].edges_count;
             if module.is_function_live(owner)
                 && let Some(function) = module.symbols[module.functions[owner].symbol].link
             {
