@@ -27,6 +27,7 @@ use cuweld_passes::Severity;
 use cuweld_passes::instrument::Dump;
 use cuweld_passes::instrument::Instrument;
 use cuweld_passes::instrument::Timing;
+use cuweld_passes::instrument::VerifyEach;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunError;
 use cuweld_passes::manager::RunOptions;
@@ -238,6 +239,11 @@ fn run_pipeline<'data>(
                 .for_each(|name| dump.after.add(name));
             instruments.push(&mut dump);
         }
+        let mut verify_each;
+        if controls.verify_each {
+            verify_each = VerifyEach::new(findings);
+            instruments.push(&mut verify_each);
+        }
         if let Some(timing) = &mut timing {
             instruments.push(timing);
         }
@@ -259,6 +265,17 @@ fn run_pipeline<'data>(
         reporter.text(&timing.report())?;
     }
     Ok(())
+}
+
+/// What the verifier finds, the first of it in full.
+fn findings(module: &Module<'_>) -> Vec<String> {
+    const SHOWN: usize = 20;
+    let errors = cuweld_ir::verify(module);
+    let mut findings: Vec<String> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
+    if errors.len() > SHOWN {
+        findings.push(format!("and {} more", errors.len() - SHOWN));
+    }
+    findings
 }
 
 fn report_lines(

@@ -8,6 +8,7 @@ use crate::ids::SectionId;
 use crate::module::Module;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
+use crate::plan::PlanSection;
 use crate::reloc::Patch;
 use crate::section::SectionContent;
 use crate::target::section_types::sht;
@@ -25,14 +26,41 @@ pub enum WriteError {
         /// What is wrong.
         what: &'static str,
     },
-    /// A patch lies outside its section.
-    #[error("a patch at {offset:#x} lies outside section {section}")]
+    /// A patch lies outside its section, or its field outside a 64-bit word.
+    #[error("a patch of {width} bits at bit {bit} of {offset:#x} lies outside section {section}")]
     Patch {
         /// The patched input section.
         section: SectionId,
         /// Its offset.
         offset: u64,
+        /// First bit of its field.
+        bit: u8,
+        /// Width of its field.
+        width: u8,
     },
+    /// Patches are not sorted by section, so that they cannot be found.
+    #[error("the patches are not sorted by section")]
+    PatchOrder,
+    /// A piece names an input section that does not exist.
+    #[error("a piece copies {section}, which is no section")]
+    Piece {
+        /// What it names.
+        section: SectionId,
+    },
+    /// A table of headers does not lie within the planned file.
+    #[error("the {table} header table at {offset:#x} reaches past the end of the file")]
+    Headers {
+        /// Which table.
+        table: &'static str,
+        /// Its planned offset.
+        offset: u64,
+    },
+    /// More segments than the file header can number.
+    #[error("the output has {0} segments, more than 65535")]
+    TooManySegments(usize),
+    /// The index of the section name table does not fit into the file header.
+    #[error("the section name table has index {0}, which names no section")]
+    NameTable(u32),
     /// The file would not fit into memory.
     #[error("the output of {0} bytes is too large")]
     TooLarge(u64),
@@ -47,10 +75,19 @@ pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteEr
     if plan.sections.len() >= SHN_LORESERVE.into() {
         return Err(WriteError::TooManySections(plan.sections.len()));
     }
-    let mut out = vec![0; size];
+    if !module
+        .patches
+        .is_sorted_by_key(|patch: &Patch| patch.section)
+    {
+        return Err(WriteError::PatchOrder);
+    }
+    let mut out = Vec::new();
+    out.try_reserve_exact(size)
+        .map_err(|_| WriteError::TooLarge(plan.file_size))?;
+    out.resize(size, 0);
     file_header(&mut out, plan)?;
-    for index in 0..plan.sections.len() {
-        section(&mut out, module, plan, index)?;
+    for (index, row) in plan.sections.iter().enumerate() {
+        section(&mut out, module, plan, index, row)?;
     }
     header_tables(&mut out, plan)?;
     Ok(out)
@@ -66,6 +103,14 @@ fn put(out: &mut [u8], offset: u64, bytes: &[u8]) -> Option<()> {
 fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
     let mut ident = [0; 16];
     ident[..9].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, OSABI_CUDA, ABI_VERSION]);
+    let segments = u16::try_from(plan.segments.len())
+        .map_err(|_| WriteError::TooManySegments(plan.segments.len()))?;
+    let sections = u16::try_from(plan.sections.len())
+        .map_err(|_| WriteError::TooManySections(plan.sections.len()))?;
+    let names = u16::try_from(plan.shstrndx)
+        .ok()
+        .filter(|index| *index < sections.max(1))
+        .ok_or(WriteError::NameTable(plan.shstrndx))?;
     let header = FileHeader {
         ident,
         e_type: plan.e_type.into(),
@@ -77,10 +122,10 @@ fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
         flags: plan.e_flags.into(),
         ehsize: 64.into(),
         phentsize: 56.into(),
-        phnum: (plan.segments.len() as u16).into(),
+        phnum: segments.into(),
         shentsize: 64.into(),
-        shnum: (plan.sections.len() as u16).into(),
-        shstrndx: (plan.shstrndx as u16).into(),
+        shnum: sections.into(),
+        shstrndx: names.into(),
     };
     put(out, 0, header.as_bytes()).ok_or(WriteError::TooLarge(plan.file_size))
 }
@@ -90,8 +135,8 @@ fn section(
     module: &Module<'_>,
     plan: &ElfPlan<'_>,
     index: usize,
+    row: &PlanSection<'_>,
 ) -> Result<(), WriteError> {
-    let row = &plan.sections[index];
     let error = |what| WriteError::Section {
         section: index,
         name: String::from_utf8_lossy(row.name).into_owned(),
@@ -162,7 +207,10 @@ fn section(
                 .get(range.start as usize..range.end as usize)
                 .ok_or_else(|| error("its pieces are out of range"))?;
             for piece in pieces {
-                let SectionContent::Bytes(bytes) = module.sections[piece.section].content else {
+                let id = piece.section;
+                let input = module.sections.get(id);
+                let input = input.ok_or(WriteError::Piece { section: id })?;
+                let SectionContent::Bytes(bytes) = input.content else {
                     continue;
                 };
                 let at =
@@ -172,10 +220,12 @@ fn section(
                     .and_then(|end| target.get_mut(at..end))
                     .ok_or_else(|| error("a piece is out of range"))?;
                 part.copy_from_slice(bytes);
-                for patch in patches_of(module, piece.section) {
+                for patch in patches_of(module, id) {
                     apply(part, patch).ok_or(WriteError::Patch {
-                        section: piece.section,
+                        section: id,
                         offset: patch.offset,
+                        bit: patch.bit,
+                        width: patch.width,
                     })?;
                 }
             }
@@ -189,7 +239,7 @@ fn fill<T: IntoBytes + zerocopy::Immutable>(
     target: &mut [u8],
     rows: impl ExactSizeIterator<Item = T>,
 ) -> Option<()> {
-    if target.len() != rows.len() * size_of::<T>() {
+    if Some(target.len()) != rows.len().checked_mul(size_of::<T>()) {
         return None;
     }
     for (slot, row) in target.chunks_exact_mut(size_of::<T>()).zip(rows) {
@@ -198,44 +248,44 @@ fn fill<T: IntoBytes + zerocopy::Immutable>(
     Some(())
 }
 
-/// The patches of a section, in order. Patches are sorted by section (an invariant of `Planned`).
+/// The patches of a section, in order. Patches are sorted by section.
 fn patches_of<'m>(module: &'m Module<'_>, section: SectionId) -> &'m [Patch] {
     let patches = &module.patches;
     let start = patches.partition_point(|patch| patch.section < section);
-    let length = patches[start..].partition_point(|patch| patch.section == section);
-    &patches[start..start + length]
+    let end = patches.partition_point(|patch| patch.section <= section);
+    patches.get(start..end).unwrap_or(&[])
 }
 
 /// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink does
-/// (`relocs.md` section 3); `None` only if it begins past the end.
+/// (`relocs.md` section 3); `None` only if it begins past the end or does not lie within a word.
 fn apply(bytes: &mut [u8], patch: &Patch) -> Option<()> {
-    let start = usize::try_from(patch.offset).ok()?;
-    if start >= bytes.len() {
+    if patch.width == 0 || u32::from(patch.bit) + u32::from(patch.width) > 64 {
         return None;
     }
-    let end = bytes.len().min(start + 8);
-    let site = &mut bytes[start..end];
+    let site = bytes.get_mut(usize::try_from(patch.offset).ok()?..)?;
+    let length = site.len().min(8);
+    let site = site.get_mut(..length).filter(|site| !site.is_empty())?;
     let mut word = [0; 8];
-    word[..site.len()].copy_from_slice(site);
+    word.get_mut(..length)?.copy_from_slice(site);
     let old = u64::from_le_bytes(word);
-    let mask = if patch.width >= 64 {
-        u64::MAX
-    } else {
-        (1 << patch.width) - 1
-    };
+    let mask = u64::MAX >> (64 - u32::from(patch.width));
     let value = if patch.add {
         (old >> patch.bit).wrapping_add(patch.value) & mask
     } else {
         patch.value & mask
     };
     let new = old & !(mask << patch.bit) | value << patch.bit;
-    let length = site.len();
-    site.copy_from_slice(&new.to_le_bytes()[..length]);
+    site.copy_from_slice(new.to_le_bytes().get(..length)?);
     Some(())
 }
 
+/// The place of a row of a table of headers.
+fn row_offset(table: u64, size: u64, index: usize) -> Option<u64> {
+    table.checked_add(size.checked_mul(index as u64)?)
+}
+
 fn header_tables(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
-    let too_large = || WriteError::TooLarge(plan.file_size);
+    let outside = |table, offset| WriteError::Headers { table, offset };
     for (index, row) in plan.sections.iter().enumerate() {
         let header = SectionHeader {
             name: row.name_offset.into(),
@@ -249,7 +299,9 @@ fn header_tables(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
             align: row.align.into(),
             entsize: row.entsize.into(),
         };
-        put(out, plan.shoff + 64 * index as u64, header.as_bytes()).ok_or_else(too_large)?;
+        row_offset(plan.shoff, 64, index)
+            .and_then(|offset| put(out, offset, header.as_bytes()))
+            .ok_or(outside("section", plan.shoff))?;
     }
     for (index, row) in plan.segments.iter().enumerate() {
         let header = ProgramHeader {
@@ -262,7 +314,9 @@ fn header_tables(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
             memsz: row.mem_size.into(),
             align: 8.into(),
         };
-        put(out, plan.phoff + 56 * index as u64, header.as_bytes()).ok_or_else(too_large)?;
+        row_offset(plan.phoff, 56, index)
+            .and_then(|offset| put(out, offset, header.as_bytes()))
+            .ok_or(outside("program", plan.phoff))?;
     }
     Ok(())
 }
@@ -306,6 +360,98 @@ mod tests {
         let mut bytes = [0x11; 12];
         apply(&mut bytes, &patch(8, 8, 0xff, true)).unwrap();
         assert_eq!(bytes[..4], [0x11, 0x11, 0x10, 0x11]);
+    }
+
+    #[test]
+    fn a_field_that_is_no_part_of_a_word_is_refused() {
+        for (bit, width) in [(0, 0), (64, 1), (60, 5), (255, 255)] {
+            assert_eq!(apply(&mut [0; 12], &patch(bit, width, 1, false)), None);
+        }
+        assert_eq!(apply(&mut [0; 12], &patch(60, 4, 1, false)), Some(()));
+    }
+
+    /// A plan of nothing but a null section.
+    fn smallest() -> ElfPlan<'static> {
+        let null = PlanSection {
+            name: b"",
+            name_offset: 0,
+            ty: 0,
+            flags: 0,
+            offset: 0,
+            size: 0,
+            link: 0,
+            info: 0,
+            align: 0,
+            entsize: 0,
+            content: PlanContent::None,
+        };
+        ElfPlan {
+            shoff: 64,
+            file_size: 128,
+            sections: vec![null],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn what_a_plan_promises_is_not_trusted() {
+        use crate::plan::PlanPiece;
+        use crate::plan::PlanSegment;
+        let mut module = Module::default();
+        assert_eq!(
+            write(&module, &smallest()).map(|image| image.len()),
+            Ok(128)
+        );
+        let refused = |change: fn(&mut ElfPlan<'_>)| {
+            let mut plan = smallest();
+            change(&mut plan);
+            write(&Module::default(), &plan).unwrap_err()
+        };
+        let segment = PlanSegment {
+            ty: 1,
+            flags: 0,
+            offset: 0,
+            file_size: 0,
+            mem_size: 0,
+        };
+        assert_eq!(
+            refused(|plan| plan.shoff = u64::MAX - 32).to_string(),
+            "the section header table at 0xffffffffffffffdf reaches past the end of the file"
+        );
+        let mut plan = smallest();
+        plan.phoff = u64::MAX;
+        plan.segments = vec![segment; 2];
+        assert!(matches!(
+            write(&module, &plan),
+            Err(WriteError::Headers {
+                table: "program",
+                ..
+            })
+        ));
+        plan.segments = vec![segment; 65_536];
+        assert_eq!(
+            write(&module, &plan),
+            Err(WriteError::TooManySegments(65_536))
+        );
+        assert_eq!(refused(|plan| plan.shstrndx = 1), WriteError::NameTable(1));
+        assert_eq!(
+            refused(|plan| plan.file_size = u64::MAX),
+            WriteError::TooLarge(u64::MAX)
+        );
+        let missing = refused(|plan| {
+            plan.pieces = vec![PlanPiece {
+                offset: 0,
+                section: SectionId::new(7),
+            }];
+            plan.sections[0].content = PlanContent::Pieces(0..1);
+        });
+        assert_eq!(
+            missing.to_string(),
+            "a piece copies #7, which is no section"
+        );
+        module.patches = vec![patch(0, 1, 0, false), patch(0, 1, 0, false)];
+        module.patches[0].section = SectionId::new(1);
+        assert_eq!(write(&module, &smallest()), Err(WriteError::PatchOrder));
     }
 
     #[test]

@@ -1,0 +1,67 @@
+//! From `classified` on: what sections are, and which function owns them.
+
+use super::Checker;
+use super::Rule;
+use crate::section::Section;
+use crate::section::SectionKind;
+use crate::target::section_types::constant_bank;
+use crate::target::section_types::shf;
+use crate::target::section_types::sht;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    for (id, section) in module.sections.iter() {
+        if section.kind == SectionKind::Unclassified {
+            let place = checker.section(id);
+            checker.report(Rule::KindSet, place, "it has no kind");
+        } else if !fits(section) {
+            let what = format!("its type does not make it {:?}", section.kind);
+            let place = checker.section(id);
+            checker.report(Rule::KindForm, place, what);
+        }
+        let owner = section.owner.map(|owner| module.functions[owner]);
+        let owned = owner.is_some_and(|owner| owner.views.sass.text == id);
+        if section.kind == SectionKind::Text && !owned {
+            let place = checker.section(id);
+            checker.report(Rule::TextOwner, place, "no function owns it as its code");
+        }
+    }
+    for (id, function) in module.functions.iter() {
+        let view = function.views.sass;
+        let text = &module.sections[view.text];
+        if text.kind != SectionKind::Text || text.owner != Some(id) {
+            let what = format!("it does not own its code {}", checker.section(view.text));
+            let place = checker.function(id);
+            checker.report(Rule::TextOwner, place, what);
+        }
+        let Some(info) = view.info else { continue };
+        let row = &module.sections[info];
+        if row.kind != SectionKind::FunctionInfo || row.owner != Some(id) {
+            let what = format!("its attributes are {}", checker.section(info));
+            let place = checker.function(id);
+            checker.report(Rule::FunctionInfo, place, what);
+        }
+    }
+}
+
+/// Whether a kind is one that the type and the flags of a section can have.
+fn fits(section: &Section<'_>) -> bool {
+    let ty = section.ty;
+    match section.kind {
+        SectionKind::Null => ty == sht::NULL,
+        SectionKind::SectionNames | SectionKind::SymbolNames => ty == sht::STRTAB,
+        SectionKind::Symbols => ty == sht::SYMTAB,
+        SectionKind::SymbolSectionIndices => ty == sht::SYMTAB_SHNDX,
+        SectionKind::Relocs => matches!(ty, sht::REL | sht::RELA),
+        SectionKind::ToolInfo | SectionKind::CudaInfo => ty == sht::NOTE,
+        SectionKind::Info | SectionKind::FunctionInfo => ty == sht::CUDA_INFO,
+        SectionKind::Compat => ty == sht::CUDA_COMPAT,
+        SectionKind::CallGraph => ty == sht::CUDA_CALLGRAPH,
+        SectionKind::Prototypes => ty == sht::CUDA_PROTOTYPE,
+        SectionKind::Text => section.flags & shf::EXECINSTR != 0,
+        SectionKind::ConstantBank(bank) | SectionKind::FunctionConstants(bank) => {
+            constant_bank(ty) == Some(bank)
+        }
+        _ => true,
+    }
+}

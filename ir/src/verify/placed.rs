@@ -1,0 +1,134 @@
+//! From `placed` on: where data, constants and shared variables lie.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::Checker;
+use super::Rule;
+use crate::section::SectionKind;
+use crate::symbol::SymbolPlace;
+use crate::table::EntityId;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    sections(checker);
+    bank_pieces(checker);
+    values(checker);
+    shared_frames(checker);
+}
+
+fn sections(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
+    for (id, section) in module.sections.iter() {
+        let included = module.objects[section.object].state.is_included();
+        let concatenated = included && section.kind.is_concatenated();
+        let constants = included && matches!(section.kind, SectionKind::FunctionConstants(_));
+        let Some(place) = section.place else {
+            // Memory that no variable needs is not taken.
+            if concatenated && section.kind != SectionKind::Global {
+                let place = checker.section(id);
+                checker.report(Rule::PlaceOrder, place, "it has no place");
+            }
+            continue;
+        };
+        if !concatenated && !constants {
+            let place = checker.section(id);
+            checker.report(Rule::PlaceKind, place, "it has a place");
+        }
+        if concatenated {
+            let end = ends.entry(section.name).or_insert(0);
+            if place < *end || !place.is_multiple_of(section.align.max(1)) {
+                let what = format!(
+                    "its place {place:#x} is not behind {:#x} at alignment {}",
+                    *end, section.align
+                );
+                let place = checker.section(id);
+                checker.report(Rule::PlaceOrder, place, what);
+            }
+            *end = place.saturating_add(section.size());
+        }
+    }
+}
+
+fn bank_pieces(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    let mut ranges = Vec::with_capacity(module.bank_pieces.len());
+    for (index, piece) in module.bank_pieces.iter().enumerate() {
+        let section = &module.sections[piece.section];
+        let what = if !module.is_function_live(piece.kernel) {
+            "its function is not live"
+        } else if section.kind != SectionKind::FunctionConstants(piece.bank)
+            || !module.objects[section.object].state.is_included()
+        {
+            "its section holds no constants of this bank"
+        } else if section.place != Some(piece.offset) {
+            "its offset is not the place of its section"
+        } else {
+            ""
+        };
+        if !what.is_empty() {
+            checker.report(Rule::BankPiece, format!("bank piece {index}"), what);
+        }
+        let end = piece.offset.saturating_add(section.size());
+        ranges.push((piece.kernel, piece.bank, piece.offset, end, index));
+    }
+    ranges.sort_unstable();
+    for pair in ranges.windows(2) {
+        if let &[
+            (kernel, bank, _, end, _),
+            (next, next_bank, offset, next_end, index),
+        ] = pair
+            && (kernel, bank) == (next, next_bank)
+            && offset < end
+            && offset < next_end
+        {
+            let what = format!("another piece lies up to {end:#x}");
+            checker.report(Rule::BankOverlap, format!("bank piece {index}"), what);
+        }
+    }
+}
+
+fn values(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    for (id, link) in module.link_symbols.iter() {
+        let (None, Some(definition)) = (link.value, link.definition) else {
+            continue;
+        };
+        let shared = match module.symbols[definition].place {
+            SymbolPlace::Section(section) => matches!(
+                module.sections[section].kind,
+                SectionKind::ModuleShared | SectionKind::KernelShared
+            ),
+            _ => false,
+        };
+        if !shared {
+            let place = checker.link(id);
+            checker.report(Rule::ValueSet, place, "it is defined and has no value");
+        }
+    }
+}
+
+fn shared_frames(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    let mut live = vec![false; module.functions.len()];
+    for id in module.link_symbols.ids() {
+        if let Some(function) = module.link_function(id) {
+            live[function.index()] = module.is_function_live(function);
+        }
+    }
+    for ((id, function), live) in module.functions.iter().zip(live) {
+        let is_kernel = live && module.symbols[function.symbol].is_entry();
+        let what = match function.shared {
+            Some(_) if !is_kernel => "it is no live kernel, but has a layout",
+            None if is_kernel && !module.options.relocatable => "it is a kernel without a layout",
+            Some(frame)
+                if !frame.align.is_power_of_two() || !frame.slots_align.is_power_of_two() =>
+            {
+                "an alignment is no power of two"
+            }
+            _ => continue,
+        };
+        let place = checker.function(id);
+        checker.report(Rule::SharedFrame, place, what);
+    }
+}

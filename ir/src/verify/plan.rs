@@ -1,0 +1,192 @@
+//! From `laid-out` on: the plan of the output file, by what it refers to.
+
+use super::Checker;
+use super::Rule;
+use super::file;
+use crate::elf::raw::SHN_LORESERVE;
+use crate::plan::ElfPlan;
+use crate::plan::PlanContent;
+use crate::plan::PlanSection;
+use crate::symbol::stb;
+use crate::target::section_types::shf;
+use crate::target::section_types::sht;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let Some(plan) = &checker.module.plan else {
+        checker.report(Rule::LayoutSet, "plan", "there is none");
+        return;
+    };
+    tables(checker, plan);
+    names(checker, plan);
+    links(checker, plan);
+    symbols(checker, plan);
+    relocs(checker, plan);
+    file::check(checker, plan);
+}
+
+/// How messages name an output section.
+pub(super) fn place(index: usize, section: &PlanSection<'_>) -> String {
+    let name = String::from_utf8_lossy(section.name);
+    format!("output section {index} {name}")
+}
+
+/// The place of the only section with these contents.
+fn only(plan: &ElfPlan<'_>, wanted: impl Fn(&PlanContent<'_>) -> bool) -> Option<usize> {
+    let mut found = (0..)
+        .zip(&plan.sections)
+        .filter(|(_, section)| wanted(&section.content));
+    let (index, _) = found.next()?;
+    found.next().is_none().then_some(index)
+}
+
+fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+    let section_names = only(plan, |content| *content == PlanContent::SectionNames);
+    if section_names.is_none() || section_names != Some(plan.shstrndx as usize) {
+        let what = "shstrndx does not name the one table of section names";
+        checker.report(Rule::LayoutTables, "plan", what);
+    }
+    if only(plan, |content| *content == PlanContent::SymbolNames).is_none()
+        || only(plan, |content| *content == PlanContent::Symbols).is_none()
+    {
+        let what = "there is not one table each of symbols and of their names";
+        checker.report(Rule::LayoutTables, "plan", what);
+    }
+    if plan.sections.len() >= SHN_LORESERVE.into() || plan.segments.len() > u16::MAX.into() {
+        let what = "there are more sections or segments than a header can number";
+        checker.report(Rule::LayoutTables, "plan", what);
+    }
+    let null_section = plan.sections.first().is_some_and(|section| {
+        let zero = [section.flags, section.offset, section.size];
+        section.ty == sht::NULL
+            && section.name.is_empty()
+            && section.content == PlanContent::None
+            && zero == [0; 3]
+            && (section.link, section.info) == (0, 0)
+    });
+    // Its value need not be 0: quirk Q02.
+    let null_symbol = plan.symbols.first().is_some_and(|symbol| {
+        (symbol.name_offset, symbol.info, symbol.shndx) == (0, 0, 0) && symbol.size == 0
+    });
+    if !null_section || !null_symbol {
+        checker.report(Rule::LayoutNull, "plan", "a row 0 is not null");
+    }
+}
+
+fn names(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+    for (index, section) in plan.sections.iter().enumerate() {
+        let rest = plan.section_names.get(section.name_offset as usize..);
+        let rest = rest.and_then(|rest| rest.strip_prefix(section.name));
+        if !matches!(rest, Some([0, ..])) {
+            let what = format!("its name is not at {:#x}", section.name_offset);
+            checker.report(Rule::LayoutNames, place(index, section), what);
+        }
+    }
+    // A string that begins within a table which ends with a NUL ends within it too.
+    if plan.symbol_names.last() != Some(&0) {
+        checker.report(Rule::LayoutNames, "symbol names", "they end without a NUL");
+    }
+    for (index, symbol) in plan.symbols.iter().enumerate() {
+        if symbol.name_offset as usize >= plan.symbol_names.len() {
+            let what = format!("its name {:#x} is outside the table", symbol.name_offset);
+            checker.report(Rule::LayoutNames, format!("output symbol {index}"), what);
+        }
+    }
+}
+
+fn links(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+    let content = |index: u32| plan.sections.get(index as usize).map(|row| &row.content);
+    for (index, section) in plan.sections.iter().enumerate() {
+        let linked = content(section.link);
+        let what = if linked.is_none() {
+            "its link names no section"
+        } else if section.ty == sht::SYMTAB && linked != Some(&PlanContent::SymbolNames) {
+            "its link does not name the symbol names"
+        } else if is_relocs(section) && linked != Some(&PlanContent::Symbols) {
+            "its link does not name the symbols"
+        } else if (is_relocs(section) || section.flags & shf::INFO_LINK != 0)
+            && content(section.info).is_none()
+        {
+            "its info names no section"
+        } else if section.flags & (shf::EXECINSTR | shf::INFO_LINK) == shf::EXECINSTR
+            && (section.info & 0x00ff_ffff) as usize >= plan.symbols.len()
+        {
+            "its info names no symbol"
+        } else {
+            continue;
+        };
+        checker.report(Rule::LayoutLinks, place(index, section), what);
+    }
+}
+
+fn is_relocs(section: &PlanSection<'_>) -> bool {
+    matches!(section.ty, sht::REL | sht::RELA)
+}
+
+fn symbols(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+    let table = plan
+        .sections
+        .iter()
+        .find(|section| section.content == PlanContent::Symbols);
+    let first_global = table.map_or(0, |table| table.info as usize);
+    if first_global > plan.symbols.len() {
+        let what = format!("the global part begins at {first_global}");
+        checker.report(Rule::LayoutSymbols, "output symbols", what);
+    }
+    for (index, symbol) in plan.symbols.iter().enumerate() {
+        let place = || format!("output symbol {index}");
+        if symbol.shndx < SHN_LORESERVE && usize::from(symbol.shndx) >= plan.sections.len() {
+            let what = format!("its section {} does not exist", symbol.shndx);
+            checker.report(Rule::LayoutSymbols, place(), what);
+        }
+        if symbol.info >> 4 == stb::LOCAL && index >= first_global.max(1) {
+            let what = "it is local and stands in the global part";
+            checker.report(Rule::LayoutSymbols, place(), what);
+        }
+    }
+}
+
+fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+    let (mut next_piece, mut next_reloc) = (0, 0);
+    for (index, section) in plan.sections.iter().enumerate() {
+        let (range, next, length) = match &section.content {
+            PlanContent::Pieces(range) => (range, &mut next_piece, plan.pieces.len()),
+            PlanContent::Relocs(range) => (range, &mut next_reloc, plan.relocs.len()),
+            _ => continue,
+        };
+        if range.start != *next || range.end < range.start || range.end as usize > length {
+            let what = format!("its range {range:?} does not begin at {next}");
+            checker.report(Rule::LayoutRanges, place(index, section), what);
+        }
+        *next = range.end;
+    }
+    if next_piece as usize != plan.pieces.len() || next_reloc as usize != plan.relocs.len() {
+        let what = "pieces or relocations are left over";
+        checker.report(Rule::LayoutRanges, "plan", what);
+    }
+    // Rows of ranges that overlap would be looked at again and again.
+    if checker.has(Rule::LayoutRanges) {
+        return;
+    }
+    for section in &plan.sections {
+        let PlanContent::Relocs(range) = &section.content else {
+            continue;
+        };
+        let patched = plan.sections.get(section.info as usize);
+        let size = patched.map_or(0, |patched| patched.size);
+        let rows = plan.relocs.get(range.start as usize..range.end as usize);
+        for (index, reloc) in (range.start..).zip(rows.unwrap_or(&[])) {
+            if reloc.symbol as usize >= plan.symbols.len() || reloc.offset >= size {
+                let what = format!(
+                    "offset {:#x} of {size:#x} bytes, symbol {}",
+                    reloc.offset, reloc.symbol
+                );
+                checker.report(
+                    Rule::LayoutRelocs,
+                    format!("output relocation {index}"),
+                    what,
+                );
+            }
+        }
+    }
+    file::pieces(checker, plan);
+}

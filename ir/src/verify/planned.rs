@@ -1,0 +1,126 @@
+//! From `planned` on: what becomes of relocations; from `laid-out` on: their patches.
+
+use super::Checker;
+use super::Rule;
+use crate::module::Module;
+use crate::module::Phase;
+use crate::reloc::Reloc;
+use crate::reloc::RelocPlan;
+use crate::section::SectionContent;
+use crate::section::SectionInfo;
+use crate::symbol::SymbolRef;
+use crate::table::EntityId;
+use crate::target::relocs::reloc_type;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    for (id, reloc) in module.relocs.iter() {
+        if reloc.plan == RelocPlan::Unplanned {
+            checker.report(Rule::PlanSet, id, "it is not planned");
+            continue;
+        }
+        if reloc.plan == RelocPlan::Gone {
+            continue;
+        }
+        if !module.is_section_linked(reloc.section) {
+            let what = "its section is not linked";
+            checker.report(Rule::PlanGone, id, what);
+        }
+        if let Some(size) = patched_size(module, reloc)
+            && matters(reloc.plan)
+            && reloc.offset >= size
+        {
+            let what = format!("offset {:#x} in a section of {size:#x} bytes", reloc.offset);
+            checker.report(Rule::PlanOffset, id, what);
+        }
+        let unified = |ty| reloc_type(ty).is_some_and(|row| row.plain.is_some());
+        let executable = !module.options.relocatable;
+        let fits = match reloc.plan {
+            RelocPlan::Keep { ty, .. } => !(executable && unified(ty)),
+            RelocPlan::Apply { ty, .. } => {
+                reloc_type(ty).is_some_and(|row| row.field.is_some())
+                    && !(executable && unified(ty))
+            }
+            _ => true,
+        };
+        if !fits {
+            checker.report(Rule::PlanType, id, "its planned type cannot be written");
+        }
+        if matches!(reloc.plan, RelocPlan::Keep { .. }) && refers_to_dead(module, reloc.target) {
+            let what = "it refers to a function that the output lacks";
+            checker.report(Rule::PlanTarget, id, what);
+        }
+    }
+}
+
+/// Whether a plan says something of the bytes at the relocation's offset.
+fn matters(plan: RelocPlan) -> bool {
+    matches!(
+        plan,
+        RelocPlan::Keep { .. } | RelocPlan::Apply { .. } | RelocPlan::Clear
+    )
+}
+
+/// Size in bytes of the section that a relocation patches.
+fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
+    match module.sections[reloc.section].info {
+        SectionInfo::Section(patched) => Some(module.sections[patched].size()),
+        _ => None,
+    }
+}
+
+fn refers_to_dead(module: &Module<'_>, target: SymbolRef) -> bool {
+    let SymbolRef::Symbol(symbol) = target else {
+        return false;
+    };
+    let symbol = &module.symbols[symbol];
+    let live = symbol.link.map(|link| module.link_symbols[link].live);
+    symbol.is_function() && live.is_some_and(|live| !live.is_live())
+}
+
+pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    let mut patched = vec![false; module.relocs.len()];
+    for (index, patch) in module.patches.iter().enumerate() {
+        let place = || format!("patch {index}");
+        let before = index
+            .checked_sub(1)
+            .and_then(|before| module.patches.get(before));
+        if before.is_some_and(|before| before.section > patch.section) {
+            checker.report(
+                Rule::PatchOrder,
+                place(),
+                "the patch before it is of a later section",
+            );
+        }
+        let size = match module.sections[patch.section].content {
+            SectionContent::Bytes(bytes) => bytes.len() as u64,
+            _ => 0,
+        };
+        let end = u32::from(patch.bit) + u32::from(patch.width);
+        if patch.width == 0 || end > 64 || patch.offset >= size {
+            let what = format!(
+                "{} bits at bit {} of offset {:#x}, the section has {size:#x} bytes",
+                patch.width, patch.bit, patch.offset
+            );
+            checker.report(Rule::PatchField, place(), what);
+        }
+        let cause = &module.relocs[patch.cause];
+        patched[patch.cause.index()] = true;
+        if !matches!(cause.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
+            || cause.offset != patch.offset
+            || module.sections[cause.section].info != SectionInfo::Section(patch.section)
+        {
+            let what = format!("{} does not ask for it", patch.cause);
+            checker.report(Rule::PatchCause, place(), what);
+        }
+    }
+    if module.phase < Phase::Emitted {
+        return;
+    }
+    for ((id, reloc), patched) in module.relocs.iter().zip(patched) {
+        if matches!(reloc.plan, RelocPlan::Apply { .. } | RelocPlan::Clear) && !patched {
+            checker.report(Rule::Patched, id, "it has no patch");
+        }
+    }
+}

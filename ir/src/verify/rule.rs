@@ -1,0 +1,209 @@
+//! The list of invariants.
+
+use std::fmt;
+
+use crate::module::Phase;
+
+macro_rules! rules {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal from $phase:ident,)*) => {
+        /// An invariant of the IR.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule {
+            $($(#[doc = $doc])+ $variant,)*
+        }
+
+        impl Rule {
+            /// All invariants.
+            pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
+
+            /// Its name, which stays the same from version to version.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Rule::$variant => $name,)*
+                }
+            }
+
+            /// The invariant as a sentence.
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Rule::$variant => concat!($($doc),+),)*
+                }
+            }
+
+            /// The phase from which it holds.
+            pub fn from_phase(self) -> Phase {
+                match self {
+                    $(Rule::$variant => Phase::$phase,)*
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// Every id and every range of ids names rows of its table.
+    IdsInRange = "ids-in-range" from Lowered,
+    /// The ranges of the objects partition every table, in link order; only attributes and notes of
+    /// the linker follow the last range.
+    ObjectRanges = "object-ranges" from Lowered,
+    /// Sections, symbols and functions name the object whose range they stand in.
+    RowObject = "row-object" from Lowered,
+    /// What a row of an object refers to belongs to the same object.
+    SameObject = "same-object" from Lowered,
+    /// A relocation stands in the range of the REL or RELA section that it names, and the range
+    /// holds no other.
+    SectionRelocs = "section-relocs" from Lowered,
+    /// An attribute record stands in the range of the section that it names, and the range holds no
+    /// other.
+    SectionAttributes = "section-attributes" from Lowered,
+    /// A note names a section of notes of the object whose range it stands in; the linker's own name
+    /// none.
+    NoteSection = "note-section" from Lowered,
+    /// The references of attribute records follow each other in the order of the records.
+    AttributeRefs = "attribute-refs" from Lowered,
+    /// Only S records have references and a payload, of at most 65535 bytes, and they have no value.
+    AttributeForm = "attribute-form" from Lowered,
+    /// Alignments of sections are 0 or powers of two.
+    SectionAlign = "section-align" from Lowered,
+    /// The contents of a section have the form that its type asks for: decoded, bytes, or none.
+    SectionContent = "section-content" from Lowered,
+    /// `sh_info` is a section for relocations and under INFO_LINK, a symbol for code only.
+    SectionInfo = "section-info" from Lowered,
+    /// Binding and type of a symbol fit into four bits, and no symbol is a SECTION symbol.
+    SymbolInfo = "symbol-info" from Lowered,
+    /// A function and its symbol name each other, the symbol is an STT_FUNC defined in the section
+    /// of the function's code, and every such symbol has a function.
+    FunctionSymbol = "function-symbol" from Lowered,
+    /// REL rows have no explicit addend.
+    RelAddend = "rel-addend" from Lowered,
+    /// A call graph row has a callee or a prototype, as its kind says.
+    CallForm = "call-form" from Lowered,
+
+    /// Before `classified`, sections have no kind and no owner, functions no registers and no
+    /// attributes.
+    EarlyClassified = "early-classified" from Lowered,
+    /// Before `selected`, every object is a candidate.
+    EarlySelected = "early-selected" from Lowered,
+    /// Before `resolved`, there are no link symbols, and no copy of a function was chosen.
+    EarlyResolved = "early-resolved" from Lowered,
+    /// Before `live`, no liveness is known and there are no output lists.
+    EarlyLive = "early-live" from Lowered,
+    /// Before `placed`, no section, variable or kernel has a place in memory.
+    EarlyPlaced = "early-placed" from Lowered,
+    /// Before `planned`, no relocation is planned.
+    EarlyPlanned = "early-planned" from Lowered,
+    /// Before `laid-out`, there are no patches and no plan of the file.
+    EarlyLaidOut = "early-laid-out" from Lowered,
+    /// Before `emitted`, there is no image.
+    EarlyEmitted = "early-emitted" from Lowered,
+
+    /// Every section has a kind.
+    KindSet = "kind-set" from Classified,
+    /// The kind of a section fits its type and flags.
+    KindForm = "kind-form" from Classified,
+    /// Every section of code is owned by the one function that is defined in it.
+    TextOwner = "text-owner" from Classified,
+    /// The attributes of a function are a `.nv.info.F` that it owns.
+    FunctionInfo = "function-info" from Classified,
+
+    /// No object is a candidate any more.
+    StateSet = "state-set" from Selected,
+    /// Included objects are no finished executables.
+    IncludedType = "included-type" from Selected,
+
+    /// Every symbol of an included object but ptxas's fillers stands for a link symbol, no other
+    /// does.
+    LinkSet = "link-set" from Resolved,
+    /// First symbol and definition of a link symbol are symbols that stand for it, and the
+    /// definition is one.
+    LinkMembers = "link-members" from Resolved,
+    /// The symbols of a link symbol have one name, and a local symbol stands for itself alone.
+    LinkName = "link-name" from Resolved,
+    /// No two link symbols of global symbols have the same name.
+    LinkUnique = "link-unique" from Resolved,
+    /// Of the copies of a function in included objects the one that defines its link symbol is
+    /// chosen and the others lose; copies elsewhere stay candidates.
+    FunctionState = "function-state" from Resolved,
+    /// Only a tentative definition has an alignment of its own.
+    CommonAlign = "common-align" from Resolved,
+
+    /// It is known of every link symbol whether it is kept.
+    LiveSet = "live-set" from Live,
+    /// The first output list of attributes is the module's; the others belong to one live function
+    /// each.
+    MergedInfo = "merged-info" from Live,
+    /// What records of the output lists refer to is part of the output.
+    MergedRefs = "merged-refs" from Live,
+
+    /// Same-named sections that are concatenated follow each other at their alignment, in link
+    /// order; only uninitialised memory may be left out.
+    PlaceOrder = "place-order" from Placed,
+    /// Only concatenated sections and functions' constants of included objects have a place.
+    PlaceKind = "place-kind" from Placed,
+    /// A piece of a constant bank belongs to a live function and is a section of constants of that
+    /// bank, at the offset that is the section's place.
+    BankPiece = "bank-piece" from Placed,
+    /// The pieces of a kernel's constant bank do not overlap.
+    BankOverlap = "bank-overlap" from Placed,
+    /// What is defined outside shared memory has a value.
+    ValueSet = "value-set" from Placed,
+    /// In an executable exactly the live kernels have a layout of shared memory, with alignments
+    /// that are powers of two.
+    SharedFrame = "shared-frame" from Placed,
+
+    /// Every relocation is planned.
+    PlanSet = "plan-set" from Planned,
+    /// Relocations of sections that are not linked are gone.
+    PlanGone = "plan-gone" from Planned,
+    /// Relocations that are kept, applied or cleared lie within the section that they patch.
+    PlanOffset = "plan-offset" from Planned,
+    /// Applied types have a field, and no UNIFIED type is left in an executable.
+    PlanType = "plan-type" from Planned,
+    /// Kept relocations refer to no function that the output lacks.
+    PlanTarget = "plan-target" from Planned,
+
+    /// Patches are sorted by section.
+    PatchOrder = "patch-order" from LaidOut,
+    /// The field of a patch is part of a 64-bit word that begins within its section.
+    PatchField = "patch-field" from LaidOut,
+    /// A patch comes of a relocation of its place that is applied or cleared.
+    PatchCause = "patch-cause" from LaidOut,
+    /// There is a plan of the file.
+    LayoutSet = "layout-set" from LaidOut,
+    /// The plan has one section each of section names, symbol names and symbols, and the header
+    /// names the first; it has as many sections and segments as the file header can number.
+    LayoutTables = "layout-tables" from LaidOut,
+    /// The plan begins with a null section and a null symbol.
+    LayoutNull = "layout-null" from LaidOut,
+    /// Names of output sections and symbols are strings of their tables.
+    LayoutNames = "layout-names" from LaidOut,
+    /// `sh_link` and `sh_info` of output sections name sections and symbols of the plan.
+    LayoutLinks = "layout-links" from LaidOut,
+    /// Output symbols lie in sections of the plan, and no local one comes behind the first of the
+    /// global part.
+    LayoutSymbols = "layout-symbols" from LaidOut,
+    /// Pieces and relocation rows of output sections follow each other, and none is left over.
+    LayoutRanges = "layout-ranges" from LaidOut,
+    /// Output relocations name a symbol of the plan and lie within their section.
+    LayoutRelocs = "layout-relocs" from LaidOut,
+    /// Pieces lie within their output section and do not overlap.
+    LayoutPieces = "layout-pieces" from LaidOut,
+    /// The size of an output section is that of its contents.
+    LayoutSize = "layout-size" from LaidOut,
+    /// Sections lie behind each other in the file, at their alignment, then come the tables of
+    /// headers, all within the file's size.
+    LayoutOffsets = "layout-offsets" from LaidOut,
+    /// Segments lie within the file.
+    LayoutSegments = "layout-segments" from LaidOut,
+
+    /// Every relocation that is applied or cleared has its patch.
+    Patched = "patched" from Emitted,
+    /// The image is what writing the plan gives.
+    Image = "image" from Emitted,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
