@@ -257,25 +257,28 @@ impl<'data> KernelList<'_, 'data> {
                 &[],
             );
         }
-        // c. Externs.
-        if summaries.has_only_kernel() {
-            self.externs_of_only_kernel(summary);
-        } else {
-            self.externs(summary);
-        }
-        // d. Flags, counts and lists of device functions, in order of first sight.
-        let mut sights: Vec<(u64, usize)> = summary
+        // c. Externs, flags, counts and lists of device functions, in order of first sight (measured:
+        // externs are one of them).
+        let mut sights: Vec<(u64, u8)> = summary
             .first_sight
             .iter()
-            .enumerate()
-            .filter_map(|(index, sight)| sight.map(|sight| (sight, index)))
+            .zip(FIRST_SIGHT_CODES)
+            .filter_map(|(sight, code)| sight.map(|sight| (sight, code)))
             .collect();
+        let externs = summary
+            .externs
+            .first()
+            .map_or(u64::MAX, |(sight, _)| *sight);
+        sights.push((externs, code::EXTERNS));
         sights.sort_unstable();
-        for (_, index) in sights {
-            let code = FIRST_SIGHT_CODES[index];
+        for (_, code) in sights {
             let own = self.find(code).map(|place| self.at(place));
             let own_value = own.as_ref().map(|record| record.value);
             match code {
+                code::EXTERNS if summaries.has_only_kernel() => {
+                    self.externs_of_only_kernel(summary);
+                }
+                code::EXTERNS => self.externs(summary),
                 code::NUM_MBARRIERS => {
                     let sum = summary
                         .mbarriers(summaries)
@@ -312,7 +315,7 @@ impl<'data> KernelList<'_, 'data> {
                 _ => {}
             }
         }
-        // e. Explicit caching.
+        // d. Explicit caching.
         if summary.explicit_caching {
             self.set(value_record(format::NVAL, code::EXPLICIT_CACHING, 0), &[]);
         }

@@ -1,0 +1,47 @@
+//! The value of the null symbol (quirk Q02, measured, `DEVICE-ELF.md`).
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
+/// The value that nvlink leaves in symbol 0.
+///
+/// A losing weak copy's constants lie behind those of the copy that was taken, and their symbol takes
+/// that address; it has no symbol in the output, so the address lands in the null symbol. The last such
+/// symbol shows.
+pub(super) fn value(module: &Module<'_>) -> u64 {
+    let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+    let known: HashSet<(LinkSymbolId, u8), FixedState> = module
+        .sections
+        .iter()
+        .filter(|(id, _)| module.is_section_linked(*id))
+        .filter_map(|(_, section)| match section.kind {
+            SectionKind::FunctionConstants(bank) => Some((link(section.owner?)?, bank)),
+            _ => None,
+        })
+        .collect();
+    let mut value = 0;
+    for (_, object) in module.included_objects() {
+        for symbol in &module.symbols[object.symbols] {
+            let SymbolPlace::Section(id) = symbol.place else {
+                continue;
+            };
+            let section = &module.sections[id];
+            if let (SectionKind::FunctionConstants(bank), Some(owner)) =
+                (section.kind, section.owner)
+                && symbol.is_compiler_constant()
+                && !module.functions[owner].edges_count
+                && let Some(link) = link(owner)
+                && known.contains(&(link, bank))
+                && let Some(place) = section.place
+            {
+                value = place.saturating_add(symbol.value);
+            }
+        }
+    }
+    value
+}
