@@ -1,0 +1,147 @@
+//! Architectures and which input may go into which target (`inputs.md` section 2).
+
+use std::fmt;
+
+/// A link target: an SM number and its variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Target {
+    /// The SM number, such as 90.
+    pub sm: u16,
+    /// The variant.
+    pub suffix: Suffix,
+}
+
+/// Variants of an SM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Suffix {
+    /// The plain SM.
+    #[default]
+    None,
+    /// `a`: architecture-specific features.
+    Specific,
+    /// `f`: family-specific features.
+    Family,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = match self.suffix {
+            Suffix::None => "",
+            Suffix::Specific => "a",
+            Suffix::Family => "f",
+        };
+        write!(f, "sm_{}{suffix}", self.sm)
+    }
+}
+
+impl Target {
+    /// All targets of toolkit 13.0.
+    pub const ALL: [(u16, &'static str); 12] = [
+        (75, ""),
+        (80, ""),
+        (86, ""),
+        (87, ""),
+        (88, ""),
+        (89, ""),
+        (90, "a"),
+        (100, "af"),
+        (103, "af"),
+        (110, "af"),
+        (120, "af"),
+        (121, "af"),
+    ];
+
+    /// Parses `sm_90a`.
+    pub fn parse(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix("sm_")?;
+        let digits = rest.trim_end_matches(['a', 'f']);
+        let sm = digits.parse().ok()?;
+        let (_, allowed) = Self::ALL.into_iter().find(|(number, _)| *number == sm)?;
+        let suffix = match &rest[digits.len()..] {
+            "" => Suffix::None,
+            "a" if allowed.contains('a') => Suffix::Specific,
+            "f" if allowed.contains('f') => Suffix::Family,
+            _ => return None,
+        };
+        Some(Target { sm, suffix })
+    }
+
+    /// Whether objects of this SM hold Mercury beside SASS.
+    pub fn is_mercury(self) -> bool {
+        self.sm >= 100
+    }
+
+    /// Whether files of this SM have a `.nv.compat` section.
+    pub fn has_compat(self) -> bool {
+        self.sm >= 90
+    }
+
+    /// Whether shared memory of this SM begins with a reserved block that counts in section sizes.
+    pub fn reserved_shared_size(self) -> u64 {
+        if (90..100).contains(&self.sm) {
+            0x400
+        } else {
+            0
+        }
+    }
+
+    /// Low bits of `e_flags`: 4 for SASS, 2 for Mercury.
+    pub fn kind_flags(self) -> u32 {
+        if self.is_mercury() { 2 } else { 4 }
+    }
+
+    /// Largest static shared memory of a kernel in bytes.
+    pub fn shared_limit(self) -> u64 {
+        0xc000
+    }
+
+    /// Whether a device object may be linked for this target; `specific` is the object's `a` mark.
+    pub fn accepts(self, object_sm: u16, specific: bool) -> bool {
+        if object_sm == self.sm {
+            return true;
+        }
+        !specific
+            && matches!(
+                (object_sm, self.sm),
+                (80, 86 | 89) | (86, 89) | (100, 103) | (120, 121)
+            )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_and_print() {
+        for (sm, suffixes) in Target::ALL {
+            for suffix in std::iter::once(String::new()).chain(suffixes.chars().map(String::from)) {
+                let name = format!("sm_{sm}{suffix}");
+                assert_eq!(
+                    Target::parse(&name).map(|target| target.to_string()),
+                    Some(name)
+                );
+            }
+        }
+        for bad in [
+            "sm_70",
+            "sm_80a",
+            "sm_90f",
+            "sm_90aa",
+            "compute_90",
+            "90",
+            "",
+        ] {
+            assert_eq!(Target::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn specific_objects_stay_on_their_sm() {
+        let target = Target::parse("sm_103a").unwrap();
+        assert!(target.accepts(100, false));
+        assert!(!target.accepts(100, true));
+        assert!(target.accepts(103, true));
+        assert!(!Target::parse("sm_89").unwrap().accepts(87, false));
+    }
+}

@@ -1,0 +1,104 @@
+//! Section types, flags and well-known names of device ELF files.
+
+/// `sh_type` values.
+pub mod sht {
+    /// The null section.
+    pub const NULL: u32 = 0;
+    /// Bytes.
+    pub const PROGBITS: u32 = 1;
+    /// A symbol table.
+    pub const SYMTAB: u32 = 2;
+    /// A string table.
+    pub const STRTAB: u32 = 3;
+    /// Relocations with explicit addends.
+    pub const RELA: u32 = 4;
+    /// Notes.
+    pub const NOTE: u32 = 7;
+    /// Memory without bytes in the file.
+    pub const NOBITS: u32 = 8;
+    /// Relocations whose addends are in place.
+    pub const REL: u32 = 9;
+    /// Extended section indices of symbols.
+    pub const SYMTAB_SHNDX: u32 = 18;
+    /// `.nv.info*`.
+    pub const CUDA_INFO: u32 = 0x7000_0000;
+    /// `.nv.callgraph`.
+    pub const CUDA_CALLGRAPH: u32 = 0x7000_0001;
+    /// `.nv.prototype`.
+    pub const CUDA_PROTOTYPE: u32 = 0x7000_0002;
+    /// `.nv.resolvedrela*`.
+    pub const CUDA_RESOLVED_RELA: u32 = 0x7000_0003;
+    /// `.nv.global`: NOBITS in global memory.
+    pub const CUDA_GLOBAL: u32 = 0x7000_0007;
+    /// `.nv.global.init`.
+    pub const CUDA_GLOBAL_INIT: u32 = 0x7000_0008;
+    /// `.nv.local.F`: NOBITS.
+    pub const CUDA_LOCAL: u32 = 0x7000_0009;
+    /// `.nv.shared*`: NOBITS.
+    pub const CUDA_SHARED: u32 = 0x7000_000a;
+    /// `.nv.rel.action`.
+    pub const CUDA_RELOCINFO: u32 = 0x7000_000b;
+    /// Reserved shared memory and the like: exempt from extent checks.
+    pub const CUDA_SHARED_RESERVED: u32 = 0x7000_0015;
+    /// Constant bank 0; bank N is this + N, up to 17.
+    pub const CUDA_CONSTANT0: u32 = 0x7000_0064;
+    /// The last constant bank, 17.
+    pub const CUDA_CONSTANT17: u32 = 0x7000_0075;
+    /// `.nv.compat`.
+    pub const CUDA_COMPAT: u32 = 0x7000_0086;
+}
+
+/// `sh_flags` bits.
+pub mod shf {
+    /// Writable memory.
+    pub const WRITE: u64 = 1;
+    /// Occupies device memory.
+    pub const ALLOC: u64 = 2;
+    /// Code.
+    pub const EXECINSTR: u64 = 4;
+    /// `sh_info` is a section index.
+    pub const INFO_LINK: u64 = 0x40;
+    /// On `.note.nv.cuinfo`.
+    pub const CUDA_INFO_NOTE: u64 = 0x0100_0000;
+    /// On `.note.nv.tkinfo`.
+    pub const CUDA_TOOL_NOTE: u64 = 0x0200_0000;
+}
+
+/// Whether a section of this type has no bytes in the file: SHT_NOBITS and the types whose bit is
+/// set in seed 000's mask 0x400D over 0x70000007.
+pub fn is_no_bits(ty: u32) -> bool {
+    ty == sht::NOBITS
+        || ty
+            .checked_sub(sht::CUDA_GLOBAL)
+            .is_some_and(|relative| relative <= 14 && (0x400d_u32 >> relative) & 1 != 0)
+}
+
+/// The bank of a constant section type.
+pub fn constant_bank(ty: u32) -> Option<u8> {
+    (sht::CUDA_CONSTANT0..=sht::CUDA_CONSTANT17)
+        .contains(&ty)
+        .then(|| (ty - sht::CUDA_CONSTANT0) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_without_bytes_are_those_of_the_specification() {
+        let exempt: Vec<u32> = (0x7000_0000..0x7000_0090)
+            .filter(|ty| is_no_bits(*ty))
+            .collect();
+        assert_eq!(exempt, [0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015]);
+        assert!(is_no_bits(8));
+        assert!(!is_no_bits(1));
+    }
+
+    #[test]
+    fn banks_come_from_types() {
+        assert_eq!(constant_bank(0x7000_0064), Some(0));
+        assert_eq!(constant_bank(0x7000_0075), Some(17));
+        assert_eq!(constant_bank(0x7000_0076), None);
+        assert_eq!(constant_bank(1), None);
+    }
+}

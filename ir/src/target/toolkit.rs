@@ -1,0 +1,83 @@
+//! What belongs to toolkit 13.0.88 alone: version words, strings, accepted names.
+
+/// Toolkit version in `.note.nv.cuinfo`: 13.0.
+pub const TOOLKIT: u32 = 0x82;
+
+/// Oldest toolkit whose sm_90 objects are accepted: 12.0.
+pub const OLDEST_TOOLKIT: u16 = 0x78;
+
+/// Owner name of NVIDIA's notes.
+pub const NOTE_OWNER: &[u8] = b"NVIDIA Corp\0";
+
+/// `n_type` of `.note.nv.cuinfo`.
+pub const NOTE_CUDA_INFO: u32 = 1000;
+
+/// `n_type` of `.note.nv.tkinfo`.
+pub const NOTE_TOOL_INFO: u32 = 2000;
+
+/// Tool name that `--stamp=nvlink-13.0.88` records.
+pub const STAMP_TOOL: &str = "nvlink";
+/// Tool version that `--stamp=nvlink-13.0.88` records.
+pub const STAMP_VERSION: &str = "Cuda compilation tools, release 13.0, V13.0.88";
+/// Tool branch that `--stamp=nvlink-13.0.88` records.
+pub const STAMP_BRANCH: &str = "Build cuda_13.0.r13.0/compiler.36424714_0";
+
+/// Contents of `.nv.rel.action`: the field layout of CONST_FIELD22_37 for older drivers
+/// (`relocs.md` section 5).
+pub const REL_ACTION: [u8; 16] = [
+    0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36,
+];
+
+/// Functions that may stay undefined because the driver provides them (`merge.md` section 6).
+const SYSTEM_FUNCTIONS: [&[u8]; 23] = [
+    b"vprintf",
+    b"malloc",
+    b"free",
+    b"__assertfail",
+    b"__profile",
+    b"cnpGetLastError",
+    b"cnpSetLastError",
+    b"cnpLaunchDevice",
+    b"cnpLaunchDeviceV2",
+    b"cnpGetParameterBuffer",
+    b"cnpGetParameterBufferV2",
+    b"cnpFuncGetAttribute",
+    b"cnpEventCreate",
+    b"cnpEventDestroy",
+    b"cnpEventRecord",
+    b"cnpStreamCreate",
+    b"cnpStreamDestroy",
+    b"cnpStreamWaitEvent",
+    b"cnpGetDevice",
+    b"cnpDeviceGetAttribute",
+    b"cnpGetDeviceCount",
+    b"cnpGetSharedMemConfig",
+    b"cnpGetCacheConfig",
+];
+
+/// Whether an undefined function of this name is accepted.
+pub fn is_system_function(name: &[u8]) -> bool {
+    name.starts_with(b"__cuda_syscall")
+        || name == b"cnpGetLimit"
+        || SYSTEM_FUNCTIONS.contains(&name)
+}
+
+/// Whether a name is one of the unified table symbols that the output drops when there is no table.
+pub fn is_unified_table_symbol(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"__UFT"
+            | b"__UFT_END"
+            | b"__UFT_OFFSET"
+            | b"__UFT_CANONICAL"
+            | b"__UDT"
+            | b"__UDT_END"
+            | b"__UDT_OFFSET"
+            | b"__UDT_CANONICAL"
+    )
+}
+
+/// The name of the reserved shared memory symbols, which stay undefined in executables.
+pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
+    name.starts_with(b".nv.reservedSmem.")
+}
