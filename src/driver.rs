@@ -20,32 +20,12 @@ use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::section_types::sht;
-use cuweld_ir::text;
 use cuweld_passes::Diagnostic;
-use cuweld_passes::Diagnostics;
 use cuweld_passes::Severity;
-use cuweld_passes::instrument::Dump;
-use cuweld_passes::instrument::Instrument;
-use cuweld_passes::instrument::Timing;
-use cuweld_passes::instrument::VerifyEach;
-use cuweld_passes::manager::PassManager;
-use cuweld_passes::manager::RunError;
-use cuweld_passes::manager::RunOptions;
-use cuweld_passes::pass::PassError;
-use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::Facts;
-use cuweld_passes::pipeline::PipelineError;
-use cuweld_passes::pipeline::PipelineSource;
-use cuweld_passes::pipeline::Resolved;
-use cuweld_passes::pipeline::Source;
-use cuweld_passes::pipeline::resolve;
-use cuweld_passes::pipeline::text_form;
-use cuweld_passes::pipeline::toml_form;
-use cuweld_passes::registry::Registry;
 use zerocopy::FromBytes;
 
 use crate::diagnostics::Reporter;
-use crate::dump::DumpTo;
 use crate::input;
 use crate::input::DeviceInput;
 use crate::input::DiagnosticKind;
@@ -56,6 +36,8 @@ use crate::input::InputArena;
 use crate::input::MessageLine;
 use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
+pub use crate::run::Controls;
+use crate::run::run_pipeline;
 
 /// A link to do.
 pub struct Request<'a> {
@@ -67,29 +49,6 @@ pub struct Request<'a> {
     pub ignore_host_info: bool,
     /// How the pipeline runs and what is shown of it.
     pub controls: &'a Controls,
-}
-
-/// How a pipeline runs and what is shown of it.
-#[derive(Clone, Debug, Default)]
-pub struct Controls {
-    /// Do as nvlink even where it loses code.
-    pub strict: bool,
-    /// A pipeline: the name of a predefined one, or a file.
-    pub pipeline: Option<String>,
-    /// A pipeline in its one-line form.
-    pub passes: Option<String>,
-    /// Check invariants after every pass.
-    pub verify_each: bool,
-    /// Report times.
-    pub time_passes: bool,
-    /// Dump before these passes, or `all`.
-    pub dump_before: Vec<String>,
-    /// Dump after these passes, or `all`.
-    pub dump_after: Vec<String>,
-    /// Folder for dumps; standard error if there is none.
-    pub dump_dir: Option<String>,
-    /// Last pass to run.
-    pub stop_after: Option<String>,
 }
 
 /// What came of a link.
@@ -107,17 +66,31 @@ pub fn link(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<LinkOutcome> {
     let nothing = Ok(LinkOutcome { output: None });
-    let target = request.discover.target;
-    let mut options = request.options.clone();
+    let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
-    let registry = Registry::standard();
-    let manager = match pipeline(request, &registry, Facts::new(target, &options)) {
+    let manager = match request.controls.manager(facts, Phase::Lowered) {
         Ok(manager) => manager,
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             return nothing;
         }
     };
+    let Some(mut module) = read_inputs(request, input_arena, arena, reporter)? else {
+        return nothing;
+    };
+    run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
+    Ok(LinkOutcome {
+        output: module.image.take().filter(|_| !reporter.failed()),
+    })
+}
+
+/// Discovers inputs and lowers them; `None` if they cannot be linked, which has been reported.
+pub fn read_inputs<'data>(
+    request: &Request<'_>,
+    input_arena: &'data InputArena,
+    arena: &'data Arena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Option<Module<'data>>> {
     let discovered = match discover(&request.discover, input_arena) {
         Ok(discovered) => discovered,
         Err(failure) => {
@@ -125,7 +98,7 @@ pub fn link(
                 report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
             }
             report_lines(reporter, &failure.error.lines(), failure.error.help())?;
-            return nothing;
+            return Ok(None);
         }
     };
     for diagnostic in &discovered.diagnostics {
@@ -134,148 +107,22 @@ pub fn link(
             report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
         }
     }
+    let mut options = request.options.clone();
     apply_host_info(
         &mut options,
         &discovered.host_info,
         request.ignore_host_info,
     );
+    let (target, strict) = (request.discover.target, request.controls.strict);
     let lowered = images(&discovered.inputs, arena)
-        .and_then(|images| lower(&images, target, options, request.controls.strict));
-    let mut module = match lowered {
-        Ok(module) => module,
+        .and_then(|images| lower(&images, target, options, strict));
+    match lowered {
+        Ok(module) => Ok(Some(module).filter(|_| !reporter.failed())),
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
-            return nothing;
+            Ok(None)
         }
-    };
-    if reporter.failed() {
-        return nothing;
     }
-    run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
-    Ok(LinkOutcome {
-        output: module.image.take().filter(|_| !reporter.failed()),
-    })
-}
-
-/// The pipeline that was asked for, resolved.
-fn pipeline(
-    request: &Request<'_>,
-    registry: &Registry,
-    facts: Facts,
-) -> Result<PassManager, Diagnostic> {
-    let refused = |error: PipelineError| {
-        let diagnostic = Diagnostic::fatal(format!("cuweld: {error}"));
-        Diagnostic {
-            notes: error.render().lines().map(str::to_owned).collect(),
-            ..diagnostic
-        }
-    };
-    let controls = request.controls;
-    let parsed = match (&controls.passes, &controls.pipeline) {
-        (Some(text), _) => {
-            let source = Source {
-                name: "--passes".to_owned(),
-                text: text.clone(),
-            };
-            text_form::parse(source).map_err(refused)?
-        }
-        (None, Some(name)) => {
-            let source = match PipelineSource::find(&Embedded, name) {
-                Some(source) => source,
-                None => {
-                    let text = std::fs::read_to_string(name).map_err(|error| {
-                        Diagnostic::fatal(format!("cuweld: cannot read pipeline '{name}': {error}"))
-                    })?;
-                    Source {
-                        name: name.clone(),
-                        text,
-                    }
-                }
-            };
-            toml_form::parse(source).map_err(refused)?
-        }
-        (None, None) => {
-            let resolved = Resolved::standard_executable(registry).map_err(refused)?;
-            return Ok(PassManager::new(resolved));
-        }
-    };
-    let resolved = resolve(&parsed, registry, &Embedded, facts, Phase::Lowered).map_err(refused)?;
-    Ok(PassManager::new(resolved))
-}
-
-/// Runs the pipeline with the instruments that were asked for.
-fn run_pipeline<'data>(
-    controls: &Controls,
-    manager: &PassManager,
-    module: &mut Module<'data>,
-    arena: &'data Arena,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<()> {
-    let mut diagnostics = Diagnostics::default();
-    let run = RunOptions {
-        stop_after: controls
-            .stop_after
-            .as_deref()
-            .and_then(|name| name.parse().ok()),
-        ..Default::default()
-    };
-    let mut timing = controls.time_passes.then(Timing::new);
-    let mut sink = DumpTo::new(controls.dump_dir.clone());
-    let result = {
-        let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
-        let mut dump;
-        if !controls.dump_before.is_empty() || !controls.dump_after.is_empty() {
-            dump = Dump::new(
-                |module: &Module<'_>| text::print(module, text::DumpBytes::Ref),
-                &mut sink,
-            );
-            controls
-                .dump_before
-                .iter()
-                .for_each(|name| dump.before.add(name));
-            controls
-                .dump_after
-                .iter()
-                .for_each(|name| dump.after.add(name));
-            instruments.push(&mut dump);
-        }
-        let mut verify_each;
-        if controls.verify_each {
-            verify_each = VerifyEach::new(findings);
-            instruments.push(&mut verify_each);
-        }
-        if let Some(timing) = &mut timing {
-            instruments.push(timing);
-        }
-        manager.run(module, arena, &mut diagnostics, &run, &mut instruments)
-    };
-    for diagnostic in diagnostics.list() {
-        reporter.report(diagnostic)?;
-    }
-    match result {
-        Ok(_)
-        | Err(RunError::Pass {
-            error: PassError::Diagnosed,
-            ..
-        }) => {}
-        Err(error) => reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?,
-    }
-    reporter.text(sink.text())?;
-    if let Some(timing) = timing {
-        reporter.text(&timing.report())?;
-    }
-    Ok(())
-}
-
-/// What the verifier finds, the first of it in full.
-fn findings(module: &Module<'_>) -> Vec<String> {
-    const SHOWN: usize = 20;
-    let errors = cuweld_ir::verify(module);
-    let mut findings: Vec<String> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
-    if errors.len() > SHOWN {
-        findings.push(format!("and {} more", errors.len() - SHOWN));
-    }
-    findings
 }
 
 fn report_lines(

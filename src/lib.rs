@@ -9,3 +9,4 @@ pub mod driver;
 pub mod dump;
 pub mod input;
 pub mod output;
+pub mod run;

@@ -3,3 +3,5 @@
 
 pub mod native;
 pub mod nvlink;
+pub mod opt;
+pub mod pipeline_args;

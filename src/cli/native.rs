@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::Subcommand;
 use cuweld_ir::Arena;
-use cuweld_ir::LinkOptions;
 use cuweld_ir::Target;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::pipeline::Embedded;
@@ -17,13 +16,13 @@ use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
 use cuweld_passes::registry::Registry;
 
+use super::opt::OptArgs;
+use super::pipeline_args::InputArgs;
+use super::pipeline_args::PipelineArgs;
+use super::pipeline_args::parse_target;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
-use crate::driver::Controls;
-use crate::driver::Request;
 use crate::driver::link;
-use crate::input::CpuArch;
-use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::output::write_atomically;
 
@@ -39,6 +38,8 @@ struct Cli {
 enum Command {
     /// Link relocatable device code into an executable cubin.
     Link(Box<LinkArgs>),
+    /// Run passes over objects or over a module in text form, and write either.
+    Opt(Box<OptArgs>),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
     #[command(disable_help_flag = true)]
     Nvlink {
@@ -61,49 +62,10 @@ struct LinkArgs {
     /// The output file.
     #[arg(short, long)]
     output: PathBuf,
-    /// Link against this library.
-    #[arg(short = 'l', value_name = "NAME")]
-    libraries: Vec<String>,
-    /// Search libraries here.
-    #[arg(short = 'L', value_name = "DIR")]
-    library_paths: Vec<String>,
-    /// Keep all code, record file names.
-    #[arg(short = 'g', long)]
-    debug: bool,
-    /// The tool that the output names as its linker: `nvlink-13.0.88` writes the record that nvlink
-    /// would write.
-    #[arg(long, value_name = "NAME")]
-    stamp: Option<String>,
-    /// Keep kernels that no host code references.
-    #[arg(long)]
-    ignore_host_info: bool,
-    /// Reproduce nvlink even where docs/deviations.md lists a deviation.
-    #[arg(long)]
-    strict: bool,
-    /// The pipeline to run: a predefined one, or a file.
-    #[arg(long, value_name = "NAME|FILE")]
-    pipeline: Option<String>,
-    /// The passes to run, such as `classify,select-objects,...`.
-    #[arg(long, value_name = "PASSES", conflicts_with = "pipeline")]
-    passes: Option<String>,
-    /// Check the invariants of the IR after every pass.
-    #[arg(long)]
-    verify_each: bool,
-    /// Report the time of every pass.
-    #[arg(long)]
-    time_passes: bool,
-    /// Dump the IR before these passes, or `all`.
-    #[arg(long, value_name = "PASS", value_delimiter = ',')]
-    dump_before: Vec<String>,
-    /// Dump the IR after these passes, or `all`.
-    #[arg(long, value_name = "PASS", value_delimiter = ',')]
-    dump_after: Vec<String>,
-    /// Put dumps into files of this folder.
-    #[arg(long, value_name = "DIR")]
-    dump_dir: Option<String>,
-    /// End the link after this pass.
-    #[arg(long, value_name = "PASS")]
-    stop_after: Option<String>,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
 }
 
 #[derive(clap::Args)]
@@ -113,19 +75,6 @@ struct PassesArgs {
     /// Print this pipeline in its one-line form.
     #[arg(long, value_name = "NAME|FILE")]
     pipeline: Option<String>,
-}
-
-fn parse_target(name: &str) -> Result<Target, String> {
-    Target::parse(name).ok_or_else(|| {
-        let known: Vec<String> = Target::ALL
-            .iter()
-            .map(|(sm, _)| format!("sm_{sm}"))
-            .collect();
-        format!(
-            "no such architecture; known are {} and their variants",
-            known.join(" ")
-        )
-    })
 }
 
 /// Runs the program: `arguments` begin with the program's name.
@@ -144,6 +93,7 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
     };
     match cli.command {
         Command::Link(args) => run_link(&args, stderr),
+        Command::Opt(args) => super::opt::run(&args, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
             super::nvlink::run(&words, &|_| None, stdout, stderr)
@@ -154,53 +104,15 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
 
 fn run_link(args: &LinkArgs, stderr: &mut dyn Write) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
-    let stamp_nvlink = match args.stamp.as_deref() {
-        None | Some("cuweld") => false,
-        Some("nvlink-13.0.88") => true,
-        Some(other) => {
-            reporter.report(
-                &Diagnostic::fatal(format!("unknown stamp '{other}'"))
-                    .help("known are cuweld and nvlink-13.0.88"),
-            )?;
+    let controls = args.pipeline.controls();
+    let name = args.output.file_name();
+    let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let request = match args.input.request(&args.inputs, args.arch, name, &controls) {
+        Ok(request) => request,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
             return Ok(reporter.exit_code());
         }
-    };
-    let controls = Controls {
-        strict: args.strict,
-        pipeline: args.pipeline.clone(),
-        passes: args.passes.clone(),
-        verify_each: args.verify_each,
-        time_passes: args.time_passes,
-        dump_before: args.dump_before.clone(),
-        dump_after: args.dump_after.clone(),
-        dump_dir: args.dump_dir.clone(),
-        stop_after: args.stop_after.clone(),
-    };
-    let request = Request {
-        discover: DiscoverOptions {
-            target: args.arch,
-            inputs: &args.inputs,
-            libraries: &args.libraries,
-            library_paths: &args.library_paths,
-            env_library_path: None,
-            cpu_arch: CpuArch::default(),
-            lto: false,
-        },
-        options: LinkOptions {
-            debug: args.debug,
-            recorded_options: format!("-arch {} ", args.arch),
-            output_name: args.output.file_name().map_or(String::new(), |name| {
-                if args.debug {
-                    name.to_string_lossy().into_owned()
-                } else {
-                    String::new()
-                }
-            }),
-            stamp_nvlink,
-            ..Default::default()
-        },
-        ignore_host_info: args.ignore_host_info,
-        controls: &controls,
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, &mut reporter)?;

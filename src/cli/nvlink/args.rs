@@ -109,6 +109,7 @@ impl NvlinkArgs {
                 dump_before: list(Id::CuweldDumpBefore),
                 dump_after: list(Id::CuweldDumpAfter),
                 dump_dir: text(Id::CuweldDumpDir),
+                start_after: None,
                 stop_after: text(Id::CuweldStopAfter),
             },
         }
