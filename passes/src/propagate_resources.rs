@@ -257,8 +257,7 @@ impl<'data> KernelList<'_, 'data> {
                 &[],
             );
         }
-        // c. Externs, flags, counts and lists of device functions, in order of first sight (measured:
-        // externs are one of them).
+        // c. Externs, flags, counts and lists of device functions, in order of first sight.
         let mut sights: Vec<(u64, u8)> = summary
             .first_sight
             .iter()

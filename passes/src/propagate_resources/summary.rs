@@ -13,7 +13,9 @@ use crate::analysis::CallGraph;
 use crate::merge_metadata::is_kept_extern;
 
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
-pub const FIRST_SIGHT_CODES: [u8; 9] = [
+/// EXTERNS count even if the output keeps none of the list (measured).
+pub const FIRST_SIGHT_CODES: [u8; 10] = [
+    code::EXTERNS,
     code::CTAIDZ_USED,
     code::NUM_MBARRIERS,
     code::RESERVED_SMEM_USED,
@@ -42,7 +44,7 @@ pub struct Summary {
     pub explicit_caching: bool,
     /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
     /// functions.
-    pub first_sight: [Option<u64>; 9],
+    pub first_sight: [Option<u64>; 10],
     /// Largest NUM_BARRIERS.
     pub barriers: u8,
     /// Largest VRC_CTA_INIT_COUNT.
@@ -304,7 +306,7 @@ fn own_summaries(
     }
     frames(module, &mut nodes);
     let mut has_mma = vec![false; module.link_symbols.len()];
-    for (position, list) in module.merged_info.iter().enumerate() {
+    for list in &module.merged_info {
         let Some(function) = list.function else {
             continue;
         };
@@ -316,7 +318,6 @@ fn own_summaries(
         has_mma[link.index()] = own_records(
             module,
             function,
-            position,
             is_kernel,
             &mut nodes[link.index()],
             summaries,
@@ -372,7 +373,6 @@ fn frames(module: &Module<'_>, nodes: &mut [Summary]) {
 fn own_records(
     module: &Module<'_>,
     function: FunctionId,
-    position: usize,
     is_kernel: bool,
     node: &mut Summary,
     summaries: &mut Summaries,
@@ -386,7 +386,9 @@ fn own_records(
         .iter()
         .enumerate()
     {
-        let place = (position as u64) << 32 | ordinal as u64;
+        // Device functions are looked at in the order of the sections of the copies that are linked: one
+        // that replaced another at its own place (measured).
+        let place = (section.index() as u64) << 32 | ordinal as u64;
         match record.code {
             code::CRS_STACK_SIZE | code::SYNC_STACK if node.crs == Some(0) => {
                 node.crs = Some(record.word(0).unwrap_or(0));
