@@ -247,7 +247,8 @@ impl<'data> Finish<'_, 'data> {
             // The memory space goes; what remains marks kernels and managed variables.
             other: symbol.other & 0x1f,
             shndx,
-            value: row.value.unwrap_or(0),
+            // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
+            value: row.value.unwrap_or(symbol.value),
             size: row.size,
         }
     }
@@ -659,7 +660,7 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             (Some(last), None) => last.offset + last.size,
         };
         let file_size = file_end - first.offset;
-        let mem_size = without.iter().fold(file_size, |end, section| {
+        let mem_end = without.iter().fold(file_end, |end, section| {
             align_up(end, section.align) + section.size
         });
         segments.push(PlanSegment {
@@ -667,7 +668,7 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             flags: 6,
             offset: first.offset,
             file_size,
-            mem_size,
+            mem_size: mem_end - first.offset,
         });
     }
     segments.push(PlanSegment {

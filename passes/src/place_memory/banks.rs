@@ -132,6 +132,8 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
         } else if module.objects[section.object].state.is_included()
             && module.link_symbols[link].live.is_live()
             && let Some(owner) = module.link_function(link)
+            // A copy that replaces another drops what there was before.
+            && module.functions[owner].object < section.object
         {
             losing.push((bank, link, owner, id));
         }
