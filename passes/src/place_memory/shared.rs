@@ -68,12 +68,13 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
     let mut any_in_slots = false;
     for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
+        let is_dynamic = module.link_symbols[variable.link].definition.is_none();
+        if is_dynamic || !uses.referenced[variable.link.index()] {
+            continue;
+        }
         let users = uses.of(variable.link);
         if let [kernel] = users {
             private[*kernel as usize].push(variable);
-            continue;
-        }
-        if !uses.referenced[variable.link.index()] {
             continue;
         }
         any_in_slots = true;
@@ -179,7 +180,7 @@ pub fn declares_dynamic(module: &Module<'_>) -> bool {
     })
 }
 
-/// The shared variables that have storage, in order of creation, with the kernel that owns them.
+/// The shared variables in order of creation, with the kernel that owns them.
 fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
     let mut found = Vec::new();
     for (_, object) in module.included_objects() {
@@ -188,6 +189,11 @@ fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<Functio
             let (true, Some(link)) = (symbol.is_shared(), symbol.link) else {
                 continue;
             };
+            if symbol.is_dynamic_shared() && module.link_symbols[link].first == id {
+                // Takes no room, but a place in the list, which decides how equal sizes are permuted.
+                let (size, align) = (0, 1);
+                found.push((link, Variable { link, size, align }, None));
+            }
             if module.link_symbols[link].definition != Some(id) {
                 continue;
             }
