@@ -6,6 +6,7 @@ use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text;
+use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Diagnostics;
 use cuweld_passes::instrument::Dump;
@@ -50,6 +51,8 @@ pub struct Controls {
     pub dump_after: Vec<String>,
     /// Folder for dumps; standard error if there is none.
     pub dump_dir: Option<String>,
+    /// How contents stand in dumps.
+    pub dump_bytes: DumpBytes,
     /// The last pass that the module has been through already.
     pub start_after: Option<String>,
     /// Last pass to run.
@@ -124,7 +127,7 @@ pub fn run_pipeline<'data>(
         let mut dump;
         if !controls.dump_before.is_empty() || !controls.dump_after.is_empty() {
             dump = Dump::new(
-                |module: &Module<'_>| text::print(module, text::DumpBytes::Ref),
+                |module: &Module<'_>| text::print(module, controls.dump_bytes),
                 &mut sink,
             );
             for name in &controls.dump_before {

@@ -12,7 +12,6 @@ use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::text;
-use cuweld_ir::text::DumpBytes;
 use cuweld_ir::text::ImageKey;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::pipeline::Facts;
@@ -41,10 +40,6 @@ pub struct OptArgs {
     /// The output file: a module in text form if its name ends in `.lir`, otherwise a cubin.
     #[arg(short, long)]
     output: PathBuf,
-    /// How contents stand in a `.lir` output: full (parses back alone), ref (with the inputs at
-    /// hand), hash (does not parse back).
-    #[arg(long, value_name = "FORM", default_value = "full", value_parser = parse_form)]
-    dump_bytes: DumpBytes,
     /// The last pass that the module has been through already.
     #[arg(long, value_name = "PASS")]
     start_after: Option<String>,
@@ -52,10 +47,6 @@ pub struct OptArgs {
     input: InputArgs,
     #[command(flatten)]
     pipeline: PipelineArgs,
-}
-
-fn parse_form(name: &str) -> Result<DumpBytes, String> {
-    DumpBytes::from_name(name).ok_or_else(|| "expected full, ref or hash".to_owned())
 }
 
 /// Runs the command.
@@ -218,7 +209,7 @@ fn output<'data>(
     arena: &'data Arena,
 ) -> Result<Vec<u8>, Diagnostic> {
     if is_text_path(&args.output) {
-        return Ok(text::print(module, args.dump_bytes).into_bytes());
+        return Ok(text::print(module, args.pipeline.output_bytes()).into_bytes());
     }
     if let Some(image) = &module.image {
         return Ok(image.clone());

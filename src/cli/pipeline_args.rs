@@ -3,6 +3,7 @@
 use clap::Args;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Target;
+use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 
 use crate::driver::Request;
@@ -102,12 +103,21 @@ pub struct PipelineArgs {
     /// Put dumps into files of this folder.
     #[arg(long, value_name = "DIR")]
     dump_dir: Option<String>,
+    /// How contents stand in text: ref (parses back with the inputs at hand), full (parses back
+    /// alone), hash (does not parse back).
+    #[arg(long, value_name = "FORM", value_parser = parse_form)]
+    dump_bytes: Option<DumpBytes>,
     /// Stop after this pass.
     #[arg(long, value_name = "PASS")]
     stop_after: Option<String>,
 }
 
 impl PipelineArgs {
+    /// How contents stand in a text that is the output; alone it is no use if it names inputs.
+    pub fn output_bytes(&self) -> DumpBytes {
+        self.dump_bytes.unwrap_or(DumpBytes::Full)
+    }
+
     /// These arguments as what the driver takes.
     pub fn controls(&self) -> Controls {
         Controls {
@@ -119,10 +129,15 @@ impl PipelineArgs {
             dump_before: self.dump_before.clone(),
             dump_after: self.dump_after.clone(),
             dump_dir: self.dump_dir.clone(),
+            dump_bytes: self.dump_bytes.unwrap_or_default(),
             start_after: None,
             stop_after: self.stop_after.clone(),
         }
     }
+}
+
+fn parse_form(name: &str) -> Result<DumpBytes, String> {
+    DumpBytes::from_name(name).ok_or_else(|| "expected ref, full or hash".to_owned())
 }
 
 /// Reads the name of an architecture.

@@ -2,6 +2,7 @@
 
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Target;
+use cuweld_ir::text::DumpBytes;
 
 use super::check::Arch;
 use super::check::names_used;
@@ -109,6 +110,9 @@ impl NvlinkArgs {
                 dump_before: list(Id::CuweldDumpBefore),
                 dump_after: list(Id::CuweldDumpAfter),
                 dump_dir: text(Id::CuweldDumpDir),
+                dump_bytes: text(Id::CuweldDumpBytes)
+                    .and_then(|name| DumpBytes::from_name(&name))
+                    .unwrap_or_default(),
                 start_after: None,
                 stop_after: text(Id::CuweldStopAfter),
             },

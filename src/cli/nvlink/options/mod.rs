@@ -80,6 +80,7 @@ pub enum OptionId {
     CuweldDumpBefore,
     CuweldDumpAfter,
     CuweldDumpDir,
+    CuweldDumpBytes,
     CuweldStopAfter,
 }
 

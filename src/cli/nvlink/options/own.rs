@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 11] = [
+pub(super) const OPTIONS: [OptionSpec; 12] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -90,6 +90,14 @@ pub(super) const OPTIONS: [OptionSpec; 11] = [
     .names("cuweld-dump-dir", "")
     .metavar("DIR")
     .environment("CUWELD_DUMP_DIR"),
+    own(
+        OptionId::CuweldDumpBytes,
+        ValueKind::Choice(Choices::plain(&["ref", "full", "hash"])),
+        "How contents stand in dumps: as slices of the inputs, whole, or as hashes. Default: ref.",
+    )
+    .names("cuweld-dump-bytes", "")
+    .metavar("ref|full|hash")
+    .environment("CUWELD_DUMP_BYTES"),
     own(
         OptionId::CuweldStopAfter,
         ValueKind::Text,
