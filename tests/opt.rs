@@ -1,0 +1,180 @@
+//! `cuweld opt`: objects written again, passes alone, and what is refused.
+
+mod harness;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use harness::case::{Case, Expect};
+use harness::link::{Expected, Linker, compare};
+use harness::oracle;
+
+fn opt(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cuweld"))
+        .arg("opt")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Objects written again have our layout of the file. They link to the same bytes, with us and, where it is installed, with nvlink.
+#[test]
+fn objects_written_again_link_to_the_same_bytes() {
+    let mut linkers = vec![Linker::ours()];
+    linkers.extend(oracle::tools().map(|tools| Linker::nvlink(tools.join("nvlink"))));
+    let mut linked = 0;
+    for case in Case::all().unwrap() {
+        for arch in &case.arch {
+            let files = case.files(arch);
+            let cubins = files.iter().all(|file| {
+                file.extension()
+                    .is_some_and(|extension| extension == "cubin")
+            });
+            if case.expect != Expect::Identical || !cubins {
+                continue;
+            }
+            // The same paths in another folder, as names of inputs are part of some outputs.
+            let folder = tempfile::tempdir().unwrap();
+            for file in &files {
+                let again = folder.path().join(file.strip_prefix(&case.folder).unwrap());
+                std::fs::create_dir_all(again.parent().unwrap()).unwrap();
+                let (file, again) = (file.to_str().unwrap(), again.to_str().unwrap());
+                let output = opt(
+                    folder.path(),
+                    &[file, "--arch", arch, "--passes", "", "-o", again],
+                );
+                assert!(output.status.success(), "{file}: {}", message(&output));
+            }
+            let expected = Expected {
+                exit: Some(0),
+                lines: None,
+                output: Some(std::fs::read(case.expected_output(arch)).unwrap()),
+            };
+            for linker in &linkers {
+                let ours = linker.link(folder.path(), &case.arguments(arch)).unwrap();
+                if let Err(report) = compare(&ours, &expected) {
+                    panic!("{}: {report}", case.name);
+                }
+            }
+            linked += 1;
+        }
+    }
+    assert!(linked >= 30, "{linked}");
+}
+
+#[test]
+fn a_link_in_parts_is_the_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links/weak-templates/sm_90");
+    let input = inputs.join("a.cubin");
+    let input = input.to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = opt(folder.path(), arguments);
+        assert!(output.status.success(), "{}", message(&output));
+    };
+    run(&[input, "--arch=sm_90", "-o", "whole.cubin"]);
+    // By name of a pass, by reference to the inputs, and as passes of their own.
+    run(&[
+        input,
+        "--arch=sm_90",
+        "--stop-after=place-memory",
+        "-o",
+        "1.lir",
+    ]);
+    run(&[
+        "1.lir",
+        "--start-after=place-memory",
+        "--stop-after=relocate",
+        "--dump-bytes=ref",
+        "-o",
+        "2.lir",
+    ]);
+    run(&["2.lir", "--passes=emit", "-o", "parts.cubin"]);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(read("whole.cubin") == read("parts.cubin"));
+    assert!(read("2.lir").len() < read("1.lir").len());
+    // A file is known by what it begins with, too.
+    std::fs::copy(folder.path().join("1.lir"), folder.path().join("text")).unwrap();
+    run(&["text", "--start-after=7", "-o", "again.cubin"]);
+    assert!(read("whole.cubin") == read("again.cubin"));
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let module = "lir 1\nmodule phase=live target=sm_90 bytes=full\nend\n";
+    write("live.lir", module);
+    write("hash.lir", &module.replace("bytes=full", "bytes=hash"));
+    write("cut.lir", "lir 1\nmodule phase=live");
+    write(
+        "broken.lir",
+        &module.replace("end", "merged-info none\nmerged-info none\nend"),
+    );
+    write("a.cubin", "no object");
+    for (arguments, expected) in [
+        (
+            &["live.lir", "-o", "out.lir"][..],
+            "the module is already 'live'",
+        ),
+        (
+            &["live.lir", "--passes=", "-o", "out.cubin"],
+            "a module of several objects is no cubin before it is 'emitted'",
+        ),
+        (
+            &["live.lir", "--passes=", "--arch=sm_80", "-o", "out.lir"],
+            "'live.lir' is a module for sm_90, not for sm_80",
+        ),
+        (
+            &["live.lir", "--start-after=classify", "-o", "out.lir"],
+            "the module is 'live', but after step 1 of the pipeline it would be 'classified'",
+        ),
+        (
+            &["live.lir", "--start-after=clasify", "-o", "out.lir"],
+            "did you mean 'classify'?",
+        ),
+        (
+            &["live.lir", "a.cubin", "-o", "out.lir"],
+            "it takes no other input",
+        ),
+        (
+            &["hash.lir", "--passes=", "-o", "out.lir"],
+            "this dump holds hashes in place of bytes",
+        ),
+        (
+            &["cut.lir", "--passes=", "-o", "out.lir"],
+            "'cut.lir': line 2",
+        ),
+        (
+            &["broken.lir", "--passes=", "-o", "out.lir"],
+            "merged-info: merged list 1: it belongs to no function",
+        ),
+        (&["a.cubin", "-o", "out.lir"], "add --arch"),
+        (&["none.lir", "-o", "out.lir"], "cannot read 'none.lir'"),
+        (
+            &["live.lir", "--passes=", "-o", "none/out.lir"],
+            "cannot write 'none/out.lir'",
+        ),
+        (
+            &[
+                "live.lir",
+                "--passes=",
+                "--dump-bytes=some",
+                "-o",
+                "out.lir",
+            ],
+            "expected ref, full or hash",
+        ),
+    ] {
+        let output = opt(folder.path(), arguments);
+        let message = message(&output);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+    assert!(!folder.path().join("out.lir").exists());
+}
