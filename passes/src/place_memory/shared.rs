@@ -9,6 +9,7 @@
 //! n log n.
 
 use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
@@ -288,7 +289,7 @@ fn root(group: &mut [u32], mut of: u32) -> u32 {
 struct Uses {
     /// Kernel ordinals by link symbol, sorted.
     kernels: Vec<Vec<u32>>,
-    /// Whether any code that was taken, dead or alive, refers to it, by link symbol.
+    /// Whether any chosen copy, dead or alive, refers to it, by link symbol.
     referenced: Vec<bool>,
     /// Whether each kernel uses dynamic shared memory.
     dynamic: Vec<bool>,
@@ -315,7 +316,7 @@ impl Uses {
             if module.sections[target].kind != SectionKind::Text {
                 continue;
             }
-            referenced[variable.index()] |= module.functions[owner].edges_count;
+            referenced[variable.index()] |= module.functions[owner].state == FunctionState::Chosen;
             if module.is_function_live(owner)
                 && let Some(function) = module.symbols[module.functions[owner].symbol].link
             {
