@@ -4,10 +4,11 @@ use crate::plan::ElfPlan;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::sht;
 
-/// Rounds up to an alignment; 0 and 1 mean none.
+/// Rounds up to an alignment; 0 and 1 mean none. What does not fit into 64 bits becomes the largest
+/// number, which no limit and no file allows.
 pub fn align_up(value: u64, align: u64) -> u64 {
     if align > 1 {
-        value.next_multiple_of(align)
+        value.checked_next_multiple_of(align).unwrap_or(u64::MAX)
     } else {
         value
     }
@@ -25,11 +26,24 @@ pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
         offset = align_up(offset, section.align);
         section.offset = offset;
         if !is_no_bits(section.ty) {
-            offset += section.size;
+            offset = offset.saturating_add(section.size);
         }
     }
     plan.shoff = align_up(offset, 8);
-    let end = plan.shoff + 64 * plan.sections.len() as u64;
+    let end = plan.shoff.saturating_add(64 * plan.sections.len() as u64);
     plan.phoff = if plan.segments.is_empty() { 0 } else { end };
-    plan.file_size = end + 56 * plan.segments.len() as u64;
+    plan.file_size = end.saturating_add(56 * plan.segments.len() as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::align_up;
+
+    #[test]
+    fn alignment_never_overflows() {
+        assert_eq!(align_up(5, 0), 5);
+        assert_eq!(align_up(5, 1), 5);
+        assert_eq!(align_up(5, 4), 8);
+        assert_eq!(align_up(u64::MAX - 1, 4), u64::MAX);
+    }
 }
