@@ -191,37 +191,21 @@ impl<'data> KernelList<'_, 'data> {
     }
 
     /// The only kernel of a link: if device functions add to its externs, all of them are listed in
-    /// a new record at the end, the symbol created last first (measured).
-    fn externs_of_only_kernel(&mut self, summary: &Summary) {
+    /// a new record at the end, the last in input order first (measured).
+    fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
         let place = self.find(code::EXTERNS);
-        let own: Vec<SymbolRef> = place
-            .map(|place| self.module.refs(&self.at(place)).to_vec())
-            .unwrap_or_default();
-        let own_links: Vec<LinkSymbolId> = own
-            .iter()
-            .filter_map(|target| self.link_of(*target))
+        let own = place.map_or(0, |place| self.module.refs(&self.at(place)).len());
+        let externs: Vec<SymbolRef> = summaries
+            .externs_backwards()
+            .into_iter()
+            .map(|link| SymbolRef::Symbol(self.module.link_symbols[link].first))
             .collect();
-        if !own.is_empty()
-            && summary
-                .externs
-                .iter()
-                .all(|(_, link)| own_links.contains(link))
-        {
+        if own > 0 && externs.len() == own {
             return;
         }
         if let Some(place) = place {
             self.module.merged_info[self.index].records.remove(place);
         }
-        let mut all: Vec<LinkSymbolId> = own_links;
-        all.extend(summary.externs.iter().map(|(_, link)| *link));
-        // Undefined functions are created in the order of their link symbols.
-        all.sort_unstable();
-        all.dedup();
-        let externs: Vec<SymbolRef> = all
-            .iter()
-            .rev()
-            .map(|link| SymbolRef::Symbol(self.module.link_symbols[*link].first))
-            .collect();
         if !externs.is_empty() {
             let record = self.words(code::EXTERNS, &[]);
             self.set(record, &externs);
@@ -264,18 +248,18 @@ impl<'data> KernelList<'_, 'data> {
             .zip(FIRST_SIGHT_CODES)
             .filter_map(|(sight, code)| sight.map(|sight| (sight, code)))
             .collect();
-        let externs = summary
-            .externs
-            .first()
-            .map_or(u64::MAX, |(sight, _)| *sight);
-        sights.push((externs, code::EXTERNS));
         sights.sort_unstable();
+        // The only kernel's come last; and a list of its own is filtered even if nobody adds to it.
+        if summaries.has_only_kernel() || sights.iter().all(|(_, sight)| *sight != code::EXTERNS) {
+            sights.retain(|(_, sight)| *sight != code::EXTERNS);
+            sights.push((u64::MAX, code::EXTERNS));
+        }
         for (_, code) in sights {
             let own = self.find(code).map(|place| self.at(place));
             let own_value = own.as_ref().map(|record| record.value);
             match code {
                 code::EXTERNS if summaries.has_only_kernel() => {
-                    self.externs_of_only_kernel(summary);
+                    self.externs_of_only_kernel(summaries);
                 }
                 code::EXTERNS => self.externs(summary),
                 code::NUM_MBARRIERS => {

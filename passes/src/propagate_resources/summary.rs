@@ -8,6 +8,8 @@ use cuweld_ir::Module;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use crate::analysis::CallGraph;
 use crate::merge_metadata::is_kept_extern;
@@ -132,6 +134,8 @@ pub struct Summaries {
     pub mbarriers: Vec<u16>,
     /// Whether any function of the link has SPARSE_MMA_MASK.
     pub any_sparse_mma: bool,
+    /// All externs that the output keeps, with their places; they repeat.
+    externs: Vec<(u64, LinkSymbolId)>,
 }
 
 impl Summaries {
@@ -146,6 +150,7 @@ impl Summaries {
             only_kernel: None,
             mbarriers: Vec::new(),
             any_sparse_mma: false,
+            externs: Vec::new(),
         };
         let nodes = own_summaries(module, graph, &mut summaries);
         let components = graph.components();
@@ -196,6 +201,19 @@ impl Summaries {
     /// Whether the link has one kernel.
     pub fn has_only_kernel(&self) -> bool {
         self.only_kernel.is_some()
+    }
+
+    /// The externs of all functions, the last in input order first, each once.
+    pub fn externs_backwards(&self) -> Vec<LinkSymbolId> {
+        let mut all = self.externs.clone();
+        // Stable: within a record the input order stays, and is reversed with the rest.
+        all.sort_by_key(|(place, _)| *place);
+        let mut known: HashSet<LinkSymbolId, FixedState> = HashSet::default();
+        all.iter()
+            .rev()
+            .map(|(_, link)| *link)
+            .filter(|link| known.insert(*link))
+            .collect()
     }
 
     /// The summary of a function and all that it reaches.
@@ -399,6 +417,10 @@ fn own_records(
                 summaries.any_sparse_mma = true;
             }
             _ => {}
+        }
+        if record.code == code::EXTERNS {
+            let kept = externs(module, record);
+            summaries.externs.extend(kept.map(|link| (place, link)));
         }
         if is_kernel {
             continue;
