@@ -8,5 +8,6 @@ pub mod diagnostics;
 pub mod driver;
 pub mod dump;
 pub mod input;
+pub mod inspect;
 pub mod output;
 pub mod run;

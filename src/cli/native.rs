@@ -16,6 +16,7 @@ use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
 use cuweld_passes::registry::Registry;
 
+use super::inspect::InspectArgs;
 use super::opt::OptArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
@@ -40,6 +41,8 @@ enum Command {
     Link(Box<LinkArgs>),
     /// Run passes over objects or over a module in text form, and write either.
     Opt(Box<OptArgs>),
+    /// Show what is in cubins, fatbins, host files and archives.
+    Inspect(Box<InspectArgs>),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
     #[command(disable_help_flag = true)]
     Nvlink {
@@ -94,6 +97,7 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
     match cli.command {
         Command::Link(args) => run_link(&args, stderr),
         Command::Opt(args) => super::opt::run(&args, stderr),
+        Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
             super::nvlink::run(&words, &|_| None, stdout, stderr)
