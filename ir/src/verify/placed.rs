@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 
 use super::Checker;
 use super::Rule;
+use crate::ids::*;
 use crate::section::SectionKind;
 use crate::symbol::SymbolPlace;
 use crate::table::EntityId;
@@ -91,20 +92,59 @@ fn bank_pieces(checker: &mut Checker<'_, '_>) {
 fn values(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     for (id, link) in module.link_symbols.iter() {
-        let (None, Some(definition)) = (link.value, link.definition) else {
+        let Some(definition) = link.definition else {
             continue;
         };
-        let shared = match module.symbols[definition].place {
-            SymbolPlace::Section(section) => matches!(
-                module.sections[section].kind,
-                SectionKind::ModuleShared | SectionKind::KernelShared
-            ),
-            _ => false,
+        let symbol = &module.symbols[definition];
+        let section = match symbol.place {
+            SymbolPlace::Section(section) => Some(&module.sections[section]),
+            _ => None,
         };
-        if !shared {
+        let kind = section.map(|section| section.kind);
+        if matches!(
+            kind,
+            Some(SectionKind::ModuleShared | SectionKind::KernelShared)
+        ) {
+            shared_value(checker, id);
+            continue;
+        }
+        let Some(value) = link.value else {
             let place = checker.link(id);
             checker.report(Rule::ValueSet, place, "it is defined and has no value");
+            continue;
+        };
+        let base = match section.and_then(|section| section.place) {
+            Some(place) if !symbol.is_function() => place,
+            _ => 0,
+        };
+        let expected = base.saturating_add(symbol.value);
+        if value != expected && symbol.place != SymbolPlace::Common {
+            let what = format!("its value is {value:#x}, not {expected:#x}");
+            let place = checker.link(id);
+            checker.report(Rule::ValuePlace, place, what);
         }
+    }
+}
+
+/// A shared variable lies within the shared memory of the kernel that owns its section.
+fn shared_value(checker: &mut Checker<'_, '_>, id: LinkSymbolId) {
+    let module = checker.module;
+    let link = &module.link_symbols[id];
+    let place = link
+        .definition
+        .map(|definition| module.symbols[definition].place);
+    let (Some(value), Some(SymbolPlace::Section(section))) = (link.value, place) else {
+        return;
+    };
+    let owner = module.sections[section].owner;
+    let Some(frame) = owner.and_then(|owner| module.functions[owner].shared) else {
+        return;
+    };
+    let end = value.saturating_add(link.size);
+    if end > frame.size {
+        let what = format!("it ends at {end:#x} of {:#x}", frame.size);
+        let place = checker.link(id);
+        checker.report(Rule::SharedPlace, place, what);
     }
 }
 

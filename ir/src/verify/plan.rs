@@ -7,7 +7,11 @@ use crate::elf::raw::SHN_LORESERVE;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
+use crate::reloc::Reloc;
+use crate::reloc::RelocPlan;
+use crate::section::SectionKind;
 use crate::symbol::stb;
+use crate::table::EntityId;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -21,6 +25,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     links(checker, plan);
     symbols(checker, plan);
     relocs(checker, plan);
+    carried(checker, plan);
     file::check(checker, plan);
 }
 
@@ -189,4 +194,38 @@ fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         }
     }
     file::pieces(checker, plan);
+}
+
+/// Nothing is left out unseen.
+fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+    let module = checker.module;
+    let is_kept = |reloc: &&Reloc| matches!(reloc.plan, RelocPlan::Keep { .. });
+    let kept = module.relocs.values().filter(is_kept).count();
+    if kept != plan.relocs.len() {
+        let what = format!("{kept} are kept, {} rows are planned", plan.relocs.len());
+        checker.report(Rule::LayoutKept, "output relocations", what);
+    }
+    let mut copies = vec![0u32; module.sections.len()];
+    for piece in &plan.pieces {
+        copies[piece.section.index()] += 1;
+    }
+    for ((id, section), copies) in module.sections.iter().zip(copies) {
+        let expected = matches!(
+            section.kind,
+            SectionKind::Text
+                | SectionKind::ConstantBank(_)
+                | SectionKind::GlobalInit
+                | SectionKind::Debug
+                | SectionKind::Other
+        );
+        let has_bytes = !section.bytes().is_empty();
+        if expected && has_bytes && module.is_section_linked(id) && copies != 1 {
+            let place = checker.section(id);
+            checker.report(
+                Rule::LayoutCarried,
+                place,
+                format!("the file has {copies} copies"),
+            );
+        }
+    }
 }

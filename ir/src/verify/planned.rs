@@ -11,6 +11,7 @@ use crate::section::SectionInfo;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use crate::target::relocs::reloc_type;
+use crate::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
@@ -45,6 +46,19 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         };
         if !fits {
             checker.report(Rule::PlanType, id, "its planned type cannot be written");
+        }
+        let is_rel = module.sections[reloc.section].ty == sht::REL;
+        let in_form = match reloc.plan {
+            RelocPlan::Keep { rela, addend, .. } => rela || is_rel && addend == 0,
+            RelocPlan::Apply { in_place, .. } => !in_place || is_rel,
+            _ => true,
+        };
+        if !in_form {
+            checker.report(
+                Rule::PlanForm,
+                id,
+                "its addend is lost, or none is in place",
+            );
         }
         if matches!(reloc.plan, RelocPlan::Keep { .. }) && refers_to_dead(module, reloc.target) {
             let what = "it refers to a function that the output lacks";

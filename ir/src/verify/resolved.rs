@@ -32,6 +32,7 @@ pub(super) fn check_selected(checker: &mut Checker<'_, '_>) {
 pub(super) fn check_resolved(checker: &mut Checker<'_, '_>) {
     members(checker);
     link_symbols(checker);
+    link_order(checker);
     function_states(checker);
 }
 
@@ -97,6 +98,37 @@ fn link_symbols(checker: &mut Checker<'_, '_>) {
                 place,
                 format!("{other} has the same name"),
             );
+        }
+    }
+}
+
+/// The output's orders follow from the order in which link symbols were made.
+fn link_order(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    let turn = |id: SymbolId| {
+        let symbol = &module.symbols[id];
+        (symbol.object, !symbol.is_function(), id)
+    };
+    let mut last = None;
+    for (id, link) in module.link_symbols.iter() {
+        let first = Some(turn(link.first));
+        if first <= last {
+            let place = checker.link(id);
+            checker.report(
+                Rule::LinkOrder,
+                place,
+                "an earlier one has a later first symbol",
+            );
+        }
+        last = first;
+    }
+    for (id, symbol) in module.symbols.iter() {
+        if let Some(link) = symbol.link
+            && turn(id) < turn(module.link_symbols[link].first)
+        {
+            let what = format!("{} has a later first symbol", checker.link(link));
+            let place = checker.symbol(id);
+            checker.report(Rule::LinkOrder, place, what);
         }
     }
 }

@@ -121,6 +121,8 @@ rules! {
     LinkName = "link-name" from Resolved,
     /// No two link symbols of global symbols have the same name.
     LinkUnique = "link-unique" from Resolved,
+    /// Link symbols stand in the order of their first symbols: by object, functions before the rest.
+    LinkOrder = "link-order" from Resolved,
     /// Of the copies of a function in included objects the one that defines its link symbol is
     /// chosen and the others lose; copies elsewhere stay candidates.
     FunctionState = "function-state" from Resolved,
@@ -147,6 +149,11 @@ rules! {
     BankOverlap = "bank-overlap" from Placed,
     /// What is defined outside shared memory has a value.
     ValueSet = "value-set" from Placed,
+    /// What lies in a section that has a place has the value that follows from it; other definitions
+    /// outside shared memory have the value of their symbol.
+    ValuePlace = "value-place" from Placed,
+    /// Shared variables of a kernel lie within its shared memory.
+    SharedPlace = "shared-place" from Placed,
     /// In an executable exactly the live kernels have a layout of shared memory, with alignments
     /// that are powers of two.
     SharedFrame = "shared-frame" from Placed,
@@ -159,6 +166,8 @@ rules! {
     PlanOffset = "plan-offset" from Planned,
     /// Applied types have a field, and no UNIFIED type is left in an executable.
     PlanType = "plan-type" from Planned,
+    /// Only rows of REL sections stay without an addend or have theirs in place.
+    PlanForm = "plan-form" from Planned,
     /// Kept relocations refer to no function that the output lacks.
     PlanTarget = "plan-target" from Planned,
 
@@ -186,6 +195,11 @@ rules! {
     LayoutRanges = "layout-ranges" from LaidOut,
     /// Output relocations name a symbol of the plan and lie within their section.
     LayoutRelocs = "layout-relocs" from LaidOut,
+    /// Every relocation that is kept has a row in the output.
+    LayoutKept = "layout-kept" from LaidOut,
+    /// The bytes of every linked section of code, data, debug information or an unknown kind are in
+    /// the file once.
+    LayoutCarried = "layout-carried" from LaidOut,
     /// Pieces lie within their output section and do not overlap.
     LayoutPieces = "layout-pieces" from LaidOut,
     /// The size of an output section is that of its contents.
