@@ -2,6 +2,7 @@
 
 use cuweld_ir::Arena;
 use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -10,6 +11,7 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::elf::names::NameTable;
@@ -432,10 +434,10 @@ impl<'data> Replay<'_, 'data> {
             {
                 continue;
             }
-            let SectionInfo::Section(target) = section.info else {
+            let SectionInfo::Section(patched) = section.info else {
                 continue;
             };
-            let Some(target) = self.output_of(target) else {
+            let Some(target) = self.output_of(patched) else {
                 continue;
             };
             let target_name = self.out.sections[target].name;
@@ -443,8 +445,21 @@ impl<'data> Replay<'_, 'data> {
             let is_rela = section.ty == sht::RELA;
             self.reloc_section(section.name, target, is_rela);
             if is_rela {
-                // All rows are RELA from sm_90 on, yet a row without addend leaves the other name.
-                if self.module.target.sm >= 90 && rows.iter().skip(1).any(|row| row.addend == 0) {
+                // All rows are RELA from sm_90 on, yet a row without addend leaves the other name, but for
+                // the row that creates the section. Line table rows of losing copies never were.
+                let is_losing = |symbol: SymbolId| {
+                    let function = self.module.symbols[symbol].function;
+                    function
+                        .is_some_and(|id| self.module.functions[id].state == FunctionState::Losing)
+                };
+                let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
+                let mut stay = rows.iter().filter(|row| {
+                    !(of_debug
+                        && matches!(row.plan, RelocPlan::Drop)
+                        && row.target.symbol().is_some_and(is_losing))
+                });
+                stay.next();
+                if self.module.target.sm >= 90 && stay.any(|row| row.addend == 0) {
                     let name = self.joined(".rel", target_name);
                     self.names(name);
                 }
