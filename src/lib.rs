@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod diagnostics;
+pub mod diff;
 pub mod driver;
 pub mod dump;
 pub mod input;

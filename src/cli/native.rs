@@ -16,6 +16,7 @@ use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
 use cuweld_passes::registry::Registry;
 
+use super::diff::DiffArgs;
 use super::inspect::InspectArgs;
 use super::opt::OptArgs;
 use super::pipeline_args::InputArgs;
@@ -41,6 +42,8 @@ enum Command {
     Link(Box<LinkArgs>),
     /// Run passes over objects or over a module in text form, and write either.
     Opt(Box<OptArgs>),
+    /// List how two cubins differ, in a linker's terms.
+    Diff(DiffArgs),
     /// Show what is in cubins, fatbins, host files and archives.
     Inspect(Box<InspectArgs>),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
@@ -97,6 +100,7 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
     match cli.command {
         Command::Link(args) => run_link(&args, stderr),
         Command::Opt(args) => super::opt::run(&args, stderr),
+        Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();

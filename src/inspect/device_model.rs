@@ -27,6 +27,9 @@ pub struct DeviceElf<'data> {
     pub call_graph: Vec<CallRow<'data>>,
     /// Rows of `.nv.prototype`.
     pub prototypes: Vec<PrototypeRow<'data>>,
+    /// The whole file.
+    #[serde(skip)]
+    pub image: &'data [u8],
 }
 
 /// The file header.

@@ -53,6 +53,7 @@ pub fn decode_device_elf(
         notes: Vec::new(),
         call_graph: Vec::new(),
         prototypes: Vec::new(),
+        image,
     };
     decoder.sections(&mut elf);
     decoder.symbol_tables(&mut elf);

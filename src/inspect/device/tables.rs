@@ -95,17 +95,17 @@ impl<'data> Decoder<'data> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let offset = (bytes.len() - rest.len()) as u64;
-            let Some((owner, ty, desc, behind)) = split_note(rest) else {
+            let Some(note) = split_note(rest) else {
                 self.damage(section.index, SectionDamage::Record(offset));
                 return;
             };
             notes.push(Note {
                 section: section.name,
-                owner: Name(owner.strip_suffix(b"\0").unwrap_or(owner)),
-                ty: code_names::note_type(ty),
-                value: note_value(ty, desc),
+                owner: Name(note.owner.strip_suffix(b"\0").unwrap_or(note.owner)),
+                ty: code_names::note_type(note.ty),
+                value: note_value(note.ty, note.desc),
             });
-            rest = behind;
+            rest = note.behind;
         }
     }
 
@@ -192,8 +192,15 @@ impl<'data> Decoder<'data> {
     }
 }
 
-/// Owner, type and descriptor of the first note, and what follows it.
-fn split_note(bytes: &[u8]) -> Option<(&[u8], u32, &[u8], &[u8])> {
+/// A note in its file form, and what follows it.
+struct RawNote<'data> {
+    owner: &'data [u8],
+    ty: u32,
+    desc: &'data [u8],
+    behind: &'data [u8],
+}
+
+fn split_note(bytes: &[u8]) -> Option<RawNote<'_>> {
     let word =
         |at: usize| -> Option<u32> { Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)) };
     let (owner_size, desc_size, ty) = (word(0)? as usize, word(4)? as usize, word(8)?);
@@ -202,7 +209,12 @@ fn split_note(bytes: &[u8]) -> Option<(&[u8], u32, &[u8], &[u8])> {
     let end = start.checked_add(desc_size)?;
     let desc = bytes.get(start..end)?;
     let behind = bytes.get(end.checked_next_multiple_of(4)?..);
-    Some((owner, ty, desc, behind.unwrap_or_default()))
+    Some(RawNote {
+        owner,
+        ty,
+        desc,
+        behind: behind.unwrap_or_default(),
+    })
 }
 
 fn note_value(ty: u32, desc: &[u8]) -> NoteValue<'_> {

@@ -40,13 +40,13 @@ impl<'data> View<'data> {
             return Ok((view, validate_extent(&headers, image.len() as u64).err()));
         }
         let error = checked.err();
-        match error {
-            Some(
-                fatal @ (StructureError::NotElf
-                | StructureError::Not64Bit
-                | StructureError::NotLittleEndian),
-            ) => return Err(fatal),
-            _ => {}
+        if let Some(
+            fatal @ (StructureError::NotElf
+            | StructureError::Not64Bit
+            | StructureError::NotLittleEndian),
+        ) = error
+        {
+            return Err(fatal);
         }
         let (file, _) = FileHeader::ref_from_prefix(image).map_err(|_| StructureError::NotElf)?;
         let mut view = View {

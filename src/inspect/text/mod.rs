@@ -3,6 +3,8 @@
 mod device;
 mod hex_dump;
 
+pub(crate) use self::device::AttributeText;
+
 use std::io;
 use std::io::Write;
 
