@@ -56,7 +56,23 @@ fn locate(elf: &DeviceElf<'_>, at: u64, size: u64) -> String {
     {
         return format!("program header {index}+{into:#x}");
     }
-    let mut before: Option<(u64, String)> = None;
+    let mut before = (64, "the file header".to_owned());
+    let mut ends_at = |end: u64, name: String| {
+        if end <= at && before.0 < end {
+            before = (end, name);
+        }
+    };
+    let table_end = |start: u64, count: usize, row: u64| {
+        start.saturating_add((count as u64).saturating_mul(row))
+    };
+    ends_at(
+        table_end(header.section_headers_offset, elf.sections.len(), 64),
+        "the section headers".to_owned(),
+    );
+    ends_at(
+        table_end(header.program_headers_offset, elf.segments.len(), 56),
+        "the program headers".to_owned(),
+    );
     for section in &elf.sections {
         let length = section.contents.len() as u64;
         let end = section.offset.saturating_add(length);
@@ -64,13 +80,12 @@ fn locate(elf: &DeviceElf<'_>, at: u64, size: u64) -> String {
             let into = at - section.offset;
             return format!("{} '{}'+{into:#x}", section.ty, section.name);
         }
-        if length > 0 && end <= at && before.as_ref().is_none_or(|(last, _)| *last < end) {
-            before = Some((end, section.name.to_string()));
+        if length > 0 {
+            ends_at(end, format!("section '{}'", section.name));
         }
     }
-    match before {
-        _ if at >= size => "behind the end".to_owned(),
-        Some((_, name)) => format!("padding behind section '{name}'"),
-        None => "padding".to_owned(),
+    if at >= size {
+        return "behind the end".to_owned();
     }
+    format!("padding behind {}", before.1)
 }

@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn rows_match_by_name_and_occurrence() {
         let rows = matched("abac", "baad");
-        let pairs: Vec<_> = rows
+        let pairs = rows
             .pairs
             .iter()
             .map(|pair| (pair.left, pair.right, pair.nth));

@@ -65,13 +65,13 @@ struct Diff {
 
 impl Diff {
     /// What matters first comes first.
-    fn compare(&mut self, left: &DeviceElf<'_>, right: &DeviceElf<'_>) {
+    fn compare<'data>(&mut self, left: &DeviceElf<'data>, right: &DeviceElf<'data>) {
         self.header(&left.header, &right.header);
         let sections = matching::match_rows(&left.sections, &right.sections, |row| row.name);
         self.sections(&left.sections, &right.sections, &sections);
         self.symbol_tables(&left.symbol_tables, &right.symbol_tables);
         self.attributes(&left.attributes, &right.attributes);
-        self.relocations(&left.relocations, &right.relocations);
+        self.relocations(left, right);
         self.notes(&left.notes, &right.notes);
         self.call_graph(&left.call_graph, &right.call_graph);
         self.prototypes(&left.prototypes, &right.prototypes);

@@ -5,6 +5,7 @@ use super::Diff;
 use super::Side;
 use super::matching::match_rows;
 use super::matching::ordinal;
+use super::symbols::SymbolNames;
 use crate::inspect::Name;
 use crate::inspect::device_model::*;
 use crate::inspect::text::AttributeText;
@@ -90,15 +91,22 @@ impl Diff {
         );
     }
 
-    pub(super) fn relocations(&mut self, left: &[Relocations<'_>], right: &[Relocations<'_>]) {
+    pub(super) fn relocations<'data>(&mut self, left: &DeviceElf<'data>, right: &DeviceElf<'data>) {
+        let names = (SymbolNames::of(left), SymbolNames::of(right));
+        let (left, right) = (&left.relocations, &right.relocations);
         for pair in match_rows(left, right, |list| list.section).pairs {
             if let (Some(a), Some(b)) = (left.get(pair.left), right.get(pair.right)) {
-                self.relocation_rows(a, b);
+                self.relocation_rows(a, b, &names);
             }
         }
     }
 
-    fn relocation_rows(&mut self, left: &Relocations<'_>, right: &Relocations<'_>) {
+    fn relocation_rows<'data>(
+        &mut self,
+        left: &Relocations<'data>,
+        right: &Relocations<'data>,
+        names: &(SymbolNames<'_, 'data>, SymbolNames<'_, 'data>),
+    ) {
         let matched = match_rows(&left.rows, &right.rows, |row| row.offset);
         let section = left.section;
         let subject = |row: &Relocation<'_>, nth: usize| {
@@ -112,7 +120,10 @@ impl Diff {
             };
             let subject = || subject(a, pair.nth);
             self.field(category, subject, "type", &a.ty, &b.ty);
-            let symbol = (a.symbol.name, b.symbol.name);
+            let symbol = (
+                names.0.text(left.section_index, a.symbol),
+                names.1.text(right.section_index, b.symbol),
+            );
             self.field(category, subject, "symbol", symbol.0, symbol.1);
             let addend = (a.addend.unwrap_or(0), b.addend.unwrap_or(0));
             self.field(category, subject, "addend", addend.0, addend.1);

@@ -1,5 +1,7 @@
 //! Symbols.
 
+use std::collections::BTreeMap;
+
 use super::Category;
 use super::Diff;
 use super::HexNumber;
@@ -73,6 +75,44 @@ impl Diff {
             |index| name(left, index),
             |index| name(right, index),
         );
+    }
+}
+
+/// Names of symbols, of which local ones can be equal.
+pub(super) struct SymbolNames<'a, 'data> {
+    elf: &'a DeviceElf<'data>,
+    /// For each table, how many symbols of the same name come before each.
+    before: Vec<Vec<usize>>,
+}
+
+impl<'a, 'data> SymbolNames<'a, 'data> {
+    pub(super) fn of(elf: &'a DeviceElf<'data>) -> Self {
+        let count = |table: &SymbolTable<'data>| {
+            let mut seen: BTreeMap<Name<'data>, usize> = BTreeMap::new();
+            let names = table.symbols.iter().map(|symbol| symbol.name);
+            names
+                .map(|name| {
+                    let seen = seen.entry(name).or_default();
+                    *seen += 1;
+                    *seen - 1
+                })
+                .collect()
+        };
+        let before = elf.symbol_tables.iter().map(count).collect();
+        SymbolNames { elf, before }
+    }
+
+    /// The name of a symbol that a row of this section refers to; `x #2` for the second `x`.
+    pub(super) fn text(&self, section: u32, symbol: SymbolUse<'data>) -> String {
+        let link = self.elf.sections.get(section as usize);
+        let link = link.map_or(0, |section| section.link);
+        let mut tables = self.elf.symbol_tables.iter();
+        let table = tables.position(|table| table.section_index == link);
+        let nth = table
+            .and_then(|table| self.before.get(table)?.get(symbol.index as usize))
+            .copied()
+            .unwrap_or(0);
+        format!("{}{}", symbol.name, ordinal(nth))
     }
 }
 
