@@ -28,7 +28,13 @@ impl Diff {
         right: &DeviceElf<'_>,
         matched: &Matched,
     ) {
-        for pair in &matched.pairs {
+        // What is loaded comes before what debuggers read.
+        let mut pairs = matched.pairs.clone();
+        pairs.sort_by_key(|pair| {
+            let section = left.sections.get(pair.left);
+            section.is_none_or(|section| section.flags & shf::ALLOC == 0)
+        });
+        for pair in &pairs {
             let (Some(a), Some(b)) = (left.sections.get(pair.left), right.sections.get(pair.right))
             else {
                 continue;

@@ -12,7 +12,7 @@ use crate::inspect::device_model::*;
 
 impl Diff {
     pub(super) fn header(&mut self, left: &Header, right: &Header) {
-        let subject = || "file header".to_owned();
+        let subject = || "header".to_owned();
         let category = Category::Header;
         let machine = (&left.machine, &right.machine);
         self.field(category, subject, "type", &left.file_type, &right.file_type);

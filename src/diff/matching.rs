@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 /// Rows of two tables, by index.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Matched {
     /// Rows in both, in the order of the first table.
     pub(super) pairs: Vec<Pair>,

@@ -43,7 +43,7 @@ impl Category {
     /// Its name in text.
     pub fn name(self) -> &'static str {
         match self {
-            Category::Header => "header",
+            Category::Header => "file",
             Category::Section => "section",
             Category::Symbol => "symbol",
             Category::Attribute => "attribute",

@@ -61,7 +61,10 @@ impl Diff {
             if a.value != b.value {
                 // Symbols are compared by name: an index that moved with its symbol is none.
                 let texts = (value_text(left, a), value_text(right, b));
-                self.field(category, subject, "value", texts.0, texts.1);
+                if texts.0 != texts.1 {
+                    let (ours, theirs) = around_difference(&texts.0, &texts.1);
+                    self.field(category, subject, "value", ours, theirs);
+                }
             }
             for difference in self.found.iter_mut().skip(start) {
                 difference.source_name = source_name(a);
@@ -69,13 +72,13 @@ impl Diff {
         }
         for index in &matched.only_left {
             if let Some(record) = left.records.get(*index) {
-                let row = Side::Left(value_text(left, record));
+                let row = Side::Left(cut(&value_text(left, record), 0));
                 self.lone(category, subject(record, 0), row).source_name = source_name(record);
             }
         }
         for index in &matched.only_right {
             if let Some(record) = right.records.get(*index) {
-                let row = Side::Right(value_text(right, record));
+                let row = Side::Right(cut(&value_text(right, record), 0));
                 self.lone(category, subject(record, 0), row).source_name = source_name(record);
             }
         }
@@ -277,6 +280,28 @@ fn value_text(list: &Attributes<'_>, record: &Attribute<'_>) -> String {
     }
 }
 
+/// How many words of a long list are shown.
+const SHOWN_WORDS: usize = 16;
+
+/// Words of a text from one on, as many as are shown.
+fn cut(text: &str, from: usize) -> String {
+    let mut words = text.split(' ').skip(from);
+    let shown: Vec<&str> = words.by_ref().take(SHOWN_WORDS).collect();
+    let before = if from == 0 { "" } else { "... " };
+    match words.count() {
+        0 => format!("{before}{}", shown.join(" ")),
+        more => format!("{before}{} and {more} more", shown.join(" ")),
+    }
+}
+
+/// Two different texts, of long ones the part that differs.
+fn around_difference(left: &str, right: &str) -> (String, String) {
+    let common = left.split(' ').zip(right.split(' '));
+    let common = common.take_while(|(a, b)| a == b).count();
+    let from = if common < SHOWN_WORDS / 2 { 0 } else { common };
+    (cut(left, from), cut(right, from))
+}
+
 fn note_fields(value: NoteValue<'_>) -> Vec<(&'static str, String)> {
     match value {
         NoteValue::Tool {
@@ -311,4 +336,27 @@ fn call_key<'data>(row: &CallRow<'data>) -> (usize, Name<'data>, Name<'data>) {
         CallTarget::Prototype(prototype) => prototype,
     };
     (row.group as usize, row.from.name, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_show_where_they_differ() {
+        let list = |last: u32| -> String {
+            let words: Vec<String> = (0..40).map(|word| word.to_string()).collect();
+            format!("{} {last}", words.join(" "))
+        };
+        assert_eq!(
+            around_difference(&list(7), &list(8)),
+            ("... 7".to_owned(), "... 8".to_owned())
+        );
+        let (left, right) = around_difference(&format!("9 {}", list(7)), "8");
+        assert!(
+            left.starts_with("9 0 1 ") && left.ends_with("14 and 26 more"),
+            "{left}"
+        );
+        assert_eq!(right, "8");
+    }
 }

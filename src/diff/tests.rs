@@ -60,9 +60,9 @@ fn equal_files_do_not_differ() {
 
 #[test]
 fn header_fields() {
-    check(|_| 49, 80, "header file header: flags: SM: 90 -> 80");
-    check(|_| 16, 1, "header file header: type: EXEC -> REL");
-    check(|_| 8, 7, "header file header: ABI version: 8 -> 7");
+    check(|_| 49, 80, "file header: flags: SM: 90 -> 80");
+    check(|_| 16, 1, "file header: type: EXEC -> REL");
+    check(|_| 8, 7, "file header: ABI version: 8 -> 7");
 }
 
 #[test]

@@ -15,7 +15,7 @@ impl Printer<'_> {
         let hex = selection.hex;
         if selection.headers && selection.only_sections.is_empty() {
             self.header(&elf.header)?;
-            self.segments(&elf.segments)?;
+            self.segments(&elf.segments, elf.header.program_headers_offset)?;
         }
         if self.options.selection.sections {
             self.sections(&elf.sections)?;
@@ -67,7 +67,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn segments(&mut self, segments: &[Segment<'_>]) -> io::Result<()> {
+    fn segments(&mut self, segments: &[Segment<'_>], table: u64) -> io::Result<()> {
         if segments.is_empty() {
             return Ok(());
         }
@@ -91,6 +91,7 @@ impl Printer<'_> {
             let sections = match &segment.sections {
                 Some((first, last)) if first == last => first.to_string(),
                 Some((first, last)) => format!("{first} .. {last}"),
+                None if segment.offset == table => "(program headers)".to_owned(),
                 None => "-".to_owned(),
             };
             self.line(format_args!(
@@ -106,6 +107,8 @@ impl Printer<'_> {
         if sections.is_empty() {
             return Ok(());
         }
+        let types = sections.iter().map(|section| section.ty.to_string().len());
+        let width = types.max().unwrap_or(0);
         let letters: Vec<String> = SECTION_FLAGS
             .iter()
             .map(|(_, letter, name)| format!("{letter} {name}"))
@@ -117,7 +120,7 @@ impl Printer<'_> {
         ))?;
         self.depth += 1;
         self.line(format_args!(
-            "{:>4} {:<18} {:<9} {:<9} {:<4} {:<6} {:<6} {:>4} {:>6}  Name",
+            "{:>4} {:<width$} {:<9} {:<9} {:<4} {:<6} {:<6} {:>4} {:>6}  Name",
             "Nr", "Type", "Offset", "Size", "Row", "Align", "Flags", "Link", "Info"
         ))?;
         for section in sections {
@@ -136,7 +139,7 @@ impl Printer<'_> {
                 address => format!(" address {address:#x}"),
             };
             self.line(format_args!(
-                "{:>4} {:<18} {:<#9x} {:<#9x} {:<#4x} {:<#6x} {:<6} {:>4} {:>6}  {}{refers}{address}",
+                "{:>4} {:<width$} {:<#9x} {:<#9x} {:<#4x} {:<#6x} {:<6} {:>4} {:>6}  {}{refers}{address}",
                 section.index,
                 section.ty,
                 section.offset,
