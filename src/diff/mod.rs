@@ -9,7 +9,7 @@
 //! Rows are matched by name (the k-th of a name with the k-th), then compared field by field. What
 //! refers to sections and symbols is compared by their names, so that a shifted index is no
 //! difference. The order of rows comes behind everything else, file offsets last: they follow from
-//! the rest. If the models are equal and the bytes are not, [`locate`] says what lies at the first
+//! the rest. If the models are equal and the bytes are not, `locate` says what lies at the first
 //! byte that differs.
 
 mod contents;

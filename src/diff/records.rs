@@ -198,12 +198,12 @@ impl Diff {
         let category = Category::CallGraph;
         for index in &matched.only_left {
             if let Some(row) = left.get(*index) {
-                self.lone(category, text(row), Side::Left("a row".to_owned()));
+                self.lone(category, text(row), Side::Left(String::new()));
             }
         }
         for index in &matched.only_right {
             if let Some(row) = right.get(*index) {
-                self.lone(category, text(row), Side::Right("a row".to_owned()));
+                self.lone(category, text(row), Side::Right(String::new()));
             }
         }
         let name =

@@ -20,12 +20,21 @@ impl fmt::Display for Difference {
         }
         match (self.field, &self.left, &self.right) {
             (Some(field), Some(left), Some(right)) => write!(f, ": {field}: {left} -> {right}"),
-            (_, Some(left), None) => write!(f, ": only in the first file: {left}"),
-            (_, None, Some(right)) => write!(f, ": only in the second file: {right}"),
+            (_, Some(row), None) => lone(f, "first", row),
+            (_, None, Some(row)) => lone(f, "second", row),
             (None, Some(left), Some(right)) => write!(f, ": {left} -> {right}"),
             (_, None, None) => Ok(()),
         }
     }
+}
+
+/// The end of a line about a row that one file has.
+fn lone(f: &mut fmt::Formatter<'_>, file: &str, row: &str) -> fmt::Result {
+    write!(f, ": only in the {file} file")?;
+    if row.is_empty() {
+        return Ok(());
+    }
+    write!(f, ": {row}")
 }
 
 /// Writes a report; nothing for identical files.
