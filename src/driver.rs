@@ -113,9 +113,10 @@ pub fn read_inputs<'data>(
         &discovered.host_info,
         request.ignore_host_info,
     );
-    let (target, strict) = (request.discover.target, request.controls.strict);
-    let lowered = images(&discovered.inputs, arena)
-        .and_then(|images| lower(&images, target, options, strict));
+    options.strict = request.controls.strict;
+    let target = request.discover.target;
+    let lowered =
+        images(&discovered.inputs, arena).and_then(|images| lower(&images, target, options));
     match lowered {
         Ok(module) => Ok(Some(module).filter(|_| !reporter.failed())),
         Err(diagnostic) => {
@@ -217,13 +218,13 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
 
 /// Lowers images into a new module, in link order. The first image that does not fit ends the link.
 ///
-/// `strict` ignores damaged objects without a message where nvlink does (deviation D01).
+/// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
 pub fn lower<'data>(
     images: &[NamedImage<'data>],
     target: Target,
     options: LinkOptions,
-    strict: bool,
 ) -> Result<Module<'data>, Diagnostic> {
+    let strict = options.strict;
     let mut module = Module::new(target, options);
     for image in images {
         let part =

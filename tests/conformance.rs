@@ -34,8 +34,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         format!("links/{}/{arch}", case.name),
                     );
                     let (folder, link_arguments) = (case.folder.clone(), case.arguments(&arch));
-                    let trial =
-                        move || against(&nvlink, &folder, &link_arguments).map_err(Failed::from);
+                    let ours = Linker::ours().strict(case.strict);
+                    let trial = move || {
+                        against(&nvlink, &ours, &folder, &link_arguments).map_err(Failed::from)
+                    };
                     trials.push(Trial::test(name, trial));
                 }
             }
@@ -68,13 +70,18 @@ fn seeds() -> Result<Range<u32>, Box<dyn Error>> {
     })
 }
 
-fn against(nvlink: &Linker, folder: &Path, arguments: &[String]) -> Result<(), String> {
+fn against(
+    nvlink: &Linker,
+    ours: &Linker,
+    folder: &Path,
+    arguments: &[String],
+) -> Result<(), String> {
     let link = |linker: &Linker| {
         linker
             .link(folder, arguments)
             .map_err(|error| error.to_string())
     };
-    let (theirs, ours) = (link(nvlink)?, link(&Linker::ours())?);
+    let (theirs, ours) = (link(nvlink)?, link(ours)?);
     if theirs.exit.is_none() {
         // nvlink crashed: there is nothing to be equal to, but we must not crash too.
         return if ours.exit.is_some() {
@@ -118,7 +125,7 @@ fn generated(seed: u32, tools: &Path) -> Result<(), Failed> {
         arguments.push(object);
     }
     let nvlink = Linker::nvlink(tools.join("nvlink"));
-    match against(&nvlink, &folder, &arguments) {
+    match against(&nvlink, &Linker::ours(), &folder, &arguments) {
         Ok(()) => Ok(std::fs::remove_dir_all(&folder)?),
         Err(report) => {
             std::fs::write(

@@ -74,7 +74,9 @@ fn run(case: &Case, arch: &str) -> Result<(), Failed> {
         lines,
         output,
     };
-    let ours = Linker::ours().link(&case.folder, &case.arguments(arch))?;
+    let ours = Linker::ours()
+        .strict(case.strict)
+        .link(&case.folder, &case.arguments(arch))?;
     compare(&ours, &expected).map_err(|report| format!("{}\n{report}", case.summary).into())
 }
 

@@ -116,6 +116,9 @@ pub struct LinkOptions {
     pub preserve_relocs: bool,
     /// `-keep-system-libraries`.
     pub keep_system_libraries: bool,
+    /// Reproduce nvlink even where its output does not do what the program says
+    /// (`docs/deviations.md`).
+    pub strict: bool,
 }
 
 /// One device link in the making.

@@ -3,6 +3,8 @@
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// nvlink says nothing here; shown with explanations only.
+    Note,
     /// For information.
     Info,
     /// The link goes on and succeeds.

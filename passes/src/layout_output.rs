@@ -6,6 +6,7 @@
 //! sorts them into file order, numbers sections and symbols and lays out the file (`merge.md`
 //! sections 2 to 5, 7, 10).
 
+mod constant_merge;
 mod contents;
 mod creation;
 mod finish;
@@ -13,6 +14,7 @@ mod null_symbol;
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::RelocId;
 use cuweld_ir::SectionId;
@@ -21,10 +23,13 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::analysis::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use constant_merge::ConstantMerge;
 
 /// The `layout-output` pass.
 pub struct LayoutOutput;
@@ -61,8 +66,26 @@ impl Pass for LayoutOutput {
             ));
         }
         let mut created = creation::replay(module, cx.arena);
-        contents::fill(module, &mut created);
-        let plan = finish::plan(module, created, cx.arena)?;
+        let merge = ConstantMerge::new(module);
+        contents::fill(module, &mut created, &merge);
+        let null_symbol = match merge.null_symbol {
+            0 => null_symbol::value(module),
+            value => value,
+        };
+        let plan = finish::plan(module, created, null_symbol, cx.arena)?;
+        if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
+            let name = |object: ObjectId| module.objects[object].display();
+            let mut note = Diagnostic::new(
+                Severity::Note,
+                format!(
+                    "the constants of '{}' and '{}' are equal and keep their own places",
+                    name(merged),
+                    name(first)
+                ),
+            );
+            note.deviation = Some("D02");
+            cx.diagnostics.emit(note);
+        }
         cx.statistics.add("sections", plan.sections.len() as u64);
         cx.statistics.add("symbols", plan.symbols.len() as u64);
         cx.statistics.add("relocations", plan.relocs.len() as u64);

@@ -99,6 +99,9 @@ impl<'w> Reporter<'w> {
     }
 
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
+        if severity == Severity::Note {
+            return self.note(diagnostic);
+        }
         self.worst = self.worst.max(Some(severity));
         self.first_line(severity, &diagnostic.message)?;
         if !self.explain {
@@ -122,6 +125,21 @@ impl<'w> Reporter<'w> {
         Ok(())
     }
 
+    /// A finding that nvlink does not have: `note: deviation D02: ...`.
+    fn note(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
+        if !self.explain {
+            return Ok(());
+        }
+        let deviation = diagnostic
+            .deviation
+            .map_or(String::new(), |id| format!("deviation {id}: "));
+        writeln!(self.out, "note: {deviation}{}", diagnostic.message)?;
+        for note in &diagnostic.notes {
+            self.labelled("note", note)?;
+        }
+        Ok(())
+    }
+
     fn first_line(&mut self, severity: Severity, message: &str) -> io::Result<()> {
         let arch = self
             .report_arch
@@ -130,6 +148,7 @@ impl<'w> Reporter<'w> {
         match self.style {
             Style::Nvlink => {
                 let word = match severity {
+                    Severity::Note => "note    ",
                     Severity::Info => "info    ",
                     Severity::Warning => "warning ",
                     Severity::Error => "error   ",
@@ -139,6 +158,7 @@ impl<'w> Reporter<'w> {
             }
             Style::Native => {
                 let word = match severity {
+                    Severity::Note => "note",
                     Severity::Info => "info",
                     Severity::Warning => "warning",
                     Severity::Error | Severity::Fatal => "error",

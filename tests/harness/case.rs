@@ -42,6 +42,9 @@ pub struct Case {
     /// Options in front of the inputs.
     #[serde(default)]
     pub options: Vec<String>,
+    /// We link with `--cuweld-strict`: nvlink's output is known to be wrong, a deviation otherwise.
+    #[serde(default)]
+    pub strict: bool,
     /// Kind of expectation.
     pub expect: Expect,
     /// Id in `docs/deviations.md`.

@@ -44,6 +44,22 @@ impl Linker {
         }
     }
 
+    /// Our own binary with its explanations.
+    pub fn ours_explaining() -> Self {
+        let mut ours = Self::ours();
+        ours.leading
+            .retain(|argument| argument != "--cuweld-explain=off");
+        ours
+    }
+
+    /// Reproduces nvlink where we deviate.
+    pub fn strict(mut self, strict: bool) -> Self {
+        if strict {
+            self.leading.push("--cuweld-strict".to_owned());
+        }
+        self
+    }
+
     /// NVIDIA's linker.
     pub fn nvlink(program: PathBuf) -> Self {
         Self {

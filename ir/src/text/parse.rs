@@ -235,6 +235,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "suppress-stack-size-warning" => Some(&mut options.suppress_stack_size_warning),
             "preserve-relocs" => Some(&mut options.preserve_relocs),
             "keep-system-libraries" => Some(&mut options.keep_system_libraries),
+            "strict" => Some(&mut options.strict),
             _ => None,
         };
         if let Some(flag) = flag {

@@ -111,6 +111,7 @@ impl<'m, 'data> Printer<'m, 'data> {
             ),
             (options.preserve_relocs, "preserve-relocs"),
             (options.keep_system_libraries, "keep-system-libraries"),
+            (options.strict, "strict"),
         ] {
             if set {
                 put!(out, "  option {word}\n");

@@ -125,6 +125,7 @@ fn sample(arena: &Arena) -> Module<'_> {
             suppress_stack_size_warning: true,
             preserve_relocs: true,
             keep_system_libraries: true,
+            strict: true,
         },
     );
     let (s, y) = (SectionId::new, SymbolId::new);

@@ -164,6 +164,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             suppress_stack_size_warning: r.coin(),
             preserve_relocs: r.coin(),
             keep_system_libraries: r.coin(),
+            strict: r.coin(),
         },
     );
     module.phase = r.pick(&Phase::ALL);

@@ -9,12 +9,13 @@ use cuweld_ir::table::EntityId;
 
 use super::Content;
 use super::Created;
+use super::constant_merge::ConstantMerge;
 use super::creation::output_of;
 use crate::place_memory::shared::DYNAMIC_ALIGN;
 use crate::place_memory::shared::declares_dynamic;
 
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
-pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
+pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
     let mut own_constants = vec![Vec::new(); module.functions.len()];
     for piece in &module.bank_pieces {
         own_constants[piece.kernel.index()].push(*piece);
@@ -72,11 +73,11 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>) {
             section.align = DYNAMIC_ALIGN;
         }
     }
-    concatenated(module, out);
+    concatenated(module, out, merge);
     relocs(module, out);
 }
 
-fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
+fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
     for (_, object) in module.included_objects() {
         for id in object.sections.iter() {
             let section = &module.sections[id];
@@ -92,7 +93,13 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>) {
             let Some(target) = output_of(module, out, id) else {
                 continue;
             };
-            let place = if owned { 0 } else { section.place.unwrap_or(0) };
+            let moved = merge.moved.get(&id).filter(|_| module.options.strict);
+            let place = match moved {
+                Some(None) => continue,
+                Some(Some(at)) => *at,
+                None if owned => 0,
+                None => section.place.unwrap_or(0),
+            };
             let target = &mut out.sections[target];
             target.size = target.size.max(place.saturating_add(section.size()));
             if section.size() > 0 {

@@ -37,7 +37,6 @@ use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
 use super::creation::output_of;
-use super::null_symbol;
 use crate::analysis::counting_calls;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
@@ -46,6 +45,7 @@ use crate::pass::PassError;
 const FIXED_SECTIONS: u32 = 4;
 
 struct Finish<'m, 'data> {
+    null_symbol: u64,
     module: &'m Module<'data>,
     arena: &'data Arena,
     sections: Vec<OutSection<'data>>,
@@ -65,12 +65,14 @@ struct Finish<'m, 'data> {
 pub(super) fn plan<'data>(
     module: &Module<'data>,
     mut out: Created<'data>,
+    null_symbol: u64,
     arena: &'data Arena,
 ) -> Result<ElfPlan<'data>, PassError> {
     let sections = std::mem::take(&mut out.sections);
     let mut finish = Finish {
         module,
         arena,
+        null_symbol,
         functions: functions_in_creation_order(module),
         section_index: vec![0; sections.len()],
         symbol_index: vec![0; module.link_symbols.len()],
@@ -186,7 +188,7 @@ impl<'data> Finish<'_, 'data> {
             size: 0,
         };
         self.plan.symbols.push(PlanSymbol {
-            value: null_symbol::value(self.module),
+            value: self.null_symbol,
             ..none
         });
         for symbol in self.out.local.clone() {
@@ -657,18 +659,18 @@ fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
         let file_end = match (with_bytes.last(), without.last()) {
             (None, _) => first.offset,
             (_, Some(no_bits)) => no_bits.offset,
-            (Some(last), None) => last.offset + last.size,
+            (Some(last), None) => last.offset.saturating_add(last.size),
         };
-        let file_size = file_end - first.offset;
+        let file_size = file_end.saturating_sub(first.offset);
         let mem_end = without.iter().fold(file_end, |end, section| {
-            align_up(end, section.align) + section.size
+            align_up(end, section.align).saturating_add(section.size)
         });
         segments.push(PlanSegment {
             ty: PT_LOAD,
             flags: 6,
             offset: first.offset,
             file_size,
-            mem_size: mem_end - first.offset,
+            mem_size: mem_end.saturating_sub(first.offset),
         });
     }
     segments.push(PlanSegment {

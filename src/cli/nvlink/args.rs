@@ -99,6 +99,7 @@ impl NvlinkArgs {
                 suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
                 preserve_relocs: low.given(Id::PreserveRelocs),
                 keep_system_libraries: low.given(Id::KeepSystemLibraries),
+                strict: low.given(Id::CuweldStrict),
             },
             unsupported,
             controls: Controls {
