@@ -36,6 +36,7 @@ use crate::input::InputArena;
 use crate::input::MessageLine;
 use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
+use crate::registration::registration;
 pub use crate::run::Controls;
 use crate::run::run_pipeline;
 
@@ -55,6 +56,8 @@ pub struct Request<'a> {
 pub struct LinkOutcome {
     /// The output file; `None` if the link failed or was stopped before it.
     pub output: Option<Vec<u8>>,
+    /// What the file of `--register-link-binaries` holds; `None` after a fatal error.
+    pub registration: Option<String>,
 }
 
 /// Discovers inputs, lowers them, runs the pipeline. Everything there is to say goes to the
@@ -65,7 +68,10 @@ pub fn link(
     arena: &Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<LinkOutcome> {
-    let nothing = Ok(LinkOutcome { output: None });
+    let nothing = Ok(LinkOutcome {
+        output: None,
+        registration: None,
+    });
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
     let manager = match request.controls.manager(facts, Phase::Lowered) {
@@ -75,22 +81,28 @@ pub fn link(
             return nothing;
         }
     };
-    let Some(mut module) = read_inputs(request, input_arena, arena, reporter)? else {
+    let Some((mut module, inputs)) = read_inputs(request, input_arena, arena, reporter)? else {
         return nothing;
     };
     run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
+    if reporter.is_fatal() {
+        return nothing;
+    }
+    let folder = std::env::current_dir().unwrap_or_default();
     Ok(LinkOutcome {
+        registration: Some(registration(&inputs, &module, &folder.to_string_lossy())),
         output: module.image.take().filter(|_| !reporter.failed()),
     })
 }
 
-/// Discovers inputs and lowers them; `None` if they cannot be linked, which has been reported.
+/// Discovers inputs and lowers them; `None` if they cannot be linked, which has been reported. The
+/// inputs come with the module, those that take no part included.
 pub fn read_inputs<'data>(
     request: &Request<'_>,
     input_arena: &'data InputArena,
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
-) -> io::Result<Option<Module<'data>>> {
+) -> io::Result<Option<(Module<'data>, Vec<DeviceInput<'data>>)>> {
     let discovered = match discover(&request.discover, input_arena) {
         Ok(discovered) => discovered,
         Err(failure) => {
@@ -118,7 +130,7 @@ pub fn read_inputs<'data>(
     let lowered =
         images(&discovered.inputs, arena).and_then(|images| lower(&images, target, options));
     match lowered {
-        Ok(module) => Ok(Some(module).filter(|_| !reporter.failed())),
+        Ok(module) => Ok(Some((module, discovered.inputs)).filter(|_| !reporter.failed())),
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             Ok(None)

@@ -11,4 +11,5 @@ pub mod dump;
 pub mod input;
 pub mod inspect;
 pub mod output;
+pub mod registration;
 pub mod run;

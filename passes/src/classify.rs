@@ -161,6 +161,13 @@ fn registers(module: &mut Module<'_>) {
 }
 
 fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
+    if module.target.is_mercury() {
+        cx.diagnostics.emit(Diagnostic::fatal(format!(
+            "cuweld: unsupported: {} and other Mercury targets (sm_100 and up)",
+            module.target
+        )));
+        return Err(PassError::Diagnosed);
+    }
     let mut refused = false;
     for (id, section) in module.sections.iter() {
         let what = match section.kind {

@@ -194,7 +194,10 @@ fn read_objects<'data>(
     let name = args.output.file_name();
     let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
     match args.input.request(&args.inputs, target, name, controls) {
-        Ok(request) => read_inputs(&request, input_arena, arena, reporter),
+        Ok(request) => {
+            let read = read_inputs(&request, input_arena, arena, reporter)?;
+            Ok(read.map(|(module, _)| module))
+        }
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             Ok(None)

@@ -189,6 +189,11 @@ impl<'w> Reporter<'w> {
         self.worst >= Some(Severity::Error)
     }
 
+    /// Whether a fatal error was reported.
+    pub fn is_fatal(&self) -> bool {
+        self.worst >= Some(Severity::Fatal)
+    }
+
     /// What the process exits with: 1 after a fatal error, 255 if there were only errors.
     pub fn exit_code(&self) -> u8 {
         match self.worst {

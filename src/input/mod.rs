@@ -62,3 +62,4 @@ pub use error::MessageLine;
 pub use error::Severity;
 pub use host_info::HostInfo;
 pub use library_search::CpuArch;
+pub use module_id::default_id;

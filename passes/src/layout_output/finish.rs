@@ -118,10 +118,16 @@ impl<'data> Finish<'_, 'data> {
     /// The sections that stay, in file order.
     fn section_order(&mut self) -> Vec<OutId> {
         let prototypes = self.prototype_rows().len();
+        let lists = &self.module.merged_info;
+        let no_info = lists.first().is_none_or(|list| list.records.is_empty());
         for section in &mut self.sections {
-            if section.content == Content::Prototypes {
-                section.removed = prototypes == 0;
-                section.size = prototypes as u64 * 8;
+            match section.content {
+                Content::Prototypes => {
+                    section.removed = prototypes == 0;
+                    section.size = prototypes as u64 * 8;
+                }
+                Content::Info(None) => section.removed = no_info,
+                _ => {}
             }
         }
         let mut order: Vec<OutId> = (0..self.sections.len())

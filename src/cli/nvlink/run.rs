@@ -74,18 +74,26 @@ fn run_link(
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, reporter)?;
-    if reporter.failed() {
-        return Ok(());
+    if let Some(bytes) = outcome.output.filter(|_| !reporter.failed()) {
+        write_output(&args.output, &bytes, reporter)?;
     }
-    if let Some(bytes) = outcome.output
-        && let Err(error) = write_atomically(Path::new(&args.output), &bytes)
-    {
-        reporter.report(
-            &Diagnostic::fatal(format!("Could not open output file '{}'", args.output))
+    // Errors such as undefined names leave the register file, fatal ones do not.
+    match (&args.register_link_binaries, outcome.registration) {
+        (Some(path), Some(text)) if !reporter.is_fatal() => {
+            write_output(path, text.as_bytes(), reporter)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_output(path: &str, bytes: &[u8], reporter: &mut Reporter<'_>) -> io::Result<()> {
+    match write_atomically(Path::new(path), bytes) {
+        Ok(()) => Ok(()),
+        Err(error) => reporter.report(
+            &Diagnostic::fatal(format!("Could not open output file '{path}'"))
                 .note(error.to_string()),
-        )?;
+        ),
     }
-    Ok(())
 }
 
 /// What a host linker must keep together for device code to be found at run time. The blank behind
@@ -112,11 +120,5 @@ fn host_linker_script(
     let Some(output) = output else {
         return stdout.write_all(FATBIN_SECTIONS.as_bytes());
     };
-    match write_atomically(Path::new(output), FATBIN_SECTIONS.as_bytes()) {
-        Ok(()) => Ok(()),
-        Err(error) => reporter.report(
-            &Diagnostic::fatal(format!("Could not open output file '{output}'"))
-                .note(error.to_string()),
-        ),
-    }
+    write_output(output, FATBIN_SECTIONS.as_bytes(), reporter)
 }
