@@ -443,29 +443,33 @@ impl<'data> Replay<'_, 'data> {
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = section.ty == sht::RELA;
+            // Line table rows of losing copies never were.
+            let is_losing = |symbol: SymbolId| {
+                let function = self.module.symbols[symbol].function;
+                function.is_some_and(|id| self.module.functions[id].state == FunctionState::Losing)
+            };
+            let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
+            let mut stay = rows.iter().filter(|row| {
+                !(of_debug
+                    && matches!(row.plan, RelocPlan::Drop)
+                    && row.target.symbol().is_some_and(is_losing))
+            });
+            if stay.next().is_none() {
+                continue;
+            }
+            // All rows are RELA from sm_90 on, yet a row without addend leaves the other name, but for
+            // the row that creates the section.
+            let leaves_name =
+                is_rela && self.module.target.sm >= 90 && stay.any(|row| row.addend == 0);
             self.reloc_section(section.name, target, is_rela);
-            if is_rela {
-                // All rows are RELA from sm_90 on, yet a row without addend leaves the other name, but for
-                // the row that creates the section. Line table rows of losing copies never were.
-                let is_losing = |symbol: SymbolId| {
-                    let function = self.module.symbols[symbol].function;
-                    function
-                        .is_some_and(|id| self.module.functions[id].state == FunctionState::Losing)
-                };
-                let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
-                let mut stay = rows.iter().filter(|row| {
-                    !(of_debug
-                        && matches!(row.plan, RelocPlan::Drop)
-                        && row.target.symbol().is_some_and(is_losing))
-                });
-                stay.next();
-                if self.module.target.sm >= 90 && stay.any(|row| row.addend == 0) {
-                    let name = self.joined(".rel", target_name);
-                    self.names(name);
-                }
-            } else if rows
-                .iter()
-                .any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. }))
+            if leaves_name {
+                let name = self.joined(".rel", target_name);
+                self.names(name);
+            }
+            if !is_rela
+                && rows
+                    .iter()
+                    .any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. }))
             {
                 let name = self.joined(".rela", target_name);
                 self.reloc_section(name, target, true);
