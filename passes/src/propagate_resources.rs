@@ -191,7 +191,7 @@ impl<'data> KernelList<'_, 'data> {
     }
 
     /// The only kernel of a link: if device functions add to its externs, all of them are listed in
-    /// a new record at the end, the last in input order first (measured).
+    /// a new record at the end, the one that is first named last first (measured).
     fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
         let place = self.find(code::EXTERNS);
         let own = place.map_or(0, |place| self.module.refs(&self.at(place)).len());

@@ -203,17 +203,19 @@ impl Summaries {
         self.only_kernel.is_some()
     }
 
-    /// The externs of all functions, the last in input order first, each once.
+    /// The externs of all functions, each once: that which is first named last comes first.
     pub fn externs_backwards(&self) -> Vec<LinkSymbolId> {
         let mut all = self.externs.clone();
         // Stable: within a record the input order stays, and is reversed with the rest.
         all.sort_by_key(|(place, _)| *place);
         let mut known: HashSet<LinkSymbolId, FixedState> = HashSet::default();
-        all.iter()
-            .rev()
+        let mut first: Vec<LinkSymbolId> = all
+            .iter()
             .map(|(_, link)| *link)
             .filter(|link| known.insert(*link))
-            .collect()
+            .collect();
+        first.reverse();
+        first
     }
 
     /// The summary of a function and all that it reaches.
