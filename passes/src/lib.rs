@@ -25,6 +25,7 @@ pub mod pipeline;
 pub mod place_memory;
 pub mod plan_relocations;
 pub mod propagate_resources;
+mod register_limit;
 pub mod registry;
 pub mod relocate;
 pub mod select_objects;

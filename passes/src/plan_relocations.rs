@@ -38,6 +38,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::register_limit;
 use crate::undefined::report_undefined;
 
 /// The `plan-relocations` pass.
@@ -69,8 +70,11 @@ impl Pass for PlanRelocations {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if !module.options.relocatable && report_undefined(module, cx) {
-            return Err(PassError::Diagnosed);
+        if !module.options.relocatable {
+            let undefined = report_undefined(module, cx);
+            if register_limit::report_exceeded(module, cx) || undefined {
+                return Err(PassError::Diagnosed);
+            }
         }
         let ids: Vec<RelocId> = module.relocs.ids().collect();
         let facts = Facts::new(module);

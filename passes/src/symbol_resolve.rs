@@ -63,6 +63,7 @@ impl Pass for SymbolResolve {
             module,
             diagnostics: Vec::new(),
             names: HashMap::default(),
+            function_over_variable: false,
         };
         let objects: Vec<_> = resolver
             .module
@@ -78,7 +79,16 @@ impl Pass for SymbolResolve {
                     }
                 }
             }
+            // The first object with a conflict ends the link (measured).
+            if !resolver.diagnostics.is_empty() {
+                break;
+            }
         }
+        let fatal = if resolver.function_over_variable {
+            "Internal error: no callgraph node"
+        } else {
+            "merge_elf failed"
+        };
         let diagnostics = std::mem::take(&mut resolver.diagnostics);
         cx.statistics
             .add("link symbols", module.link_symbols.len() as u64);
@@ -89,7 +99,7 @@ impl Pass for SymbolResolve {
             cx.diagnostics.emit(diagnostic);
         }
         cx.diagnostics
-            .emit(Diagnostic::fatal("merge_elf failed").at(u32::MAX, u32::MAX));
+            .emit(Diagnostic::fatal(fatal).at(u32::MAX, u32::MAX));
         Err(PassError::Diagnosed)
     }
 }
@@ -98,6 +108,8 @@ struct Resolver<'m, 'data> {
     module: &'m mut Module<'data>,
     diagnostics: Vec<Diagnostic>,
     names: HashMap<&'data [u8], LinkSymbolId, FixedState>,
+    /// A device function has the name of a variable; nvlink then fails in its call graph.
+    function_over_variable: bool,
 }
 
 impl<'data> Resolver<'_, 'data> {
@@ -159,12 +171,7 @@ impl<'data> Resolver<'_, 'data> {
         if other.is_function() != symbol.is_function()
             || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
         {
-            self.conflict(
-                "Memory space doesn't match for",
-                "first specified in",
-                id,
-                reference,
-            );
+            self.space_conflict(&known, id, symbol, reference);
             return;
         }
         if symbol.is_function() {
@@ -172,6 +179,51 @@ impl<'data> Resolver<'_, 'data> {
         } else {
             self.merge_variable(link, id, symbol, reference);
         }
+    }
+
+    /// One name in two memory spaces: nvlink says what else is wrong, too (measured).
+    fn space_conflict(
+        &mut self,
+        known: &LinkSymbol,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let other = self.module.symbols[reference];
+        if symbol.is_entry() && !other.is_entry() {
+            self.not_declared_global(id, symbol);
+        }
+        self.conflict(
+            "Memory space doesn't match for",
+            "first specified in",
+            id,
+            reference,
+        );
+        let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        if !symbol.is_function() && sizes_differ {
+            self.conflict(
+                "Size doesn't match for",
+                "first specified in",
+                id,
+                reference,
+            );
+        }
+        let both_defined = known.definition.is_some() && !symbol.is_undefined();
+        if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
+            self.conflict("Multiple definition of", "first defined in", id, reference);
+        }
+        self.function_over_variable |=
+            symbol.is_function() && !symbol.is_entry() && !other.is_function();
+    }
+
+    fn not_declared_global(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
+        self.push(
+            id,
+            Diagnostic::error(format!(
+                "Function '{}' not declared __global__ in all source files",
+                text(symbol.name)
+            )),
+        );
     }
 
     fn merge_function(
@@ -183,13 +235,7 @@ impl<'data> Resolver<'_, 'data> {
     ) {
         let other = self.module.symbols[reference];
         if other.is_entry() != symbol.is_entry() {
-            self.push(
-                id,
-                Diagnostic::error(format!(
-                    "Function '{}' not declared __global__ in all source files",
-                    text(symbol.name)
-                )),
-            );
+            self.not_declared_global(id, symbol);
             // nvlink goes on to report the second definition, if there are two.
         }
         let Some(function) = symbol.function else {
