@@ -6,6 +6,7 @@
 //! - [`plan_object()`]: an object to a plan of itself.
 //! - [`write()`]: a plan to bytes.
 
+mod append;
 pub mod encode;
 pub mod layout;
 pub mod names;

@@ -1,0 +1,157 @@
+//! Which kernels are kept for their own sake: the lists that options and host information give.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
+use cuweld_ir::LinkOptions;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::symbol::stb;
+
+/// The kernels that are roots of liveness, as the link's options say (`inputs.md` section 5).
+pub(super) enum KernelRoots<'options> {
+    /// All of them.
+    All,
+    /// `-kernels-used`: those whose name contains one of these. `-variables-used` alone leaves the list empty: all die.
+    Containing(&'options [String]),
+    /// Host information: those that match a pattern for their binding.
+    Matching {
+        external: NamePatterns<'options>,
+        internal: NamePatterns<'options>,
+    },
+}
+
+impl<'options> KernelRoots<'options> {
+    pub(super) fn new(options: &'options LinkOptions) -> Self {
+        if options.kernels_used.is_some() || options.variables_used.is_some() {
+            return Self::Containing(options.kernels_used.as_deref().unwrap_or(&[]));
+        }
+        let (external, internal) = (
+            &options.host_kernels_external,
+            &options.host_kernels_internal,
+        );
+        if external.is_none() && internal.is_none() {
+            return Self::All;
+        }
+        Self::Matching {
+            external: NamePatterns::new(external.as_deref().unwrap_or(&[])),
+            internal: NamePatterns::new(internal.as_deref().unwrap_or(&[])),
+        }
+    }
+
+    /// Whether a link symbol is a defined kernel that is one of the roots.
+    pub(super) fn contain(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
+        let Some(definition) = module.link_symbols[id].definition else {
+            return false;
+        };
+        let symbol = &module.symbols[definition];
+        symbol.is_entry()
+            && match self {
+                Self::All => true,
+                Self::Containing(parts) => parts
+                    .iter()
+                    .any(|part| contains(symbol.name, part.as_bytes())),
+                Self::Matching { internal, .. } if symbol.bind == stb::LOCAL => {
+                    internal.match_name(symbol.name)
+                }
+                Self::Matching { external, .. } => external.match_name(symbol.name),
+            }
+    }
+}
+
+/// Patterns for whole names. Names without a star, which is what external kernels have, are looked up.
+pub(super) struct NamePatterns<'options> {
+    names: HashSet<&'options [u8], FixedState>,
+    with_stars: Vec<&'options [u8]>,
+}
+
+impl<'options> NamePatterns<'options> {
+    fn new(patterns: &'options [String]) -> Self {
+        let patterns = patterns.iter().map(String::as_bytes);
+        let (with_stars, names) =
+            patterns.partition::<Vec<_>, _>(|pattern| pattern.contains(&b'*'));
+        Self {
+            names: names.into_iter().collect(),
+            with_stars,
+        }
+    }
+
+    fn match_name(&self, name: &[u8]) -> bool {
+        self.names.contains(name)
+            || self
+                .with_stars
+                .iter()
+                .any(|pattern| pattern_matches(pattern, name))
+    }
+}
+
+fn contains(name: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || name.windows(part.len()).any(|window| window == part)
+}
+
+/// Matches a whole name against a pattern in which `*` stands for any run of characters and all
+/// else for itself. Takes at most pattern times name steps: only the last star is ever retried.
+fn pattern_matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at_pattern, mut at_name) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while let Some(&byte) = name.get(at_name) {
+        match pattern.get(at_pattern) {
+            Some(b'*') => {
+                at_pattern += 1;
+                retry = Some((at_pattern, at_name));
+            }
+            Some(&expected) if expected == byte => {
+                at_pattern += 1;
+                at_name += 1;
+            }
+            _ => {
+                // Let the last star swallow one more byte.
+                let Some((after_star, start)) = retry else {
+                    return false;
+                };
+                at_pattern = after_star;
+                at_name = start + 1;
+                retry = Some((after_star, at_name));
+            }
+        }
+    }
+    pattern
+        .get(at_pattern..)
+        .is_some_and(|rest| rest.iter().all(|&byte| byte == b'*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_match_any_run() {
+        for (pattern, name, expected) in [
+            ("_Z1kPi", "_Z1kPi", true),
+            ("_Z1kPi", "_Z1kPii", false),
+            ("_Z1k*", "_Z1k", true),
+            ("__nv_static_*2k2*", "__nv_static_23__x_2k2Pi", true),
+            ("*a*b", "xaybab", true),
+            ("*a*b", "xaybac", false),
+            ("**", "", true),
+            ("", "", true),
+            ("", "x", false),
+            ("a?[b]", "axb", false),
+            ("a?[b]", "a?[b]", true),
+        ] {
+            let patterns = [pattern.to_owned()];
+            let matched = NamePatterns::new(&patterns).match_name(name.as_bytes());
+            assert_eq!(matched, expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_end_soon() {
+        let pattern = b"*a".repeat(2000);
+        assert!(!pattern_matches(&pattern, &b"b".repeat(100_000)));
+        assert!(!pattern_matches(
+            &[&pattern[..], b"c"].concat(),
+            &b"a".repeat(10_000)
+        ));
+    }
+}
