@@ -10,6 +10,7 @@
 pub mod analysis;
 pub mod callgraph_dce;
 pub mod classify;
+pub mod demangle;
 pub mod diagnostic;
 pub mod emit;
 #[cfg(test)]

@@ -28,6 +28,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::classify::IndexU32;
+use crate::demangle;
 use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -221,7 +222,7 @@ impl<'data> Resolver<'_, 'data> {
             id,
             Diagnostic::error(format!(
                 "Function '{}' not declared __global__ in all source files",
-                text(symbol.name)
+                demangle::displayed(symbol.name)
             )),
         );
     }

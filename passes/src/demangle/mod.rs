@@ -1,0 +1,52 @@
+//! Names as in the source, in nvlink's spelling.
+//!
+//! Some of nvlink's messages show a function as its source declares it: `f(const int *, T1...)`. This
+//! is a demangler for the names of the Itanium C++ ABI that writes them like that, byte for byte: its
+//! blanks, `T1` for the first template parameter, `[lambda() (instance 1)]`, `<unnamed>`. What nvlink
+//! does not understand, such as names with internal linkage (`_ZL…`), stays as it is.
+//!
+//! [`Parser`] reads a name into a tree ([`ast`]), in which a substitution is the node that it stands
+//! for; [`print`] writes the tree. Reading takes time linear in the name; depth and length of the
+//! result are bounded, and a name beyond the bounds stays mangled.
+//!
+//! The spelling is measured: `tests.rs` holds names with what nvlink 13.0.88 made of them.
+
+mod ast;
+mod expressions;
+mod float;
+mod names;
+mod operators;
+mod parser;
+mod print;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::borrow::Cow;
+
+use parser::Parser;
+
+/// Longer names are left alone.
+const MAX_LENGTH: usize = 1 << 16;
+
+/// The name as in the source; None for one that is not mangled, or in a way that nvlink does not know.
+pub fn demangle(name: &[u8]) -> Option<String> {
+    let mangled = name.strip_prefix(b"_Z")?;
+    if mangled.len() > MAX_LENGTH {
+        return None;
+    }
+    let mut parser = Parser::new(mangled);
+    let root = parser.encoding(true)?;
+    if !parser.rest().is_empty() {
+        return None;
+    }
+    print::print(&parser.ast, root)
+}
+
+/// The name as nvlink shows it where it demangles: as in the source, or as it is.
+pub fn displayed(name: &[u8]) -> Cow<'_, str> {
+    match demangle(name) {
+        Some(text) => Cow::Owned(text),
+        None => String::from_utf8_lossy(name),
+    }
+}
