@@ -156,6 +156,11 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Whether nvlink takes it for a part of the device runtime library (`inputs.md` section 4).
+    fn is_system(&self) -> bool {
+        self.path.contains(SYSTEM_LIBRARY)
+    }
+
     fn display(&self) -> String {
         match self.member {
             Some(member) => format!("{}:{member}", self.path),
@@ -300,7 +305,9 @@ where
             reason,
         };
         let object = HostObject::parse(bytes).map_err(not_found)?;
-        self.found.host_info.add(&file, &object.references);
+        self.found
+            .host_info
+            .add(&file, &object.references, source.is_system());
         let module_ids = module_id::parse(object.module_ids, &file)?;
         if !module_ids.prelinked.is_empty() {
             // Its device code is linked already, whichever way the stub holds it.
@@ -474,7 +481,7 @@ where
             member: source.member.map(str::to_owned),
             image,
             module_ids,
-            system_library: source.path.contains(SYSTEM_LIBRARY),
+            system_library: source.is_system(),
             raw,
             ordinal: self.ordinal.unwrap_or_default(),
             skip,

@@ -61,8 +61,9 @@ pub struct HostInfo<'data> {
 }
 
 impl<'data> HostInfo<'data> {
-    /// Adds what one host object says.
-    pub fn add(&mut self, file: &str, references: &HostReferences<'data>) {
+    /// Adds what one host object says. A member of the device runtime (`system`) tells which of its own kernels it
+    /// needs, but does not make pruning start (measured, `DEVICE-ELF.md`).
+    pub fn add(&mut self, file: &str, references: &HostReferences<'data>, system: bool) {
         if !references.names_kernels() {
             self.set_unknown(file);
         }
@@ -71,7 +72,7 @@ impl<'data> HostInfo<'data> {
                 continue;
             };
             // Even a list of nothing but NULs makes pruning start.
-            self.any_kernel_list |= slot < 2;
+            self.any_kernel_list |= slot < 2 && !system;
             list.extend(
                 section
                     .split(|&byte| byte == 0)
@@ -116,10 +117,12 @@ mod tests {
         info.add(
             "a.o",
             &references(&[(".nvHRKE", b"k1\0k2"), (".nvHRKI", b"\0")]),
+            false,
         );
         info.add(
             "b.o",
             &references(&[(".nvHRKE", b"\0"), (".nvHRKI", b"s*\0"), (".nvHRX", b"yy")]),
+            false,
         );
         assert!(info.prunes_kernels());
         assert_eq!(info.patterns(ReferenceKind::ExternalKernel), [b"k1", b"k2"]);
@@ -130,14 +133,17 @@ mod tests {
     fn pruning_needs_a_list_and_full_knowledge() {
         let empty: &[(&str, &[u8])] = &[(".nvHRKE", b"\0"), (".nvHRKI", b"\0")];
         let mut info = HostInfo::default();
-        info.add("a.o", &references(empty));
+        info.add("a.o", &references(empty), false);
+        let runtime = [(".nvHRKE", &b"\0"[..]), (".nvHRKI", b"s*")];
+        info.add("libcudadevrt.a:r.o", &references(&runtime), true);
         assert!(!info.prunes_kernels());
         info.add(
             "b.o",
             &references(&[(".nvHRKE", b"\0\0"), (".nvHRKI", b"\0")]),
+            false,
         );
         assert!(info.prunes_kernels());
-        info.add("c.o", &references(&[(".nvHRKE", b"k")]));
+        info.add("c.o", &references(&[(".nvHRKE", b"k")]), false);
         assert!(!info.prunes_kernels());
         info.set_unknown("d.o");
         assert_eq!(info.unknown_references.as_deref(), Some("c.o"));

@@ -16,6 +16,7 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
@@ -129,12 +130,12 @@ impl<'data> Replay<'_, 'data> {
             for kind in [CallKind::AddressTaken, CallKind::Indirect] {
                 for call in &self.module.calls[object.calls] {
                     if call.kind == kind {
-                        self.out.symbol_names.add(call.prototype);
+                        self.out.symbol_names.add_even_empty(call.prototype);
                     }
                 }
             }
             for prototype in &self.module.prototypes[object.prototypes] {
-                self.out.symbol_names.add(prototype.prototype);
+                self.out.symbol_names.add_even_empty(prototype.prototype);
             }
         }
     }
@@ -317,6 +318,12 @@ impl<'data> Replay<'_, 'data> {
                     // Dynamic shared memory: no symbol, but the section of shared variables.
                     let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, 1);
                     self.named(b".nv_debug.shared", header, Content::ModuleShared, true);
+                    continue;
+                }
+                // `.nv.ptx.const0.size`, which device runtime functions use: the loader's business, no symbol.
+                SymbolPlace::Undefined
+                    if symbol.bind == stb::LOCAL && symbol.other & sto::COMPILER != 0 =>
+                {
                     continue;
                 }
                 SymbolPlace::Undefined => true,

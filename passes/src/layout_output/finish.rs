@@ -485,7 +485,7 @@ impl<'data> Finish<'_, 'data> {
                 continue;
             }
             let second = if call.kind.has_prototype() {
-                self.out.symbol_names.add(call.prototype)
+                self.out.symbol_names.add_even_empty(call.prototype)
             } else {
                 // What an address-taken function calls may be dead; such rows are left out.
                 match self.reference(call.to) {
@@ -529,7 +529,7 @@ impl<'data> Finish<'_, 'data> {
     fn prototypes(&mut self) -> PlanContent<'data> {
         let mut bytes = Vec::new();
         for (link, prototype) in self.prototype_rows() {
-            let name = self.out.symbol_names.add(prototype);
+            let name = self.out.symbol_names.add_even_empty(prototype);
             append_pair(&mut bytes, self.symbol_index[link.index()], name);
         }
         PlanContent::Bytes(self.arena.bytes(&bytes))
