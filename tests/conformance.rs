@@ -111,17 +111,25 @@ fn generated(seed: u32, tools: &Path) -> Result<(), Failed> {
         .arg(seed.to_string())
         .arg(&folder))?;
     let mut arguments = vec![format!("-arch={GENERATED_ARCH}")];
+    let options = std::fs::read_to_string(folder.join("options.txt"))?;
+    arguments.extend(options.lines().map(str::to_owned));
     for line in std::fs::read_to_string(folder.join("modules.txt"))?.lines() {
-        // name of the module, then options for ptxas
+        // name of the module, then options for ptxas or nvcc
         let mut words = line.split_whitespace();
         let module = words.next().ok_or("modules.txt has an empty line")?;
         let arch = format!("-arch={GENERATED_ARCH}");
         let object = format!("{module}.cubin");
-        run(Command::new(tools.join("ptxas"))
-            .args([&arch, "-m64", "-c"])
-            .args(words)
-            .args([&format!("{module}.ptx"), "-o", &object])
-            .current_dir(&folder))?;
+        let mut compiler = if module.ends_with(".cu") {
+            let mut nvcc = Command::new(tools.join("nvcc"));
+            nvcc.args([&arch, "-rdc=true", "-cubin", module]);
+            nvcc
+        } else {
+            let mut ptxas = Command::new(tools.join("ptxas"));
+            ptxas.args([&arch, "-m64", "-c", &format!("{module}.ptx")]);
+            ptxas
+        };
+        compiler.args(words).args(["-o", &object]);
+        run(compiler.current_dir(&folder))?;
         arguments.push(object);
     }
     let nvlink = Linker::nvlink(tools.join("nvlink"));

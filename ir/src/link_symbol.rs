@@ -19,6 +19,9 @@ pub struct LinkSymbol {
     /// Value in the output: offset in its output section, or address in shared memory; set by
     /// `place-memory`.
     pub value: Option<u64>,
+    /// The kernel that has a shared variable for itself; set by `place-memory`. Other shared variables
+    /// with a value lie in the slots of `.nv_debug.shared`.
+    pub kernel: Option<FunctionId>,
 }
 
 /// Whether something is kept, and why not.

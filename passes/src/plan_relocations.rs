@@ -131,6 +131,10 @@ enum TargetKind {
     UnifiedTable,
 }
 
+/// The sections that lose their rows for copies of weak functions that never were part of the link, by
+/// name (measured: a section of another name keeps them).
+const LINE_TABLES: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
+
 /// Why a relocation cannot be planned: nvlink's text of an internal error, or a limit of ours.
 enum Refusal {
     Internal(&'static str),
@@ -210,11 +214,12 @@ impl Facts {
     }
 }
 
-/// The address of dynamic shared memory in the code of the function that owns a section.
-fn dynamic_shared(module: &Module<'_>, section: SectionId) -> u64 {
-    module.sections[section]
-        .owner
-        .and_then(|owner| module.functions[owner].dynamic_shared)
+/// The address of dynamic shared memory: with `-g` that of its name, otherwise as the code of the
+/// function sees it that owns a section.
+fn dynamic_shared(module: &Module<'_>, section: SectionId, named: Option<u64>) -> u64 {
+    let owner = module.sections[section].owner;
+    named
+        .or_else(|| module.functions[owner?].dynamic_shared)
         // No kernel reaches the function: nvlink writes -1 (measured).
         .unwrap_or(u64::MAX)
 }
@@ -392,16 +397,15 @@ fn symbol_kind(
     };
     let link = &module.link_symbols[link];
     if symbol.is_function() {
-        // Line tables of a copy that never was part of the link lose their rows; .debug_info keeps
-        // them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
+        // Line tables of a copy that never was part of the link lose their rows; other debug sections
+        // keep them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
         // replaced loses them too, but only if its code had relocations (measured).
         let lost = symbol.function.is_some_and(|id| {
             let function = &module.functions[id];
             function.state == FunctionState::Losing
                 && (!function.edges_count || facts.relocated[id.index()])
         });
-        let in_line_table = module.sections[patched].kind == SectionKind::Debug
-            && module.sections[patched].name != b".debug_info";
+        let in_line_table = LINE_TABLES.contains(&module.sections[patched].name);
         let weak = link.definition.is_none() && module.symbols[link.first].bind == stb::WEAK;
         return Ok(if lost && in_line_table {
             TargetKind::LosingCopy
@@ -425,7 +429,7 @@ fn symbol_kind(
     let Some(definition) = link.definition else {
         return Ok(if symbol.is_shared() {
             TargetKind::Known {
-                value: dynamic_shared(module, patched),
+                value: dynamic_shared(module, patched, link.value),
                 emitted: false,
             }
         } else if toolkit::is_reserved_shared_symbol(symbol.name) {

@@ -140,6 +140,7 @@ impl<'data> Resolver<'_, 'data> {
             live: Liveness::Unknown,
             size: symbol.size,
             common_align: 0,
+            kernel: None,
             value: None,
         };
         if !symbol.is_undefined() {

@@ -3,13 +3,16 @@
 
     tests/conformance/generate.py SEED FOLDER
 
-writes m0.ptx, m1.ptx, ... and modules.txt (one line a module, in link order: its name, then options for ptxas). The same seed makes the
-same program on every machine: only `random.Random(seed)` decides, and nothing iterates over a set.
+writes m0.ptx, m1.ptx, ... and modules.txt (one line a module, in link order: its name, then options for ptxas), and options.txt with options
+of the link. Some seeds are programs in CUDA C++ (generate_cxx.py): the names in modules.txt then end in `.cu`, options are nvcc's. The same seed
+makes the same program on every machine: only `random.Random(seed)` decides, and nothing iterates over a set.
 """
 import dataclasses
 import pathlib
 import random
 import sys
+
+import generate_cxx
 
 HEADER = ".version 9.0\n.target sm_90\n.address_size 64\n"
 OPERATIONS = ["add.s32", "sub.s32", "xor.b32", "and.b32", "or.b32", "mul.lo.s32", "min.s32", "max.s32"]
@@ -44,6 +47,7 @@ class Variable:
 class Program:
     def __init__(self, seed):
         self.random = random.Random(seed)
+        self.source_lines = False
         self.modules = self.random.randint(2, 4)
         self.functions = []
         self.variables = []
@@ -173,7 +177,18 @@ class Module:
                 variables.append(self.define_variable(table))
         if r.random() < 0.5:
             r.shuffle(bodies)
-        return HEADER + "".join(line + "\n" for line in self.declared + variables) + "".join(bodies)
+        text = HEADER + "".join(line + "\n" for line in self.declared + variables) + "".join(bodies)
+        return source_lines(text, self.index) if self.program.source_lines else text
+
+
+def source_lines(text, index):
+    """Line numbers on the steps of functions: line tables have rows only where PTX has `.loc`."""
+    out = []
+    for number, line in enumerate(text.split("\n")):
+        if line.startswith("    ") and number % 3 == 0 and not line.lstrip().startswith("."):
+            out.append(f"    .loc {1 + number % 2} {number} {number % 7 + 1}")
+        out.append(line)
+    return "\n".join(out) + f'.file 1 "first{index}.cu"\n.file 2 "common.h"\n'
 
 
 class Body:
@@ -408,7 +423,16 @@ class Body:
 
 def main():
     seed, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+    # Of its own, so that what it decides leaves the programs as they were.
+    link = random.Random(f"link {seed}")
+    options = ["-g"] if link.random() < 0.2 else []
+    (folder / "options.txt").write_text("".join(option + "\n" for option in options))
+    if link.random() < 0.08:
+        lines = generate_cxx.write(seed, folder)
+        (folder / "modules.txt").write_text("".join(line + "\n" for line in lines))
+        return
     program = Program(seed)
+    program.source_lines = link.random() < 0.15
     lines = []
     for module in range(program.modules):
         (folder / f"m{module}.ptx").write_text(program.text(module))

@@ -65,6 +65,7 @@ impl Parser<'_, '_, '_> {
             size: 0,
             common_align: 0,
             value: None,
+            kernel: None,
         };
         while let Some((position, key)) = self.cursor.field()? {
             match key {
@@ -76,11 +77,12 @@ impl Parser<'_, '_, '_> {
                 "size" => row.size = self.number_value()?,
                 "common-align" => row.common_align = self.number_value()?,
                 "value" => row.value = Some(self.number_value()?),
+                "kernel" => row.kernel = Some(self.entity_value()?),
                 _ => {
                     return Err(unknown(
                         position,
                         key,
-                        "definition, live, size, common-align, value",
+                        "definition, live, size, common-align, value, kernel",
                     ));
                 }
             }

@@ -51,6 +51,10 @@ impl Printer<'_, '_> {
             if let Some(value) = row.value {
                 put!(self.out, " value={value:#x}");
             }
+            if let Some(kernel) = row.kernel {
+                self.out.push_str(" kernel=");
+                self.put_function(kernel);
+            }
             self.out.push('\n');
         }
     }

@@ -183,6 +183,7 @@ fn link_rows(checker: &mut Checker<'_, '_>) {
         row!(checker, id, |row| {
             row.id(link.first);
             row.optional(link.definition);
+            row.optional(link.kernel);
         });
     }
     for (index, piece) in module.bank_pieces.iter().enumerate() {

@@ -126,7 +126,8 @@ fn values(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// A shared variable lies within the shared memory of the kernel that owns its section.
+/// A shared variable lies within the shared memory of the kernel that has it for itself or that owns
+/// its section.
 fn shared_value(checker: &mut Checker<'_, '_>, id: LinkSymbolId) {
     let module = checker.module;
     let link = &module.link_symbols[id];
@@ -136,7 +137,7 @@ fn shared_value(checker: &mut Checker<'_, '_>, id: LinkSymbolId) {
     let (Some(value), Some(SymbolPlace::Section(section))) = (link.value, place) else {
         return;
     };
-    let owner = module.sections[section].owner;
+    let owner = link.kernel.or(module.sections[section].owner);
     let Some(frame) = owner.and_then(|owner| module.functions[owner].shared) else {
         return;
     };

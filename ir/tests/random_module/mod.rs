@@ -358,6 +358,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             size: r.number(),
             common_align: r.number(),
             value: r.maybe(Random::number),
+            kernel: r.maybe(|r| r.id(n.functions)),
         });
     }
     module.bank_pieces = r.list(rows, |r| BankPiece {

@@ -13,6 +13,7 @@ use super::constant_merge::ConstantMerge;
 use super::creation::output_of;
 use crate::place_memory::shared::DYNAMIC_ALIGN;
 use crate::place_memory::shared::declares_dynamic;
+use crate::place_memory::shared::merged_align;
 
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
@@ -67,14 +68,38 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         .filter_map(|function| function.shared);
     let slots_align = frames.map(|frame| frame.slots_align).max().unwrap_or(1);
     let dynamic = declares_dynamic(module) && slots_align <= DYNAMIC_ALIGN;
+    let slots = if module.options.debug {
+        slots_end(module)
+    } else {
+        0
+    };
     for section in &mut out.sections {
         if section.content == Content::ModuleShared {
-            section.removed = !dynamic;
+            section.removed = !dynamic && slots == 0;
             section.align = DYNAMIC_ALIGN;
+            if module.options.debug {
+                let of_slots = if slots > 0 { merged_align(module) } else { 1 };
+                section.align = if dynamic { DYNAMIC_ALIGN } else { 1 }.max(of_slots);
+                section.size = slots.saturating_add(module.target.reserved_shared_size());
+            }
         }
     }
     concatenated(module, out, merge);
     relocs(module, out);
+}
+
+/// The end of the shared variables that belong to no kernel alone, in bytes.
+fn slots_end(module: &Module<'_>) -> u64 {
+    let links = module.link_symbols.values();
+    links
+        .filter(|link| link.kernel.is_none())
+        .filter(|link| {
+            link.definition
+                .is_some_and(|definition| module.symbols[definition].is_shared())
+        })
+        .filter_map(|link| Some(link.value?.saturating_add(link.size)))
+        .max()
+        .unwrap_or(0)
 }
 
 fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {

@@ -69,6 +69,9 @@ impl Header {
     }
 }
 
+/// The section of shared variables that belong to no kernel alone.
+pub(super) const MODULE_SHARED: &[u8] = b".nv_debug.shared";
+
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
@@ -312,13 +315,15 @@ impl<'data> Replay<'_, 'data> {
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
                 SymbolPlace::Undefined if symbol.is_shared() => {
-                    if !symbol.is_dynamic_shared() {
+                    // Dynamic shared memory: a symbol only with -g, but the section of shared variables.
+                    if symbol.is_dynamic_shared() {
+                        let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, 1);
+                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
+                    }
+                    if !self.shows_shared(link) {
                         continue;
                     }
-                    // Dynamic shared memory: no symbol, but the section of shared variables.
-                    let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, 1);
-                    self.named(b".nv_debug.shared", header, Content::ModuleShared, true);
-                    continue;
+                    true
                 }
                 // `.nv.ptx.const0.size`, which device runtime functions use: the loader's business, no symbol.
                 SymbolPlace::Undefined
@@ -333,7 +338,8 @@ impl<'data> Replay<'_, 'data> {
                     if lost || !self.symbol_section(section) {
                         continue;
                     }
-                    if symbol.is_shared() || symbol.is_compiler_constant() {
+                    let hidden = symbol.is_shared() && !self.shows_shared(link);
+                    if hidden || symbol.is_compiler_constant() {
                         continue;
                     }
                     symbol.bind == stb::GLOBAL
@@ -350,6 +356,11 @@ impl<'data> Replay<'_, 'data> {
                 self.out.local.push(OutSymbol::Link(link));
             }
         }
+    }
+
+    /// Whether the output has a symbol for a shared variable: with `-g`, if it has an address.
+    fn shows_shared(&self, link: LinkSymbolId) -> bool {
+        self.module.options.debug && self.module.link_symbols[link].value.is_some()
     }
 
     /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
@@ -464,10 +475,9 @@ impl<'data> Replay<'_, 'data> {
             if stay.next().is_none() {
                 continue;
             }
-            // All rows are RELA from sm_90 on, yet a row without addend leaves the other name, but for
-            // the row that creates the section.
-            let leaves_name =
-                is_rela && self.module.target.sm >= 90 && stay.any(|row| row.addend == 0);
+            // A row without addend leaves the other name (from sm_90 on all rows are RELA), but for the
+            // row that creates the section.
+            let leaves_name = is_rela && stay.any(|row| row.addend == 0);
             self.reloc_section(section.name, target, is_rela);
             if leaves_name {
                 let name = self.joined(".rel", target_name);
@@ -577,6 +587,20 @@ impl<'data> Replay<'_, 'data> {
             }
         }
     }
+}
+
+/// The output section that a shared variable lies in.
+pub(super) fn shared_output_of(
+    module: &Module<'_>,
+    out: &Created<'_>,
+    variable: LinkSymbolId,
+) -> Option<OutId> {
+    let Some(kernel) = module.link_symbols[variable].kernel else {
+        return out.by_name.get(MODULE_SHARED).copied();
+    };
+    let link = module.symbols[module.functions[kernel].symbol].link?;
+    let name = [b".nv.shared.", module.function_name(kernel)].concat();
+    out.by_function.get(&(link, name.as_slice())).copied()
 }
 
 /// The output section that an input section is part of.

@@ -36,7 +36,9 @@ use super::Created;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
+use super::creation::MODULE_SHARED;
 use super::creation::output_of;
+use super::creation::shared_output_of;
 use crate::analysis::counting_calls;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
@@ -177,6 +179,7 @@ impl<'data> Finish<'_, 'data> {
         let symbol = &self.module.symbols[row.first];
         symbol.is_function()
             || row.definition.is_some()
+            || symbol.is_shared()
             || matches!(
                 symbol.ty,
                 stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE
@@ -238,7 +241,12 @@ impl<'data> Finish<'_, 'data> {
         } else {
             symbol.bind
         };
+        let shared = symbol.is_shared().then(|| {
+            let section = shared_output_of(self.module, &self.out, link);
+            section.map_or(0, |id| self.section_index[id] as u16)
+        });
         let shndx = match symbol.place {
+            _ if let Some(index) = shared => index,
             SymbolPlace::Section(section) => output_of(self.module, &self.out, section)
                 .map_or(0, |id| self.section_index[id] as u16),
             SymbolPlace::Common => self
@@ -249,6 +257,14 @@ impl<'data> Finish<'_, 'data> {
             SymbolPlace::Absolute => SHN_ABS,
             SymbolPlace::Undefined | SymbolPlace::Reserved(_) => 0,
         };
+        // What a symbol of shared memory shows begins with the reserved block.
+        let reserved = match shared {
+            // Names of dynamic shared memory lack it if there is nothing else in their section (measured).
+            Some(_) if row.definition.is_some() || self.has_slots() => {
+                self.module.target.reserved_shared_size()
+            }
+            _ => 0,
+        };
         PlanSymbol {
             name_offset: self.out.symbol_names.add(symbol.name),
             info: bind << 4 | ty,
@@ -256,9 +272,16 @@ impl<'data> Finish<'_, 'data> {
             other: symbol.other & 0x1f,
             shndx,
             // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
-            value: row.value.unwrap_or(symbol.value),
+            value: row.value.unwrap_or(symbol.value).saturating_add(reserved),
             size: row.size,
         }
+    }
+
+    /// Whether shared variables lie in `.nv_debug.shared`.
+    fn has_slots(&self) -> bool {
+        let section = self.out.by_name.get(MODULE_SHARED);
+        section
+            .is_some_and(|id| self.sections[*id].size > self.module.target.reserved_shared_size())
     }
 
     fn fixed_sections(&mut self, first_global: u32) {

@@ -119,20 +119,16 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         };
         for variable in list_sort(list, &mut |a, b| before(a, b)) {
             let place = align_up(sizes[ordinal], variable.align);
-            module.link_symbols[variable.link].value = Some(place);
+            let link = &mut module.link_symbols[variable.link];
+            link.value = Some(place);
+            link.kernel = Some(kernels[ordinal].1);
             sizes[ordinal] = place + variable.size;
         }
     }
     dynamic(module, &uses, &kernels, &mut sizes);
     // Measured: one variable in a slot makes every kernel take the alignment of the merged section,
     // whoever uses the variable that needs it.
-    let slots_align = module
-        .sections
-        .iter()
-        .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
-        .map(|(_, row)| row.align)
-        .max()
-        .filter(|_| any_in_slots);
+    let slots_align = Some(merged_align(module)).filter(|_| any_in_slots);
     let declared = declares_dynamic(module);
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
@@ -171,6 +167,16 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
 
 /// Alignment in bytes of dynamic shared memory.
 pub const DYNAMIC_ALIGN: u64 = 16;
+
+/// The alignment in bytes of all `.nv_debug.shared` together.
+pub fn merged_align(module: &Module<'_>) -> u64 {
+    let sections = module.sections.iter();
+    sections
+        .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
+        .map(|(_, row)| row.align)
+        .max()
+        .unwrap_or(1)
+}
 
 /// Whether any object declares dynamic shared memory: an undefined shared variable without a size.
 pub fn declares_dynamic(module: &Module<'_>) -> bool {
@@ -232,7 +238,8 @@ fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
 }
 
 /// Dynamic shared memory begins behind what a kernel has, at a multiple of 16. A device function has
-/// one address for it, so the kernels that reach it move to the largest of theirs.
+/// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each name
+/// of it is a symbol with one value, so that all kernels that use the name move (measured).
 fn dynamic(
     module: &mut Module<'_>,
     uses: &Uses,
@@ -246,11 +253,22 @@ fn dynamic(
     }
     // Groups of kernels that share a device function: union by the smallest ordinal.
     let mut group: Vec<u32> = (0..sizes.len() as u32).collect();
-    for (_, users) in &uses.dynamic_functions {
+    let mut join = |users: &[u32]| {
         for pair in users.windows(2) {
             let (a, b) = (root(&mut group, pair[0]), root(&mut group, pair[1]));
             group[a.max(b) as usize] = a.min(b);
         }
+    };
+    for (_, users) in &uses.dynamic_functions {
+        join(users);
+    }
+    let named: Vec<LinkSymbolId> = if module.options.debug {
+        dynamic_names(module)
+    } else {
+        Vec::new()
+    };
+    for link in &named {
+        join(uses.of(*link));
     }
     let mut base = vec![0; sizes.len()];
     for ordinal in 0..sizes.len() as u32 {
@@ -273,6 +291,25 @@ fn dynamic(
         let address = base[root(&mut group, *kernel) as usize];
         module.functions[function].dynamic_shared = Some(address);
     }
+    for link in named {
+        // A name that no kernel reaches has address 0 (measured).
+        let address = match uses.of(link).first() {
+            Some(kernel) => base[root(&mut group, *kernel) as usize],
+            None => 0,
+        };
+        module.link_symbols[link].value = Some(address);
+    }
+}
+
+/// The names of dynamic shared memory.
+fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let links = module.link_symbols.iter();
+    links
+        .filter(|(_, link)| {
+            link.definition.is_none() && module.symbols[link.first].is_dynamic_shared()
+        })
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// The root of a group, with path halving.
