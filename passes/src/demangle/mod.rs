@@ -5,7 +5,7 @@
 //! blanks, `T1` for the first template parameter, `[lambda() (instance 1)]`, `<unnamed>`. What nvlink
 //! does not understand, such as names with internal linkage (`_ZL…`), stays as it is.
 //!
-//! [`Parser`] reads a name into a tree ([`ast`]), in which a substitution is the node that it stands
+//! `Parser` reads a name into a tree (`ast`), in which a substitution is the node that it stands
 //! for; [`print`] writes the tree. Reading takes time linear in the name; depth and length of the
 //! result are bounded, and a name beyond the bounds stays mangled.
 //!
