@@ -24,6 +24,9 @@ pub struct Function {
     /// Address of dynamic shared memory as this function's code sees it, if it uses any; set by
     /// `place-memory`.
     pub dynamic_shared: Option<u64>,
+    /// Whether its constant bank 0 ends with the slots of texture, sampler and surface headers;
+    /// kernels only, set by `place-memory`.
+    pub header_slots: bool,
 }
 
 /// The two forms of a function's code.

@@ -50,6 +50,7 @@ pub use note::Note;
 pub use object::Object;
 pub use object::ObjectState;
 pub use placement::BankPiece;
+pub use placement::HeaderSlot;
 pub use placement::SharedFrame;
 pub use plan::ElfPlan;
 pub use reloc::Patch;

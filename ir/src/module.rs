@@ -10,6 +10,7 @@ use crate::link_symbol::LinkSymbol;
 use crate::note::Note;
 use crate::object::Object;
 use crate::placement::BankPiece;
+use crate::placement::HeaderSlot;
 use crate::plan::ElfPlan;
 use crate::reloc::Patch;
 use crate::reloc::Reloc;
@@ -154,6 +155,8 @@ pub struct Module<'data> {
     pub link_symbols: PrimaryMap<LinkSymbolId, LinkSymbol>,
     /// Parts of kernels' constant banks; made by `place-memory`.
     pub bank_pieces: Vec<BankPiece>,
+    /// Slots of texture, sampler and surface headers, by offset; made by `place-memory`.
+    pub header_slots: Vec<HeaderSlot>,
     /// Output attribute lists; made by `merge-metadata`, added to by `propagate-resources`.
     pub merged_info: Vec<MergedInfo>,
     /// Output records of `.nv.compat`, in order; made by `merge-metadata`.

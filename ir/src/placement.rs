@@ -16,6 +16,16 @@ pub struct SharedFrame {
     pub present: bool,
 }
 
+/// The place of a texture, sampler or surface header in constant bank 0 of the kernels that use any
+/// (`relocs.md` section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderSlot {
+    /// The texture, sampler or surface.
+    pub symbol: LinkSymbolId,
+    /// Offset in bytes in the bank, the same for all kernels.
+    pub offset: u64,
+}
+
 /// A function's constants as part of a kernel's constant bank (`merge.md` section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankPiece {

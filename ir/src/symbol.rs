@@ -20,6 +20,11 @@ pub mod stt {
     pub const CUDA_SURFACE: u8 = 12;
     /// A variable, in relocatable objects.
     pub const CUDA_OBJECT: u8 = 13;
+
+    /// Whether it is a texture, sampler or surface reference.
+    pub const fn is_header(ty: u8) -> bool {
+        matches!(ty, CUDA_TEXTURE | CUDA_SAMPLER | CUDA_SURFACE)
+    }
 }
 
 /// `st_info` bindings.

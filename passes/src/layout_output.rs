@@ -118,6 +118,8 @@ enum Content {
     KernelShared(LinkSymbolId),
     /// `.nv_debug.shared`, of which only the name stays.
     ModuleShared,
+    /// Relocations for the header slots of a kernel's constant bank, an output section.
+    HeaderRelocs(OutId),
     /// Relocations of another output section.
     Relocs(OutId),
     /// `.nv.callgraph`.

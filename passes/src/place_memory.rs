@@ -5,9 +5,11 @@
 //!   `.nv.global`, last first.
 //! - Constants of device functions become part of the banks of the kernels that reach them
 //!   (`banks`, section 8).
+//! - Textures, samplers and surfaces get slots in constant bank 0 (`headers`).
 //! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
 
 mod banks;
+pub(crate) mod headers;
 pub(crate) mod shared;
 
 use cuweld_ir::LinkSymbolId;
@@ -63,6 +65,7 @@ impl Pass for PlaceMemory {
         // Symbols of constants take their values from the banks, so banks come first.
         if !module.options.relocatable {
             banks::place(module, cx.analyses.call_graph(module), &mut errors);
+            headers::place(module, cx.analyses.call_graph(module));
         }
         concatenate(module, cx);
         if !module.options.relocatable {

@@ -10,6 +10,7 @@
 //! Linear in the rows.
 
 use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
@@ -29,6 +30,8 @@ use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
@@ -123,6 +126,8 @@ enum TargetKind {
     /// A value that is known: a constant, a section, an object elsewhere. Shared variables too, but
     /// these are not in the output.
     Known { value: u64, emitted: bool },
+    /// A texture, sampler or surface with the offset of its slot.
+    Header { slot: u64 },
     /// Symbol 0, or an untyped symbol.
     Nothing,
     /// A weak object that nobody defines.
@@ -182,6 +187,30 @@ fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
     diagnostic
 }
 
+/// nvlink's words for a legacy branch that leaves its section.
+const PC_RELATIVE: &str = "PC relative branch address should be in the same section";
+
+/// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
+/// without needing a slot; the others are applied as if the symbol were 0 (`relocs.md` section 6).
+fn is_kept_against_headers(ty: u32) -> bool {
+    matches!(
+        ty,
+        0x01 | 0x02
+            | 0x0a
+            | 0x0b
+            | 0x0d
+            | 0x0e
+            | 0x2b
+            | 0x2c
+            | 0x38
+            | 0x39
+            | 0x46
+            | 0x47
+            | 0x4c..=0x53
+            | 0x66..=0x71
+    )
+}
+
 /// The contribution offset of a section in its output section.
 fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
@@ -193,6 +222,8 @@ struct Facts {
     losing_variables: Vec<(SectionId, u64, u64)>,
     /// Whether the code of each function has relocations.
     relocated: Vec<bool>,
+    /// Offset of the slot of each texture, sampler and surface, by link symbol.
+    slots: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
 impl Facts {
@@ -207,7 +238,9 @@ impl Facts {
                 relocated[owner.index()] = true;
             }
         }
+        let slots = module.header_slots.iter();
         Facts {
+            slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
             losing_variables: losing_variables(module),
             relocated,
         }
@@ -327,6 +360,18 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
             ),
             _ => keep(),
         },
+        TargetKind::Header { slot } => match reloc_type(ty) {
+            Some(row) if row.makes_slot => apply(slot),
+            Some(row) => match row.class {
+                RelocClass::FunctionDescriptor => descriptor(),
+                RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
+                RelocClass::Yield => Ok(RelocPlan::Drop),
+                RelocClass::Slot => apply(0),
+                RelocClass::Applied if !is_kept_against_headers(ty) => apply(0),
+                _ => keep(),
+            },
+            None => keep(),
+        },
         TargetKind::DeadFunction => match class {
             Some(RelocClass::Clear) => Ok(RelocPlan::Clear),
             Some(RelocClass::FunctionDescriptor) => descriptor(),
@@ -342,9 +387,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
         TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::UndefinedWeak => match class {
             None => Err(Refusal::Internal("unexpected NVRS")),
             Some(RelocClass::FunctionDescriptor) => descriptor(),
-            Some(RelocClass::PcRelative) => Err(Refusal::Internal(
-                "PC relative branch address should be in the same section",
-            )),
+            Some(RelocClass::PcRelative) => Err(Refusal::Internal(PC_RELATIVE)),
             Some(RelocClass::Driver) => match target {
                 TargetKind::Known { emitted: false, .. } => {
                     Err(Refusal::Internal("reference to deleted symbol"))
@@ -415,13 +458,14 @@ fn symbol_kind(
             TargetKind::Function
         });
     }
-    if matches!(
-        symbol.ty,
-        stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE
-    ) {
-        return Err(Refusal::Unsupported(
-            "texture, sampler and surface references",
-        ));
+    if stt::is_header(symbol.ty) {
+        let link = symbol.link.and_then(|link| facts.slots.get(&link));
+        return match link {
+            Some(slot) => Ok(TargetKind::Header { slot: *slot }),
+            None => Err(Refusal::Unsupported(
+                "texture, sampler and surface references in relocatable output",
+            )),
+        };
     }
     if symbol.ty == stt::NOTYPE {
         return Ok(TargetKind::Nothing);

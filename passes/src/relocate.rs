@@ -14,6 +14,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::symbol::stt;
 use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::reloc_type;
@@ -141,7 +142,11 @@ fn apply(
         value >> field.shift,
         in_place && !slice,
     );
-    let bank = constant_bank(module, reloc.target);
+    let bank = if row.makes_slot && is_header(module, reloc.target) {
+        0
+    } else {
+        constant_bank(module, reloc.target)
+    };
     match row.bank {
         BankField::None => {}
         BankField::At(bit) => push(bit, 5, bank, in_place),
@@ -150,6 +155,13 @@ fn apply(
             push(26, 1, bank >> 4, in_place);
         }
     }
+}
+
+/// Whether a relocation refers to a texture, sampler or surface, whose slots lie in bank 0.
+fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
+    target
+        .symbol()
+        .is_some_and(|symbol| stt::is_header(module.symbols[symbol].ty))
 }
 
 /// The bank number that nvlink derives from the type of the section that defines the target, without

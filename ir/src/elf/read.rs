@@ -323,6 +323,7 @@ impl<'data> Reader<'data> {
                         registers: 0,
                         shared: None,
                         dynamic_shared: None,
+                        header_slots: false,
                     });
                     Some(function)
                 }

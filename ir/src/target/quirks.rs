@@ -29,9 +29,36 @@ pub fn list_sort<T: Copy>(list: &[T], take: &mut impl FnMut(&T, &T) -> bool) -> 
     merged
 }
 
+/// Q01: what the list sort does to the slots of texture, sampler and surface headers, which it takes
+/// to be equal (`relocs.md` section 6). Of the two lists the one that got the last element goes first.
+///
+/// Runs in O(n log n).
+pub fn list_sort_equal<T: Copy>(list: &[T]) -> Vec<T> {
+    if list.len() < 2 {
+        return list.to_vec();
+    }
+    let half =
+        |skip: usize| -> Vec<T> { list.iter().copied().rev().skip(skip).step_by(2).collect() };
+    let mut sorted = list_sort_equal(&half(0));
+    sorted.extend(list_sort_equal(&half(1)));
+    sorted
+}
+
 #[cfg(test)]
 mod tests {
     use super::list_sort;
+    use super::list_sort_equal;
+
+    #[test]
+    fn slots_are_permuted_as_measured() {
+        let sorted = |n: usize| list_sort_equal(&(0..n).collect::<Vec<_>>());
+        assert_eq!(sorted(1), [0]);
+        assert_eq!(sorted(2), [1, 0]);
+        assert_eq!(sorted(3), [0, 2, 1]);
+        assert_eq!(sorted(4), [1, 3, 0, 2]);
+        assert_eq!(sorted(5), [4, 0, 2, 1, 3]);
+        assert_eq!(sorted(9), [0, 8, 4, 6, 2, 5, 1, 7, 3]);
+    }
 
     #[test]
     fn equal_elements_are_permuted_as_measured() {

@@ -2,6 +2,8 @@
 //!
 //! Bits count from the least significant bit of the little-endian word at `r_offset`.
 
+use crate::symbol::stt;
+
 /// What the linker does with a type where the symbol's kind lets it apply relocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocClass {
@@ -73,6 +75,16 @@ pub fn reloc_by_name(name: &str) -> Option<u32> {
         .iter()
         .position(|row| row.name == name)
         .map(|index| index as u32)
+}
+
+/// The type by which the driver fills the header slot of a texture, sampler or surface, by the type
+/// of its symbol; sm_100 and up have another one for samplers (`relocs.md` section 6).
+pub fn header_reloc_type(symbol_type: u8) -> u32 {
+    match symbol_type {
+        stt::CUDA_SURFACE => 0x34,
+        stt::CUDA_SAMPLER => 0x07,
+        _ => 0x06,
+    }
 }
 
 const fn field(bit: u8, width: u8, shift: u8) -> Option<Field> {

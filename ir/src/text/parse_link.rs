@@ -9,6 +9,7 @@ use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
 use crate::link_symbol::Liveness;
 use crate::placement::BankPiece;
+use crate::placement::HeaderSlot;
 use crate::reloc::Patch;
 use crate::table::EntityId;
 
@@ -17,6 +18,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn link_row(&mut self, word: &str) -> Parsed<bool> {
         match word {
             "bank-piece" => self.bank_piece()?,
+            "header-slot" => self.header_slot()?,
             "merged-info" => {
                 let function = if self.cursor.eat_word("none") {
                     None
@@ -111,6 +113,19 @@ impl Parser<'_, '_, '_> {
             section,
             offset,
         });
+        Ok(())
+    }
+
+    fn header_slot(&mut self) -> Parsed<()> {
+        let symbol = self.entity()?;
+        let mut offset = 0;
+        while let Some((position, key)) = self.cursor.field()? {
+            match key {
+                "offset" => offset = self.number_value()?,
+                _ => return Err(unknown(position, key, "offset")),
+            }
+        }
+        self.module.header_slots.push(HeaderSlot { symbol, offset });
         Ok(())
     }
 

@@ -208,6 +208,7 @@ impl<'data> Parser<'_, 'data, '_> {
         let (mut sass, mut sass_info, mut merc, mut merc_info) = (None, None, None, None);
         let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
         let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
+        let mut header_slots = false;
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "sass" => sass = Some(self.entity_value()?),
@@ -222,10 +223,11 @@ impl<'data> Parser<'_, 'data, '_> {
                 "registers" => registers = self.narrow_value()?,
                 "shared" => shared = Some(self.shared_frame()?),
                 "dynamic-shared" => dynamic_shared = Some(self.number_value()?),
+                "header-slots" => header_slots = true,
                 "object" => object = Some(self.entity_value()?),
                 _ => {
                     let known = "sass, sass-info, merc, merc-info, state, edges-count, registers, \
-                                 shared, dynamic-shared, object";
+                                 shared, dynamic-shared, header-slots, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -254,6 +256,7 @@ impl<'data> Parser<'_, 'data, '_> {
             registers,
             shared,
             dynamic_shared,
+            header_slots,
         });
         Ok(())
     }

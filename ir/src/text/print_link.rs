@@ -11,6 +11,7 @@ impl Printer<'_, '_> {
     pub(super) fn link(&mut self) {
         self.group("\nlink-symbols\n", Self::link_symbols);
         self.group("\nbank-pieces\n", Self::bank_pieces);
+        self.group("\nheader-slots\n", Self::header_slots);
         self.group("\nmerged\n", Self::merged);
         self.group("\npatches\n", Self::patches);
     }
@@ -69,6 +70,25 @@ impl Printer<'_, '_> {
             put!(self.out, " bank={} section=", row.bank);
             self.put_section(row.section);
             put!(self.out, " offset={:#x}\n", row.offset);
+        }
+    }
+
+    fn header_slots(&mut self) {
+        for row in &self.module.header_slots {
+            let first = self
+                .module
+                .link_symbols
+                .get(row.symbol)
+                .map(|link| link.first);
+            if first.is_some_and(|first| !self.shows_symbol(first)) {
+                continue;
+            }
+            put!(
+                self.out,
+                "  header-slot {} offset={:#x}\n",
+                row.symbol,
+                row.offset
+            );
         }
     }
 

@@ -219,6 +219,9 @@ impl Printer<'_, '_> {
             if let Some(address) = function.dynamic_shared {
                 put!(self.out, " dynamic-shared={address:#x}");
             }
+            if function.header_slots {
+                self.out.push_str(" header-slots");
+            }
             self.end_owned(function.object, object);
         }
     }

@@ -246,6 +246,7 @@ fn sample(arena: &Arena) -> Module<'_> {
                 present: true,
             }),
             dynamic_shared: chosen.then_some(0x70),
+            header_slots: chosen,
         });
     }
     for (index, plan) in [
@@ -385,6 +386,10 @@ fn sample(arena: &Arena) -> Module<'_> {
         bank: 3,
         section: s(10),
         offset: 8,
+    });
+    module.header_slots.push(HeaderSlot {
+        symbol: LinkSymbolId::new(1),
+        offset: 0x210,
     });
     let a = AttributeId::new;
     module.merged_info = vec![

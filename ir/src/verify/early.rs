@@ -107,6 +107,19 @@ fn not_placed(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::EarlyPlaced, place, "its shared memory is laid out");
         }
     }
+    for (id, function) in module.functions.iter() {
+        if function.header_slots {
+            let place = checker.function(id);
+            checker.report(Rule::EarlyPlaced, place, "it has header slots");
+        }
+    }
+    if !module.header_slots.is_empty() {
+        checker.report(
+            Rule::EarlyPlaced,
+            "header slot 0",
+            "there are slots of headers",
+        );
+    }
     if !module.bank_pieces.is_empty() {
         checker.report(
             Rule::EarlyPlaced,

@@ -192,6 +192,11 @@ fn link_rows(checker: &mut Checker<'_, '_>) {
             row.id(piece.section);
         });
     }
+    for (index, slot) in module.header_slots.iter().enumerate() {
+        row!(checker, format_args!("header slot {index}"), |row| {
+            row.id(slot.symbol);
+        });
+    }
     for (index, list) in module.merged_info.iter().enumerate() {
         row!(checker, format_args!("merged list {index}"), |row| {
             row.optional(list.function);

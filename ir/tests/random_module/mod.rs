@@ -269,6 +269,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 present: r.coin(),
             }),
             dynamic_shared: r.maybe(|r| r.number()),
+            header_slots: r.coin(),
         });
     }
     let target = |r: &mut Random| match r.below(3) {
@@ -365,6 +366,10 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
         kernel: r.id(n.functions),
         bank: r.number() as u8,
         section: r.id(n.sections),
+        offset: r.number(),
+    });
+    module.header_slots = r.list(rows, |r| HeaderSlot {
+        symbol: r.id(n.link_symbols),
         offset: r.number(),
     });
     module.merged_info = r.list(rows, |r| MergedInfo {

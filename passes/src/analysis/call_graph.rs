@@ -121,6 +121,27 @@ impl CallGraph {
     }
 }
 
+impl CallGraph {
+    /// Marks every node that can reach one that is marked by its link symbol, itself included.
+    pub fn reaching(&self, marked: &[bool]) -> Vec<bool> {
+        let mut of_component: Vec<bool> = Vec::with_capacity(self.components.nodes.len());
+        for members in &self.components.nodes {
+            let found = members.iter().any(|&node| {
+                marked.get(node as usize).copied().unwrap_or(false)
+                    || self.successors(node).any(|next| {
+                        let component = self.components.of_node[next as usize] as usize;
+                        of_component.get(component).copied().unwrap_or(false)
+                    })
+            });
+            of_component.push(found);
+        }
+        let component_of = self.components.of_node.iter();
+        component_of
+            .map(|component| of_component[*component as usize])
+            .collect()
+    }
+}
+
 fn node(module: &Module<'_>, reference: SymbolRef) -> Option<NodeIndex> {
     let link = module.symbols[reference.symbol()?].link?;
     Some(NodeIndex::new(link.index()))

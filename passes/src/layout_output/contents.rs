@@ -11,6 +11,7 @@ use super::Content;
 use super::Created;
 use super::constant_merge::ConstantMerge;
 use super::creation::output_of;
+use crate::place_memory::headers::SLOT_SIZE;
 use crate::place_memory::shared::DYNAMIC_ALIGN;
 use crate::place_memory::shared::declares_dynamic;
 use crate::place_memory::shared::merged_align;
@@ -44,6 +45,13 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                         section.pieces.push((piece.offset, piece.section));
                         section.size = section.size.max(end);
                     }
+                }
+                if bank == 0
+                    && module.functions[function].header_slots
+                    && let Some(last) = module.header_slots.last()
+                {
+                    let section = &mut out.sections[index];
+                    section.size = section.size.max(last.offset.saturating_add(SLOT_SIZE));
                 }
             }
             Content::KernelShared(link) => {

@@ -190,10 +190,12 @@ impl<'data> Replay<'_, 'data> {
         has_symbol: bool,
     ) -> OutId {
         self.out.section_names.add(name);
+        let mut header_relocs = None;
         if matches!(content, Content::Constants(_, 0)) {
-            // The name of the relocation section that texture slots would need.
+            // The relocation section of header slots; its name stays where there are none.
             let rel = self.joined(".rel", name);
             self.names(rel);
+            header_relocs = Some(rel);
         }
         self.out.symbol_names.add(name);
         let id = self.out.sections.len();
@@ -211,6 +213,24 @@ impl<'data> Replay<'_, 'data> {
         });
         if has_symbol {
             self.out.local.push(OutSymbol::Section(id));
+        }
+        if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
+            let kernel = self.module.link_function(link);
+            if kernel.is_some_and(|kernel| self.module.functions[kernel].header_slots) {
+                self.out.sections.push(OutSection {
+                    name: rel,
+                    ty: sht::REL,
+                    // No SHF_INFO_LINK, unlike that of other relocation sections (measured).
+                    flags: 0,
+                    align: 8,
+                    entsize: 16,
+                    content: Content::HeaderRelocs(id),
+                    size: self.module.header_slots.len() as u64 * 16,
+                    removed: false,
+                    pieces: Vec::new(),
+                    relocs: Vec::new(),
+                });
+            }
         }
         id
     }

@@ -27,6 +27,7 @@ use cuweld_ir::plan::PlanSegment;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::header_reloc_type;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
@@ -180,10 +181,7 @@ impl<'data> Finish<'_, 'data> {
         symbol.is_function()
             || row.definition.is_some()
             || symbol.is_shared()
-            || matches!(
-                symbol.ty,
-                stt::CUDA_TEXTURE | stt::CUDA_SAMPLER | stt::CUDA_SURFACE
-            )
+            || stt::is_header(symbol.ty)
             || toolkit::is_reserved_shared_symbol(symbol.name)
     }
 
@@ -363,6 +361,7 @@ impl<'data> Finish<'_, 'data> {
             Content::Prototypes => self.prototypes(),
             Content::RelAction => PlanContent::Bytes(&toolkit::REL_ACTION),
             Content::Relocs(_) => self.relocs(id),
+            Content::HeaderRelocs(_) => self.header_relocs(),
             _ => self.pieces(id),
         };
         let section = &self.sections[id];
@@ -417,7 +416,9 @@ impl<'data> Finish<'_, 'data> {
             Content::Constants(link, _)
             | Content::KernelShared(link)
             | Content::OfFunction(link) => (0, self.text_index(link)),
-            Content::Relocs(target) => (SYMTAB, self.section_index[target]),
+            Content::Relocs(target) | Content::HeaderRelocs(target) => {
+                (SYMTAB, self.section_index[target])
+            }
             _ => (0, 0),
         }
     }
@@ -575,6 +576,21 @@ impl<'data> Finish<'_, 'data> {
                 ty,
                 symbol,
                 addend,
+            });
+        }
+        PlanContent::Relocs(start..self.plan.relocs.len() as u32)
+    }
+
+    /// A relocation for every header slot, last slot first.
+    fn header_relocs(&mut self) -> PlanContent<'data> {
+        let start = self.plan.relocs.len() as u32;
+        for slot in self.module.header_slots.iter().rev() {
+            let first = self.module.link_symbols[slot.symbol].first;
+            self.plan.relocs.push(PlanReloc {
+                offset: slot.offset,
+                ty: header_reloc_type(self.module.symbols[first].ty),
+                symbol: self.symbol_index[slot.symbol.index()],
+                addend: 0,
             });
         }
         PlanContent::Relocs(start..self.plan.relocs.len() as u32)
