@@ -38,12 +38,16 @@ pub enum Phase {
     Resolved,
     /// It is known what is kept.
     Live,
+    /// Attribute lists, compatibility records and notes are merged.
+    Merged,
     /// Every value that a relocation can need is final.
     Placed,
     /// It is known what becomes of each relocation.
     Planned,
     /// The ELF plan is final.
     LaidOut,
+    /// Applied relocations are patches.
+    Relocated,
     /// The image is written.
     Emitted,
     /// The image was read again and agrees.
@@ -52,15 +56,17 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in order.
-    pub const ALL: [Phase; 10] = [
+    pub const ALL: [Phase; 12] = [
         Phase::Lowered,
         Phase::Classified,
         Phase::Selected,
         Phase::Resolved,
         Phase::Live,
+        Phase::Merged,
         Phase::Placed,
         Phase::Planned,
         Phase::LaidOut,
+        Phase::Relocated,
         Phase::Emitted,
         Phase::Checked,
     ];
@@ -73,9 +79,11 @@ impl Phase {
             Phase::Selected => "selected",
             Phase::Resolved => "resolved",
             Phase::Live => "live",
+            Phase::Merged => "merged",
             Phase::Placed => "placed",
             Phase::Planned => "planned",
             Phase::LaidOut => "laid-out",
+            Phase::Relocated => "relocated",
             Phase::Emitted => "emitted",
             Phase::Checked => "checked",
         }

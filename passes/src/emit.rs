@@ -23,7 +23,7 @@ impl Pass for Emit {
     }
 
     fn requires(&self) -> Phase {
-        Phase::LaidOut
+        Phase::Relocated
     }
 
     fn establishes(&self) -> Option<Phase> {

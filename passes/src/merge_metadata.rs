@@ -51,6 +51,10 @@ impl Pass for MergeMetadata {
         Phase::Live
     }
 
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Merged)
+    }
+
     fn preserves(&self) -> Preserved {
         Preserved::ALL
     }

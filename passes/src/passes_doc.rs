@@ -82,7 +82,7 @@ mod tests {
             &text[table..],
             "| pass | requires | establishes | |\n|---|---|---|---|\n\
              | [callgraph-dce](#callgraph-dce) | resolved | live | A pass for tests |\n\
-             | [relocate](#relocate) | laid-out |  | A pass for tests |\n\
+             | [relocate](#relocate) | laid-out | relocated | A pass for tests |\n\
              \n## callgraph-dce\n\nA pass for tests.\n\nDead code.\n\nMore.\n\
              \n| option | takes | default | |\n|---|---|---|---|\n\
              | `roots` | 'kernels' or 'all' | `kernels` | What keeps functions. |\n\

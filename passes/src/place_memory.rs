@@ -45,7 +45,7 @@ impl Pass for PlaceMemory {
     }
 
     fn requires(&self) -> Phase {
-        Phase::Live
+        Phase::Merged
     }
 
     fn establishes(&self) -> Option<Phase> {

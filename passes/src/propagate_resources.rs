@@ -49,7 +49,7 @@ impl Pass for PropagateResources {
     }
 
     fn requires(&self) -> Phase {
-        Phase::Live
+        Phase::Merged
     }
 
     fn preserves(&self) -> Preserved {

@@ -42,6 +42,10 @@ impl Pass for Relocate {
         Phase::LaidOut
     }
 
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Relocated)
+    }
+
     fn preserves(&self) -> Preserved {
         Preserved::ALL
     }

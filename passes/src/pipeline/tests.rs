@@ -85,14 +85,14 @@ fn a_good_order_is_taken() {
     let resolved = resolve_text(&format!("{TO_LIVE}{{roots=all}},merge-metadata")).unwrap();
     assert_eq!(
         (resolved.start(), resolved.end()),
-        (Phase::Lowered, Phase::Live)
+        (Phase::Lowered, Phase::Merged)
     );
     assert_eq!(
         text_form::print(&resolved.to_pipeline()),
         format!("{TO_LIVE}{{roots=all}},merge-metadata")
     );
     assert_eq!(resolve_text("").unwrap().steps().len(), 0);
-    let later = resolve_with("place-memory", &Files(&[]), Phase::Live).unwrap();
+    let later = resolve_with("place-memory", &Files(&[]), Phase::Merged).unwrap();
     assert_eq!(later.end(), Phase::Placed);
 }
 
@@ -164,8 +164,8 @@ fn a_pass_before_its_phase_is_refused() {
     );
     assert_eq!(
         refusal("nothing,emit"),
-        "--passes:1:9: pass 'emit' (step 2) requires phase 'laid-out', but at the start the \
-         module is only 'lowered'; 'layout-output', which establishes it, is not in the pipeline"
+        "--passes:1:9: pass 'emit' (step 2) requires phase 'relocated', but at the start the \
+         module is only 'lowered'; 'relocate', which establishes it, is not in the pipeline"
     );
     assert_eq!(
         refusal("classify[debug],select-objects"),
@@ -183,7 +183,7 @@ fn a_pass_before_its_phase_is_refused() {
         resolve(&pipeline, &lone, &Embedded, facts(false), Phase::Planned)
             .unwrap_err()
             .to_string(),
-        "pass 'emit' (step 1) requires phase 'laid-out', but at the start the module is only \
+        "pass 'emit' (step 1) requires phase 'relocated', but at the start the module is only \
          'planned'; no known pass establishes it"
     );
 }
@@ -275,8 +275,8 @@ fn errors_of_included_pipelines_point_into_them() {
     };
     assert_eq!(
         message("@wrong"),
-        "wrong.toml:3:7: pass 'emit' (step 1) requires phase 'laid-out', but at the start the \
-         module is only 'lowered'; 'layout-output', which establishes it, is not in the pipeline"
+        "wrong.toml:3:7: pass 'emit' (step 1) requires phase 'relocated', but at the start the \
+         module is only 'lowered'; 'relocate', which establishes it, is not in the pipeline"
     );
     assert!(
         message("@broken").starts_with("broken.toml:1:"),
