@@ -17,6 +17,70 @@ pub enum Expect {
     Deviation,
 }
 
+/// What a case is about: the headings of `docs/SUPPORT.md`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topic {
+    /// Which files are taken, and what of them.
+    Inputs,
+    /// What a name stands for.
+    Symbols,
+    /// What stays in the output.
+    Liveness,
+    /// Global and constant data.
+    Data,
+    /// Shared memory.
+    SharedMemory,
+    /// Registers, barriers, stack and what else travels up the call graph.
+    Resources,
+    /// Relocations, textures.
+    Relocations,
+    /// `-g`, `-lineinfo`.
+    Debug,
+    /// `-r` and its output as input.
+    Relocatable,
+    /// What options do.
+    Options,
+    /// All else.
+    #[default]
+    Further,
+}
+
+#[allow(dead_code, reason = "only the runner for docs/SUPPORT.md needs it")]
+impl Topic {
+    /// All topics, in the order of the page.
+    pub const ALL: [Topic; 11] = [
+        Topic::Inputs,
+        Topic::Symbols,
+        Topic::Liveness,
+        Topic::Data,
+        Topic::SharedMemory,
+        Topic::Resources,
+        Topic::Relocations,
+        Topic::Debug,
+        Topic::Relocatable,
+        Topic::Options,
+        Topic::Further,
+    ];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Topic::Inputs => "Inputs",
+            Topic::Symbols => "Symbols",
+            Topic::Liveness => "Liveness",
+            Topic::Data => "Global and constant data",
+            Topic::SharedMemory => "Shared memory",
+            Topic::Resources => "Registers, barriers, stack",
+            Topic::Relocations => "Relocations",
+            Topic::Debug => "Debug information",
+            Topic::Relocatable => "Relocatable output",
+            Topic::Options => "Options",
+            Topic::Further => "Further cases",
+        }
+    }
+}
+
 /// `case.toml`. `{arch}` in any string stands for the target.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +93,9 @@ pub struct Case {
     pub folder: PathBuf,
     /// What the case shows, in a sentence.
     pub summary: String,
+    /// What it is about.
+    #[serde(default)]
+    pub topic: Topic,
     /// Targets it runs for.
     pub arch: Vec<String>,
     /// Inputs in link order.
