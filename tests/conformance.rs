@@ -41,6 +41,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                     trials.push(Trial::test(name, trial));
                 }
             }
+            for case in Case::live()? {
+                for arch in case.arch.clone() {
+                    let (case, tools) = (case.clone(), tools.clone());
+                    trials.push(Trial::test(
+                        format!("live/{}/{arch}", case.name),
+                        move || live(&case, &arch, &tools),
+                    ));
+                }
+            }
             for seed in seeds()? {
                 let tools = tools.clone();
                 trials.push(Trial::test(format!("seed/{seed}"), move || {
@@ -96,6 +105,24 @@ fn against(
         output: theirs.output,
     };
     compare(&ours, &expected)
+}
+
+/// Builds the inputs of a case of `tests/live` and links them with both.
+fn live(case: &Case, arch: &str, tools: &Path) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    run(
+        Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/bless"))
+            .args(["--live".as_ref(), folder.path()])
+            .args(["--arch", arch, &case.name]),
+    )?;
+    let nvlink = Linker::nvlink(tools.join("nvlink"));
+    let folder = folder.path().join(&case.name);
+    Ok(against(
+        &nvlink,
+        &Linker::ours(),
+        &folder,
+        &case.arguments(arch),
+    )?)
 }
 
 /// Makes program number `seed`, compiles it and links it with both.

@@ -128,9 +128,19 @@ pub struct Case {
 }
 
 impl Case {
-    /// All cases, sorted by name.
+    /// All cases of `tests/links`, sorted by name.
     pub fn all() -> Result<Vec<Self>, Box<dyn Error>> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
+        Self::in_folder("tests/links")
+    }
+
+    /// The cases of `tests/live`, whose inputs hold NVIDIA's device code and are made for each run.
+    #[allow(dead_code, reason = "only live conformance has the tools")]
+    pub fn live() -> Result<Vec<Self>, Box<dyn Error>> {
+        Self::in_folder("tests/live")
+    }
+
+    fn in_folder(folder: &str) -> Result<Vec<Self>, Box<dyn Error>> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let mut cases = Vec::new();
         for entry in std::fs::read_dir(root)? {
             let folder = entry?.path();
