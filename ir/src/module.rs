@@ -105,7 +105,7 @@ pub struct LinkOptions {
     pub debug: bool,
     /// The options as the tool note records them (`nvinfo.md` section 5).
     pub recorded_options: String,
-    /// Base name of the output, recorded with `-g`.
+    /// Base name of the output, if it is recorded (`-g`, `--verbose-tkinfo`).
     pub output_name: String,
     /// Record nvlink 13.0.88 as the tool instead of ourselves.
     pub stamp_nvlink: bool,
@@ -125,6 +125,18 @@ pub struct LinkOptions {
     pub preserve_relocs: bool,
     /// `-keep-system-libraries`.
     pub keep_system_libraries: bool,
+    /// `-suppress-debug-info`: with `-g`, shared variables have no symbols.
+    pub suppress_debug_info: bool,
+    /// `--force-rela`: relocations without addend get one, what the field holds.
+    pub force_rela: bool,
+    /// `--reserve-null-pointer`: no shared variable is at address 0.
+    pub reserve_null_pointer: bool,
+    /// `-allow-undefined-globals`: undefined variables in global memory are left to the driver.
+    pub allow_undefined_globals: bool,
+    /// `-disable-smem-reservation=true`: shared memory has no reserved block.
+    pub disable_shared_reservation: bool,
+    /// `-tool-name`: who the tool note says has linked, if given.
+    pub tool_name: Option<String>,
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,
@@ -186,6 +198,20 @@ impl<'data> Module<'data> {
             target,
             options,
             ..Default::default()
+        }
+    }
+
+    /// Whether the output has symbols of shared variables.
+    pub fn shows_shared_variables(&self) -> bool {
+        self.options.debug && !self.options.suppress_debug_info
+    }
+
+    /// The bytes of shared memory that are reserved at the beginning of what a kernel has.
+    pub fn reserved_shared_size(&self) -> u64 {
+        if self.options.disable_shared_reservation {
+            0
+        } else {
+            self.target.reserved_shared_size()
         }
     }
 

@@ -105,6 +105,11 @@ impl Symbol<'_> {
         !self.is_function() && self.other & 0xe0 == sto::SHARED
     }
 
+    /// Whether it is a variable in global memory.
+    pub fn is_global_memory(&self) -> bool {
+        !self.is_function() && self.other & 0xe0 == sto::GLOBAL
+    }
+
     /// Whether it declares dynamic shared memory.
     pub fn is_dynamic_shared(&self) -> bool {
         self.is_shared() && self.is_undefined() && self.size == 0

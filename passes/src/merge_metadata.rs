@@ -316,11 +316,6 @@ fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
 
 fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
-    let object_name = if options.debug {
-        options.output_name.as_str()
-    } else {
-        ""
-    };
     let (tool, version, branch) = if options.stamp_nvlink {
         (
             toolkit::STAMP_TOOL,
@@ -335,8 +330,8 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
         )
     };
     let own = tool_info(
-        object_name,
-        tool,
+        &options.output_name,
+        options.tool_name.as_deref().unwrap_or(tool),
         version,
         branch,
         &options.recorded_options,

@@ -26,7 +26,10 @@ use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::Field;
 use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::RelocType;
+use cuweld_ir::target::relocs::addend_field;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
@@ -257,6 +260,16 @@ fn dynamic_shared(module: &Module<'_>, section: SectionId, named: Option<u64>) -
         .unwrap_or(u64::MAX)
 }
 
+/// What the field of a relocation without addend holds: the addend that `--force-rela` gives it, in
+/// units of the field (measured).
+fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
+    let bytes = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| module.sections[section].bytes().get(offset..))
+        .unwrap_or(&[]);
+    field.read(bytes) as i64
+}
+
 /// The bytes that losing definitions of variables occupy, sorted. nvlink leaves the bytes in place
 /// but drops the relocations that lie in them (measured: vtables that several objects define).
 fn losing_variables(module: &Module<'_>) -> Vec<(SectionId, u64, u64)> {
@@ -317,15 +330,28 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
         _ => 0,
     };
     // A REL row against a moved section loses its in-place addend (`relocs.md` section 2).
-    let rela = is_rela || moved != 0;
+    let has_addend = is_rela || moved != 0;
+    let rela = has_addend || module.options.force_rela;
+    let forced = rela && !has_addend;
+    let in_place = match addend_field(ty) {
+        Some(field) if forced => in_place_addend(module, patched, reloc.offset, field),
+        _ => 0,
+    };
     let addend = if rela {
-        reloc.addend.wrapping_add(moved as i64)
+        reloc
+            .addend
+            .wrapping_add(moved as i64)
+            .wrapping_add(in_place)
     } else {
         0
     };
     let in_range = reloc.offset < module.sections[patched].size();
     let keep = || {
-        if in_range {
+        if forced && addend_field(ty).is_none() {
+            Err(Refusal::Unsupported(
+                "--force-rela with an addend in the field of this type",
+            ))
+        } else if in_range {
             Ok(RelocPlan::Keep { ty, addend, rela })
         } else {
             Err(Refusal::Internal("relocation is past end of offset"))
@@ -334,10 +360,16 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
     let apply = |value: u64| {
         if in_range {
             let value = value.wrapping_add(reloc.addend as u64);
+            let partial = |row: &RelocType| row.field.is_some_and(|field| field.shift != 0);
+            if in_place != 0 && reloc_type(ty).is_some_and(partial) {
+                return Err(Refusal::Unsupported(
+                    "--force-rela with an addend in a field that has a part of the value",
+                ));
+            }
             Ok(RelocPlan::Apply {
                 ty,
                 value,
-                in_place: !rela,
+                in_place: !has_addend,
             })
         } else {
             Err(Refusal::Internal("reloc address not found"))

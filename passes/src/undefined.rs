@@ -14,13 +14,14 @@ use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
 
 /// Whether an undefined symbol needs a definition.
-fn needs_definition(symbol: &Symbol<'_>) -> bool {
+fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
     let name = symbol.name;
     match symbol.ty {
         _ if symbol.bind != stb::GLOBAL => false,
         stt::FUNC => !toolkit::is_system_function(name),
         stt::OBJECT | stt::CUDA_OBJECT => {
-            !symbol.is_shared()
+            !(allow_globals && symbol.is_global_memory())
+                && !symbol.is_shared()
                 && !toolkit::is_unified_table_symbol(name)
                 && !toolkit::is_reserved_shared_symbol(name)
         }
@@ -33,7 +34,10 @@ pub(crate) fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> 
     let mut found = false;
     for (id, link) in module.link_symbols.iter() {
         let symbol = &module.symbols[link.first];
-        if link.definition.is_some() || !link.live.is_live() || !needs_definition(symbol) {
+        if link.definition.is_some()
+            || !link.live.is_live()
+            || !needs_definition(symbol, module.options.allow_undefined_globals)
+        {
             continue;
         }
         found = true;

@@ -36,6 +36,19 @@ pub struct Field {
     pub shift: u8,
 }
 
+impl Field {
+    /// What the field holds, not shifted; `bytes` begin at the place of the relocation.
+    pub fn read(self, bytes: &[u8]) -> u64 {
+        let word = bytes
+            .iter()
+            .take(16)
+            .rev()
+            .fold(0, |word: u128, byte| word << 8 | u128::from(*byte));
+        let mask = u64::MAX.unbounded_shr(64 - u32::from(self.width).min(64));
+        word.unbounded_shr(self.bit.into()) as u64 & mask
+    }
+}
+
 /// Where a constant bank number goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankField {
@@ -84,6 +97,21 @@ pub fn header_reloc_type(symbol_type: u8) -> u32 {
         stt::CUDA_SURFACE => 0x34,
         stt::CUDA_SAMPLER => 0x07,
         _ => 0x06,
+    }
+}
+
+/// The field that holds the addend of a type without one, for types of which it is a single field
+/// that was measured; bits from their names and with `--force-rela`.
+pub fn addend_field(ty: u32) -> Option<Field> {
+    match ty {
+        0x03 => field(0, 32, 0),
+        0x04 => field(0, 64, 0),
+        0x3a => field(34, 47, 0),
+        0x54..=0x5b => field(0, 8, 0),
+        _ => {
+            let row = reloc_type(ty)?;
+            row.field.filter(|_| row.bank == BankField::None)
+        }
     }
 }
 

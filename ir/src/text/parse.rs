@@ -235,6 +235,11 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "suppress-stack-size-warning" => Some(&mut options.suppress_stack_size_warning),
             "preserve-relocs" => Some(&mut options.preserve_relocs),
             "keep-system-libraries" => Some(&mut options.keep_system_libraries),
+            "suppress-debug-info" => Some(&mut options.suppress_debug_info),
+            "force-rela" => Some(&mut options.force_rela),
+            "reserve-null-pointer" => Some(&mut options.reserve_null_pointer),
+            "allow-undefined-globals" => Some(&mut options.allow_undefined_globals),
+            "disable-shared-reservation" => Some(&mut options.disable_shared_reservation),
             "strict" => Some(&mut options.strict),
             _ => None,
         };
@@ -245,6 +250,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         let text = match word {
             "recorded-options" => Some(&mut options.recorded_options),
             "output-name" => Some(&mut options.output_name),
+            "tool-name" => Some(options.tool_name.insert(String::new())),
             _ => None,
         };
         if let Some(text) = text {

@@ -111,6 +111,14 @@ impl<'m, 'data> Printer<'m, 'data> {
             ),
             (options.preserve_relocs, "preserve-relocs"),
             (options.keep_system_libraries, "keep-system-libraries"),
+            (options.suppress_debug_info, "suppress-debug-info"),
+            (options.force_rela, "force-rela"),
+            (options.reserve_null_pointer, "reserve-null-pointer"),
+            (options.allow_undefined_globals, "allow-undefined-globals"),
+            (
+                options.disable_shared_reservation,
+                "disable-shared-reservation",
+            ),
             (options.strict, "strict"),
         ] {
             if set {
@@ -126,6 +134,11 @@ impl<'m, 'data> Printer<'m, 'data> {
                 put_quoted(out, text.as_bytes());
                 out.push('\n');
             }
+        }
+        if let Some(name) = &options.tool_name {
+            put!(out, "  option tool-name ");
+            put_quoted(out, name.as_bytes());
+            out.push('\n');
         }
         for (list, word) in [
             (&options.kernels_used, "kernels-used"),

@@ -125,6 +125,12 @@ fn sample(arena: &Arena) -> Module<'_> {
             suppress_stack_size_warning: true,
             preserve_relocs: true,
             keep_system_libraries: true,
+            suppress_debug_info: true,
+            force_rela: true,
+            reserve_null_pointer: true,
+            allow_undefined_globals: true,
+            disable_shared_reservation: true,
+            tool_name: Some("a tool".to_owned()),
             strict: true,
         },
     );

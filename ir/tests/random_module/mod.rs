@@ -164,6 +164,12 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             suppress_stack_size_warning: r.coin(),
             preserve_relocs: r.coin(),
             keep_system_libraries: r.coin(),
+            suppress_debug_info: r.coin(),
+            force_rela: r.coin(),
+            reserve_null_pointer: r.coin(),
+            allow_undefined_globals: r.coin(),
+            disable_shared_reservation: r.coin(),
+            tool_name: r.coin().then(|| r.text()),
             strict: r.coin(),
         },
     );

@@ -76,7 +76,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         .filter_map(|function| function.shared);
     let slots_align = frames.map(|frame| frame.slots_align).max().unwrap_or(1);
     let dynamic = declares_dynamic(module) && slots_align <= DYNAMIC_ALIGN;
-    let slots = if module.options.debug {
+    let slots = if module.shows_shared_variables() {
         slots_end(module)
     } else {
         0
@@ -85,10 +85,10 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         if section.content == Content::ModuleShared {
             section.removed = !dynamic && slots == 0;
             section.align = DYNAMIC_ALIGN;
-            if module.options.debug {
+            if module.shows_shared_variables() {
                 let of_slots = if slots > 0 { merged_align(module) } else { 1 };
                 section.align = if dynamic { DYNAMIC_ALIGN } else { 1 }.max(of_slots);
-                section.size = slots.saturating_add(module.target.reserved_shared_size());
+                section.size = slots.saturating_add(module.reserved_shared_size());
             }
         }
     }

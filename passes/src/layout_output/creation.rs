@@ -193,7 +193,8 @@ impl<'data> Replay<'_, 'data> {
         let mut header_relocs = None;
         if matches!(content, Content::Constants(_, 0)) {
             // The relocation section of header slots; its name stays where there are none.
-            let rel = self.joined(".rel", name);
+            let rela = self.module.options.force_rela;
+            let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
             self.names(rel);
             header_relocs = Some(rel);
         }
@@ -380,7 +381,7 @@ impl<'data> Replay<'_, 'data> {
 
     /// Whether the output has a symbol for a shared variable: with `-g`, if it has an address.
     fn shows_shared(&self, link: LinkSymbolId) -> bool {
-        self.module.options.debug && self.module.link_symbols[link].value.is_some()
+        self.module.shows_shared_variables() && self.module.link_symbols[link].value.is_some()
     }
 
     /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
@@ -504,9 +505,10 @@ impl<'data> Replay<'_, 'data> {
                 self.names(name);
             }
             if !is_rela
-                && rows
-                    .iter()
-                    .any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. }))
+                && (self.module.options.force_rela
+                    || rows
+                        .iter()
+                        .any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. })))
             {
                 let name = self.joined(".rela", target_name);
                 self.reloc_section(name, target, true);

@@ -182,6 +182,7 @@ impl<'data> Finish<'_, 'data> {
             || row.definition.is_some()
             || symbol.is_shared()
             || stt::is_header(symbol.ty)
+            || self.module.options.allow_undefined_globals && symbol.is_global_memory()
             || toolkit::is_reserved_shared_symbol(symbol.name)
     }
 
@@ -259,7 +260,7 @@ impl<'data> Finish<'_, 'data> {
         let reserved = match shared {
             // Names of dynamic shared memory lack it if there is nothing else in their section (measured).
             Some(_) if row.definition.is_some() || self.has_slots() => {
-                self.module.target.reserved_shared_size()
+                self.module.reserved_shared_size()
             }
             _ => 0,
         };
@@ -278,8 +279,7 @@ impl<'data> Finish<'_, 'data> {
     /// Whether shared variables lie in `.nv_debug.shared`.
     fn has_slots(&self) -> bool {
         let section = self.out.by_name.get(MODULE_SHARED);
-        section
-            .is_some_and(|id| self.sections[*id].size > self.module.target.reserved_shared_size())
+        section.is_some_and(|id| self.sections[*id].size > self.module.reserved_shared_size())
     }
 
     fn fixed_sections(&mut self, first_global: u32) {

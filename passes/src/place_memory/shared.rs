@@ -99,7 +99,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             bits[index / 64] |= 1 << (index % 64);
         }
     }
-    let mut end = 0;
+    let null = null_size(module);
+    let mut end = null;
     let mut sizes = vec![0u64; kernels.len()];
     for slot in &mut slots {
         slot.offset = align_up(end, slot.align);
@@ -118,7 +119,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             a.align > b.align || a.align == b.align && a.size <= b.size
         };
         for variable in list_sort(list, &mut |a, b| before(a, b)) {
-            let place = align_up(sizes[ordinal], variable.align);
+            let place = align_up(sizes[ordinal].max(null), variable.align);
             let link = &mut module.link_symbols[variable.link];
             link.value = Some(place);
             link.kernel = Some(kernels[ordinal].1);
@@ -152,7 +153,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         // nvlink tells kernels with dynamic shared memory by their alignment (measured).
         let present = size > 0 || declared && align >= DYNAMIC_ALIGN;
         let reserved = if present {
-            module.target.reserved_shared_size()
+            module.reserved_shared_size()
         } else {
             0
         };
@@ -163,6 +164,12 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             present,
         });
     }
+}
+
+/// Bytes at the beginning of shared memory that nothing may have: one with `--reserve-null-pointer`
+/// (measured).
+fn null_size(module: &Module<'_>) -> u64 {
+    u64::from(module.options.reserve_null_pointer)
 }
 
 /// Alignment in bytes of dynamic shared memory.
@@ -246,9 +253,10 @@ fn dynamic(
     kernels: &[(LinkSymbolId, FunctionId)],
     sizes: &mut [u64],
 ) {
+    let null = null_size(module);
     for (ordinal, size) in sizes.iter_mut().enumerate() {
         if uses.dynamic[ordinal] {
-            *size = align_up(*size, DYNAMIC_ALIGN);
+            *size = align_up((*size).max(null), DYNAMIC_ALIGN);
         }
     }
     // Groups of kernels that share a device function: union by the smallest ordinal.
@@ -262,7 +270,7 @@ fn dynamic(
     for (_, users) in &uses.dynamic_functions {
         join(users);
     }
-    let named: Vec<LinkSymbolId> = if module.options.debug {
+    let named: Vec<LinkSymbolId> = if module.shows_shared_variables() {
         dynamic_names(module)
     } else {
         Vec::new()

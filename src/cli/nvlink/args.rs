@@ -10,6 +10,7 @@ use super::options::OptionId;
 use super::parse::LowArgs;
 use super::recorded::recorded_object_name;
 use super::recorded::recorded_options;
+use super::value::Value;
 use super::value::lossy;
 use crate::driver::Controls;
 use crate::input::CpuArch;
@@ -52,7 +53,7 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 13] = [
+        let flags: [(Id, &'static str); 10] = [
             (Id::RelocatableLink, "-r"),
             (Id::Verbose, "-v"),
             (Id::PreserveRelocs, "-preserve-relocs"),
@@ -62,9 +63,6 @@ impl NvlinkArgs {
             (Id::Dlto, "-dlto"),
             (Id::EmitPtx, "-emit-ptx"),
             (Id::UidxFile, "--uidx-file"),
-            (Id::ForceRela, "--force-rela"),
-            (Id::AllowUndefinedGlobals, "-allow-undefined-globals"),
-            (Id::ReserveNullPointer, "--reserve-null-pointer"),
             (Id::Time, "-time"),
         ];
         let virtual_target = is_virtual.then_some("-arch=compute_*");
@@ -99,6 +97,13 @@ impl NvlinkArgs {
                 suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
                 preserve_relocs: low.given(Id::PreserveRelocs),
                 keep_system_libraries: low.given(Id::KeepSystemLibraries),
+                suppress_debug_info: low.given(Id::SuppressDebugInfo),
+                force_rela: low.given(Id::ForceRela),
+                reserve_null_pointer: low.given(Id::ReserveNullPointer),
+                allow_undefined_globals: low.given(Id::AllowUndefinedGlobals),
+                disable_shared_reservation: low.value(Id::DisableSmemReservation)
+                    == Some(&Value::Boolean(true)),
+                tool_name: text(Id::ToolName),
                 strict: low.given(Id::CuweldStrict),
             },
             unsupported,

@@ -12,7 +12,7 @@ use super::value::Value;
 ///
 /// Bytes rather than text, since a path need not be UTF-8 and is recorded verbatim.
 pub fn recorded_options(low: &LowArgs) -> Vec<u8> {
-    let debug = low.given(OptionId::Debug);
+    let debug = names_files(low);
     let mut record = Vec::new();
     if debug && !low.inputs.is_empty() {
         let names: Vec<&[u8]> = low.inputs.iter().map(|input| base_name(input)).collect();
@@ -49,8 +49,16 @@ pub fn recorded_options(low: &LowArgs) -> Vec<u8> {
 /// The file name that the record gives to the output: its base name in a debug link, else nothing.
 pub fn recorded_object_name(low: &LowArgs) -> &[u8] {
     match low.text(OptionId::OutputFile) {
-        Some(output) if low.given(OptionId::Debug) => base_name(output),
+        Some(output) if names_files(low) => base_name(output),
         _ => b"",
+    }
+}
+
+/// Whether files are recorded by name: in a debug link, unless `--verbose-tkinfo` says otherwise.
+fn names_files(low: &LowArgs) -> bool {
+    match low.value(OptionId::VerboseTkinfo) {
+        Some(Value::Boolean(names)) => *names,
+        _ => low.given(OptionId::Debug),
     }
 }
 

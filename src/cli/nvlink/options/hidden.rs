@@ -18,7 +18,7 @@ const fn hidden(
         .recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 11] = [
+pub(super) const OPTIONS: [OptionSpec; 12] = [
     hidden(
         OptionId::Shared,
         "shared",
@@ -79,6 +79,12 @@ pub(super) const OPTIONS: [OptionSpec; 11] = [
         "force-whole-lto",
         ValueKind::Flag,
         "Optimise all of the program at link time.",
+    ),
+    hidden(
+        OptionId::VerboseTkinfo,
+        "verbose-tkinfo",
+        ValueKind::Boolean,
+        "Record the names of inputs and output, as -g does, or do not.",
     ),
     hidden(
         OptionId::ToolName,

@@ -69,6 +69,7 @@ pub enum OptionId {
     SyscallConstOffset,
     ForcePartialLto,
     ForceWholeLto,
+    VerboseTkinfo,
     ToolName,
     CuweldStamp,
     CuweldExplain,
