@@ -218,15 +218,20 @@ impl<'data> Replay<'_, 'data> {
         if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
             let kernel = self.module.link_function(link);
             if kernel.is_some_and(|kernel| self.module.functions[kernel].header_slots) {
+                // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
+                let (ty, flags, entsize) = if self.module.options.force_rela {
+                    (sht::RELA, shf::INFO_LINK, 24)
+                } else {
+                    (sht::REL, 0, 16)
+                };
                 self.out.sections.push(OutSection {
                     name: rel,
-                    ty: sht::REL,
-                    // No SHF_INFO_LINK, unlike that of other relocation sections (measured).
-                    flags: 0,
+                    ty,
+                    flags,
                     align: 8,
-                    entsize: 16,
+                    entsize,
                     content: Content::HeaderRelocs(id),
-                    size: self.module.header_slots.len() as u64 * 16,
+                    size: (self.module.header_slots.len() as u64).saturating_mul(entsize),
                     removed: false,
                     pieces: Vec::new(),
                     relocs: Vec::new(),
