@@ -20,10 +20,11 @@ fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
         _ if symbol.bind != stb::GLOBAL => false,
         stt::FUNC => !toolkit::is_system_function(name),
         stt::OBJECT | stt::CUDA_OBJECT => {
-            !(allow_globals && symbol.is_global_memory())
-                && !symbol.is_shared()
-                && !toolkit::is_unified_table_symbol(name)
-                && !toolkit::is_reserved_shared_symbol(name)
+            let left_to_driver = allow_globals && symbol.is_global_memory();
+            !(left_to_driver
+                || symbol.is_shared()
+                || toolkit::is_unified_table_symbol(name)
+                || toolkit::is_reserved_shared_symbol(name))
         }
         _ => false,
     }
