@@ -121,6 +121,10 @@ pub struct LinkOptions {
     pub host_kernels_internal: Option<Vec<String>>,
     /// `-suppress-stack-size-warning`.
     pub suppress_stack_size_warning: bool,
+    /// `-v`: report what kernels need of memory, registers and barriers.
+    pub report_resources: bool,
+    /// `-dump-callgraph`, with or without `-no-demangle`: show the call graph.
+    pub dump_callgraph: bool,
     /// `-preserve-relocs`.
     pub preserve_relocs: bool,
     /// `-keep-system-libraries`.

@@ -3,6 +3,8 @@
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// Part of a report that was asked for: its text stands alone, as it is.
+    Report,
     /// nvlink says nothing here; shown with explanations only.
     Note,
     /// For information.
@@ -58,6 +60,11 @@ impl Diagnostic {
     /// A fatal error with nvlink's wording.
     pub fn fatal(message: impl Into<String>) -> Self {
         Self::new(Severity::Fatal, message)
+    }
+
+    /// Part of a report, one or several lines.
+    pub fn report(text: impl Into<String>) -> Self {
+        Self::new(Severity::Report, text)
     }
 
     /// Adds what more is known.

@@ -29,6 +29,8 @@ pub mod propagate_resources;
 mod register_limit;
 pub mod registry;
 pub mod relocate;
+pub mod report_call_graph;
+pub mod report_resources;
 pub mod select_objects;
 mod suggest;
 pub mod symbol_resolve;

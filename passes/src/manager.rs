@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use crate::analysis::Analyses;
 use crate::diagnostic::Diagnostics;
+use crate::diagnostic::Severity;
 use crate::instrument::Instrument;
 use crate::instrument::InstrumentError;
 use crate::instrument::PassReport;
@@ -186,7 +187,9 @@ impl<'data> Running<'_, '_, 'data> {
                     error,
                 })?;
         }
-        for (number, step) in selection.steps(pipeline) {
+        let mut steps = selection.steps(pipeline);
+        let mut stopped = None;
+        for (number, step) in steps.by_ref() {
             let name = step.pass.name();
             let info = StepInfo {
                 number,
@@ -194,9 +197,53 @@ impl<'data> Running<'_, '_, 'data> {
                 name,
                 via: &step.via,
             };
-            self.step(step, &info, module)?;
+            if let Err(error) = self.step(step, &info, module) {
+                stopped = Some(error);
+                break;
+            }
         }
-        Ok(())
+        let Some(error) = stopped else {
+            return Ok(());
+        };
+        if self.can_report(&error) {
+            for (_, step) in steps {
+                self.report(step, module);
+            }
+        }
+        Err(error)
+    }
+
+    /// Runs a pass after the link was stopped, if it only reports; nobody watches.
+    fn report(&mut self, step: &ResolvedStep, module: &mut Module<'data>) {
+        if !step.pass.reports() || step.pass.requires() > module.phase {
+            return;
+        }
+        let mut cx = PassCx {
+            arena: self.arena,
+            analyses: &mut self.analyses,
+            diagnostics: self.diagnostics,
+            statistics: &mut Statistics::default(),
+        };
+        // It was stopped already, and for errors that are not worse than those of a report.
+        let _ = step.pass.run(module, &mut cx);
+        self.diagnostics.end_pass();
+    }
+
+    /// Whether passes that report still run: the link was stopped by errors, none of them fatal.
+    fn can_report(&self, error: &RunError) -> bool {
+        let diagnosed = matches!(
+            error,
+            RunError::Pass {
+                error: PassError::Diagnosed,
+                ..
+            }
+        );
+        diagnosed
+            && self
+                .diagnostics
+                .list()
+                .iter()
+                .all(|diagnostic| diagnostic.severity < Severity::Fatal)
     }
 
     fn step(

@@ -28,6 +28,12 @@ pub trait Pass {
         None
     }
 
+    /// Whether the pass only reports on the module. Such passes run, if their phase was reached, even
+    /// after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
+    fn reports(&self) -> bool {
+        false
+    }
+
     /// The analyses that stay valid when the pass reports a change.
     fn preserves(&self) -> Preserved {
         Preserved::NONE

@@ -71,11 +71,12 @@ impl Pass for PlaceMemory {
         if !module.options.relocatable {
             shared::place(module, cx.analyses.call_graph(module), &mut errors);
         }
-        let failed = !errors.is_empty();
         for error in errors {
             cx.diagnostics.emit(error);
         }
-        if failed || cx.diagnostics.has_errors() {
+        if cx.diagnostics.has_errors() {
+            // What does not fit still has a place, so that reports can go on.
+            module.phase = Phase::Placed;
             return Err(PassError::Diagnosed);
         }
         Ok(Changed::Yes)

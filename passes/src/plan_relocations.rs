@@ -5,8 +5,6 @@
 //! leaves, except the types that only the driver can apply. Executables first turn UNIFIED types
 //! into plain ones.
 //!
-//! Before that, what is live and undefined is an error, unless the driver provides it.
-//!
 //! Linear in the rows.
 
 use cuweld_ir::FunctionState;
@@ -44,8 +42,6 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::register_limit;
-use crate::undefined::report_undefined;
 
 /// The `plan-relocations` pass.
 pub struct PlanRelocations;
@@ -76,12 +72,6 @@ impl Pass for PlanRelocations {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if !module.options.relocatable {
-            let undefined = report_undefined(module, cx);
-            if register_limit::report_exceeded(module, cx) || undefined {
-                return Err(PassError::Diagnosed);
-            }
-        }
         let ids: Vec<RelocId> = module.relocs.ids().collect();
         let facts = Facts::new(module);
         let (mut kept, mut applied, mut dropped) = (0, 0, 0);

@@ -68,7 +68,6 @@ impl Pass for PropagateResources {
         let graph = cx.analyses.call_graph(module);
         let kernels: Vec<_> = kernels(module, &functions).collect();
         let summaries = Summaries::new(module, graph, &kernels);
-        let mut failed = false;
         for &(link, _) in &kernels {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
@@ -93,11 +92,7 @@ impl Pass for PropagateResources {
                 cx.diagnostics.emit(Diagnostic::error(format!(
                     "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed. "
                 )));
-                failed = true;
             }
-        }
-        if failed {
-            return Err(PassError::Diagnosed);
         }
         let lists: Vec<Option<FunctionId>> = module
             .merged_info
@@ -121,6 +116,9 @@ impl Pass for PropagateResources {
         }
         registers(module, &kernels, &summaries, graph, cx.arena);
         stack(module, &kernels, &summaries, graph, cx.arena);
+        if cx.diagnostics.has_errors() {
+            return Err(PassError::Diagnosed);
+        }
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
     }

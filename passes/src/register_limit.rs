@@ -1,4 +1,4 @@
-//! Kernels that were compiled for few registers and call functions that need more.
+//! Kernels that need more registers because of what they call.
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -6,41 +6,63 @@ use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
 
+use crate::analysis::CallGraph;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
-use crate::diagnostic::Diagnostic;
-use crate::pass::PassCx;
 
 /// What MAXREG_COUNT says if there is no limit.
 const NO_LIMIT: u16 = 0xff;
 
-/// Reports the calls from a kernel with a register limit (MAXREG_COUNT) that the hardware could not
-/// make; says whether there are any.
+/// A kernel gets the register count of a function that it reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Raise {
+    /// The kernel.
+    pub kernel: LinkSymbolId,
+    /// Its limit (MAXREG_COUNT), if it has one.
+    pub limit: Option<u32>,
+    /// The function.
+    pub callee: LinkSymbolId,
+    /// Its registers.
+    pub registers: u32,
+}
+
+/// A kernel on its way up.
+struct Kernel {
+    link: LinkSymbolId,
+    limit: Option<u32>,
+    registers: u32,
+    reached: Vec<bool>,
+}
+
+/// How nvlink raises each kernel's count: function by function in the order of their definitions,
+/// kernels last created first (measured). Without `all` only raises of kernels that end up over their
+/// limit.
 ///
-/// nvlink raises each kernel's count function by function in the order of their definitions, kernels
-/// last created first, and reports every raise over the limit (measured). Linear unless there is
-/// something to report; then kernels with a limit times what they reach.
-pub(crate) fn report_exceeded(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+/// Linear if there are no such kernels; otherwise kernels in question times functions.
+pub(crate) fn raises(module: &Module<'_>, graph: &CallGraph, all: bool) -> Vec<Raise> {
     let functions = functions_in_creation_order(module);
     let most = functions
         .iter()
         .filter_map(|link| Some(module.functions[module.link_function(*link)?].registers))
         .max()
         .unwrap_or(0);
-    let mut limited: Vec<(LinkSymbolId, u16, u32, Vec<bool>)> = Vec::new();
+    let mut raised: Vec<Kernel> = Vec::new();
     for (link, function) in kernels(module, &functions) {
-        if let Some(limit) = limit(module, function)
-            && most > u32::from(limit)
-        {
-            let reached = cx.analyses.call_graph(module).reach([link]);
-            let registers = module.functions[function].registers;
-            limited.push((link, limit, registers, reached));
+        let limit = limit(module, function).map(u32::from);
+        let registers = module.functions[function].registers;
+        if most > registers && (all || limit.is_some_and(|limit| most > limit)) {
+            raised.push(Kernel {
+                link,
+                limit,
+                registers,
+                reached: graph.reach([link]),
+            });
         }
     }
-    if limited.is_empty() {
-        return false;
+    if raised.is_empty() {
+        return Vec::new();
     }
-    let mut found = false;
+    let mut found = Vec::new();
     let mut callees = functions;
     callees.sort_by_key(|link| module.link_symbols[*link].definition);
     for callee in callees {
@@ -50,26 +72,20 @@ pub(crate) fn report_exceeded(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> b
         if module.symbols[module.functions[function].symbol].is_entry() {
             continue;
         }
-        let needed = module.functions[function].registers;
-        for (kernel, limit, registers, reached) in limited.iter_mut().rev() {
-            if !reached[callee.index()] || needed <= *registers {
+        let registers = module.functions[function].registers;
+        for kernel in raised.iter_mut().rev() {
+            if !kernel.reached[callee.index()] || registers <= kernel.registers {
                 continue;
             }
-            *registers = needed;
-            if needed <= u32::from(*limit) {
-                continue;
+            kernel.registers = registers;
+            if all || kernel.limit.is_some_and(|limit| registers > limit) {
+                found.push(Raise {
+                    kernel: kernel.link,
+                    limit: kernel.limit,
+                    callee,
+                    registers,
+                });
             }
-            found = true;
-            let name = |link| String::from_utf8_lossy(module.link_name(link)).into_owned();
-            cx.diagnostics.emit(
-                Diagnostic::error(format!(
-                    "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {needed}",
-                    name(*kernel),
-                    name(callee)
-                ))
-                .help("compile both with the same -maxrregcount, or without")
-                .at(u32::MAX, 0),
-            );
         }
     }
     found

@@ -20,9 +20,12 @@ use crate::place_memory::PlaceMemory;
 use crate::plan_relocations::PlanRelocations;
 use crate::propagate_resources::PropagateResources;
 use crate::relocate::Relocate;
+use crate::report_call_graph::ReportCallGraph;
+use crate::report_resources::ReportResources;
 use crate::select_objects::SelectObjects;
 use crate::suggest;
 use crate::symbol_resolve::SymbolResolve;
+use crate::undefined::CheckUndefined;
 
 /// What is known of a pass.
 pub struct PassInfo {
@@ -182,6 +185,14 @@ fn register_standard(registry: &mut Registry) {
         include_str!("place_memory.rs"),
     ));
     registry.register(PassInfo::plain(
+        || Box::new(CheckUndefined),
+        include_str!("undefined.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(ReportCallGraph),
+        include_str!("report_call_graph.rs"),
+    ));
+    registry.register(PassInfo::plain(
         || Box::new(PlanRelocations),
         include_str!("plan_relocations.rs"),
     ));
@@ -192,6 +203,10 @@ fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(Relocate),
         include_str!("relocate.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(ReportResources),
+        include_str!("report_resources.rs"),
     ));
     registry.register(PassInfo::plain(|| Box::new(Emit), include_str!("emit.rs")));
 }

@@ -1,17 +1,23 @@
-//! Undefined symbols: what is live and undefined is an error, unless the driver provides it.
+//! `check-undefined`: what is live and undefined is an error, unless the driver provides it.
 //!
-//! Reported by `plan-relocations`, after the stack warnings, as nvlink does.
+//! Each name is reported once, for the first object that names it, behind the warnings about stacks and
+//! the errors about memory (measured). Executables only.
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::Phase;
 use cuweld_ir::Symbol;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::target::toolkit;
 
+use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
 use crate::pass::PassCx;
+use crate::pass::PassError;
 
 /// Whether an undefined symbol needs a definition.
 fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
@@ -30,8 +36,44 @@ fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
     }
 }
 
+/// The `check-undefined` pass.
+pub struct CheckUndefined;
+
+impl Pass for CheckUndefined {
+    fn name(&self) -> &'static str {
+        "check-undefined"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Report what is kept and defined nowhere"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn reports(&self) -> bool {
+        true
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if !module.options.relocatable && report_undefined(module, cx) {
+            return Err(PassError::Diagnosed);
+        }
+        Ok(Changed::No)
+    }
+}
+
 /// Reports what is live and undefined, each name once with the places that refer to it.
-pub(crate) fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     let mut found = false;
     for (id, link) in module.link_symbols.iter() {
         let symbol = &module.symbols[link.first];

@@ -99,8 +99,10 @@ impl<'w> Reporter<'w> {
     }
 
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
-        if severity == Severity::Note {
-            return self.note(diagnostic);
+        match severity {
+            Severity::Report => return writeln!(self.out, "{}", diagnostic.message),
+            Severity::Note => return self.note(diagnostic),
+            _ => {}
         }
         self.worst = self.worst.max(Some(severity));
         self.first_line(severity, &diagnostic.message)?;
@@ -148,7 +150,7 @@ impl<'w> Reporter<'w> {
         match self.style {
             Style::Nvlink => {
                 let word = match severity {
-                    Severity::Note => "note    ",
+                    Severity::Report | Severity::Note => "note    ",
                     Severity::Info => "info    ",
                     Severity::Warning => "warning ",
                     Severity::Error => "error   ",
@@ -158,7 +160,7 @@ impl<'w> Reporter<'w> {
             }
             Style::Native => {
                 let word = match severity {
-                    Severity::Note => "note",
+                    Severity::Report | Severity::Note => "note",
                     Severity::Info => "info",
                     Severity::Warning => "warning",
                     Severity::Error | Severity::Fatal => "error",

@@ -426,6 +426,8 @@ def main():
     # Of its own, so that what it decides leaves the programs as they were.
     link = random.Random(f"link {seed}")
     options = ["-g"] if link.random() < 0.2 else []
+    reports = random.Random(f"reports {seed}")
+    options += [option for option in ("-v", "-dump-callgraph") if reports.random() < 0.4]
     (folder / "options.txt").write_text("".join(option + "\n" for option in options))
     if link.random() < 0.08:
         lines = generate_cxx.write(seed, folder)

@@ -119,7 +119,7 @@ pub struct Case {
     /// Exit code.
     #[serde(default)]
     pub exit: i32,
-    /// All lines of stderr that start with `nvlink `.
+    /// All lines of stderr.
     #[serde(default)]
     pub stderr: Vec<String>,
     /// How `tests/tools/bless` makes the inputs; the runners don't look at it.

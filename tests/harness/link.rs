@@ -11,9 +11,9 @@ use super::elf_difference::first_difference;
 pub struct Outcome {
     /// Exit code; none after a signal.
     pub exit: Option<i32>,
-    /// The lines of stderr that start with `nvlink `: what tools parse.
+    /// The lines of stderr.
     pub lines: Vec<String>,
-    /// All of stderr, for reports.
+    /// The same in one piece, for reports.
     pub stderr: String,
     /// The output file, if there is one.
     pub output: Option<Vec<u8>>,
@@ -94,11 +94,7 @@ impl Linker {
         }
         litter.sort();
         let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
-        let lines = stderr
-            .lines()
-            .filter(|line| line.starts_with("nvlink "))
-            .map(str::to_owned)
-            .collect();
+        let lines = stderr.lines().map(str::to_owned).collect();
         let output = if target.exists() {
             Some(std::fs::read(&target)?)
         } else {
@@ -119,7 +115,7 @@ impl Linker {
 pub struct Expected {
     /// Exit code; none after a signal.
     pub exit: Option<i32>,
-    /// Lines of stderr that start with `nvlink `; none where the wording is ours.
+    /// Lines of stderr; none where the wording is ours.
     pub lines: Option<Vec<String>>,
     /// The output file, if there is to be one.
     pub output: Option<Vec<u8>>,

@@ -233,6 +233,8 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "debug" => Some(&mut options.debug),
             "stamp-nvlink" => Some(&mut options.stamp_nvlink),
             "suppress-stack-size-warning" => Some(&mut options.suppress_stack_size_warning),
+            "report-resources" => Some(&mut options.report_resources),
+            "dump-callgraph" => Some(&mut options.dump_callgraph),
             "preserve-relocs" => Some(&mut options.preserve_relocs),
             "keep-system-libraries" => Some(&mut options.keep_system_libraries),
             "suppress-debug-info" => Some(&mut options.suppress_debug_info),

@@ -109,6 +109,8 @@ impl<'m, 'data> Printer<'m, 'data> {
                 options.suppress_stack_size_warning,
                 "suppress-stack-size-warning",
             ),
+            (options.report_resources, "report-resources"),
+            (options.dump_callgraph, "dump-callgraph"),
             (options.preserve_relocs, "preserve-relocs"),
             (options.keep_system_libraries, "keep-system-libraries"),
             (options.suppress_debug_info, "suppress-debug-info"),

@@ -123,6 +123,8 @@ fn sample(arena: &Arena) -> Module<'_> {
             host_kernels_external: Some(vec![String::new()]),
             host_kernels_internal: None,
             suppress_stack_size_warning: true,
+            report_resources: true,
+            dump_callgraph: true,
             preserve_relocs: true,
             keep_system_libraries: true,
             suppress_debug_info: true,

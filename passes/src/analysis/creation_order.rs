@@ -8,6 +8,13 @@ use cuweld_ir::Module;
 /// The live functions of the link in order of creation: object by object, functions in symbol table
 /// order, each at its first appearance, defined or not.
 pub fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let mut order = all_functions_in_creation_order(module);
+    order.retain(|link| module.link_symbols[*link].live.is_live());
+    order
+}
+
+/// The same with functions that are not kept.
+pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let mut order = Vec::new();
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {
@@ -17,7 +24,6 @@ pub fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
             }
             if let Some(link) = symbol.link
                 && module.link_symbols[link].first == id
-                && module.link_symbols[link].live.is_live()
             {
                 order.push(link);
             }

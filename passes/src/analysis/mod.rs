@@ -8,6 +8,7 @@ mod reachers;
 pub use call_graph::CallGraph;
 pub use call_graph::Components;
 pub use counting_calls::counting_calls;
+pub use creation_order::all_functions_in_creation_order;
 pub use creation_order::functions_in_creation_order;
 pub use creation_order::kernels;
 pub use reachers::reachers;

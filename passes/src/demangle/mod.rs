@@ -29,9 +29,12 @@ use parser::Parser;
 /// Longer names are left alone.
 const MAX_LENGTH: usize = 1 << 16;
 
+/// What nvcc puts in front of the name of a symbol of internal linkage that host code refers to.
+const STATIC_PREFIX: &[u8] = b"__nv_static_";
+
 /// The name as in the source; None for one that is not mangled, or in a way that nvlink does not know.
 pub fn demangle(name: &[u8]) -> Option<String> {
-    let mangled = name.strip_prefix(b"_Z")?;
+    let mangled = without_module(name).unwrap_or(name).strip_prefix(b"_Z")?;
     if mangled.len() > MAX_LENGTH {
         return None;
     }
@@ -41,6 +44,16 @@ pub fn demangle(name: &[u8]) -> Option<String> {
         return None;
     }
     print::print(&parser.ast, root)
+}
+
+/// The name behind `__nv_static_`, the length of a module's id, `_`, the id and `_`.
+fn without_module(name: &[u8]) -> Option<&[u8]> {
+    let rest = name.strip_prefix(STATIC_PREFIX)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (length, rest) = rest.split_at_checked(digits)?;
+    let length: usize = std::str::from_utf8(length).ok()?.parse().ok()?;
+    let (_, rest) = rest.strip_prefix(b"_")?.split_at_checked(length)?;
+    rest.strip_prefix(b"_")
 }
 
 /// The name as nvlink shows it where it demangles: as in the source, or as it is.

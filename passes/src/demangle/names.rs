@@ -443,7 +443,10 @@ impl<'a> Parser<'a> {
         if !name.iter().all(is_plain) {
             return None;
         }
-        Some(if name.starts_with(b"_GLOBAL__N_") {
+        Some(if name.starts_with(b"_INTERNAL") {
+            // The namespace that nvcc puts around what is internal to a module.
+            self.add(Node::Text(""))
+        } else if name.starts_with(b"_GLOBAL__N_") {
             self.add(Node::Text("<unnamed>"))
         } else {
             self.add(Node::Identifier(name))

@@ -297,6 +297,23 @@ impl<'p> Printer<'p, '_> {
         (all, id)
     }
 
+    /// Whether a scope has only parts that nvlink leaves out: namespaces of a module's internals. Their
+    /// template arguments, which no compiler makes, do not count.
+    fn is_silent(&self, mut id: NodeId) -> bool {
+        loop {
+            id = match self.ast.get(id) {
+                Node::Text("") => return true,
+                Node::Template(name, _) | Node::TightTemplate(name, _) | Node::Tight(name) => name,
+                Node::Scoped(scope, name) if self.is_silent_name(name) => scope,
+                _ => return false,
+            };
+        }
+    }
+
+    fn is_silent_name(&self, name: NodeId) -> bool {
+        self.ast.get(name) == Node::Text("")
+    }
+
     /// What has no second part.
     fn plain(&mut self, id: NodeId) {
         match self.ast.get(id) {
@@ -304,7 +321,9 @@ impl<'p> Printer<'p, '_> {
             Node::Text(text) | Node::Standard(text, _) => self.text(text),
             Node::Scoped(scope, name) => {
                 self.name(scope);
-                self.text("::");
+                if !self.is_silent(name) && !self.is_silent(scope) {
+                    self.text("::");
+                }
                 self.name(name);
             }
             Node::Tagged(name, tags) => {

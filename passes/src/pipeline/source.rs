@@ -33,7 +33,7 @@ const FILES: [(&str, &str, &str); 1] = [(
 )];
 
 /// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
-const EXECUTABLE: [&str; 11] = [
+const EXECUTABLE: [&str; 14] = [
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -41,9 +41,12 @@ const EXECUTABLE: [&str; 11] = [
     "merge-metadata",
     "propagate-resources",
     "place-memory",
+    "check-undefined",
+    "report-call-graph",
     "plan-relocations",
     "layout-output",
     "relocate",
+    "report-resources",
     "emit",
 ];
 
@@ -92,7 +95,6 @@ mod tests {
     use cuweld_ir::Target;
 
     use super::*;
-    use crate::fake::Fake;
 
     #[test]
     fn the_short_way_equals_the_file() {
@@ -100,7 +102,7 @@ mod tests {
         assert_eq!(parsed.name, "executable");
         let short: Vec<Step> = EXECUTABLE.into_iter().map(Step::pass).collect();
         assert_eq!(parsed.steps, short);
-        let registry = Fake::registry();
+        let registry = Registry::standard();
         let fast = Resolved::standard_executable(&registry).unwrap();
         // The short way asks for no facts, so the file must not depend on any.
         for options in [

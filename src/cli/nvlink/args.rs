@@ -53,12 +53,9 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 10] = [
+        let flags: [(Id, &'static str); 7] = [
             (Id::RelocatableLink, "-r"),
-            (Id::Verbose, "-v"),
             (Id::PreserveRelocs, "-preserve-relocs"),
-            (Id::DumpCallgraph, "-dump-callgraph"),
-            (Id::DumpCallgraphNoDemangle, "-dump-callgraph-no-demangle"),
             (Id::LinkTimeOpt, "-lto"),
             (Id::Dlto, "-dlto"),
             (Id::EmitPtx, "-emit-ptx"),
@@ -95,6 +92,9 @@ impl NvlinkArgs {
                 host_kernels_external: None,
                 host_kernels_internal: None,
                 suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
+                report_resources: low.given(Id::Verbose),
+                dump_callgraph: low.given(Id::DumpCallgraph)
+                    || low.given(Id::DumpCallgraphNoDemangle),
                 preserve_relocs: low.given(Id::PreserveRelocs),
                 keep_system_libraries: low.given(Id::KeepSystemLibraries),
                 suppress_debug_info: low.given(Id::SuppressDebugInfo),

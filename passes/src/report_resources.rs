@@ -1,0 +1,248 @@
+//! `report-resources`: what the link and its kernels need of memory, registers and barriers (`-v`).
+//!
+//! A line for global memory and module-wide constants, then two lines for each kernel, last created
+//! first. Registers, barriers and stack are those of the merged attribute records, so that they count
+//! what the kernel reaches; a kernel that reaches a recursion is shown with its own frame (measured).
+//! The report comes last, also after errors that are not fatal.
+
+use std::fmt::Write as _;
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes as code;
+
+use crate::analysis::Preserved;
+use crate::analysis::functions_in_creation_order;
+use crate::analysis::kernels;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `report-resources` pass.
+pub struct ReportResources;
+
+impl Pass for ReportResources {
+    fn name(&self) -> &'static str {
+        "report-resources"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Report what the link and its kernels need of memory, registers and barriers, if asked to"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Placed
+    }
+
+    fn reports(&self) -> bool {
+        true
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if !module.options.report_resources {
+            return Ok(Changed::No);
+        }
+        let mut say = |text| {
+            cx.diagnostics.emit(Diagnostic::new(Severity::Info, text));
+        };
+        say(module_memory(module));
+        let needs = Needs::new(module);
+        let functions = functions_in_creation_order(module);
+        let kernels: Vec<_> = kernels(module, &functions).collect();
+        for (link, function) in kernels.into_iter().rev() {
+            let name = String::from_utf8_lossy(module.link_name(link));
+            say(format!("Function properties for '{name}':"));
+            say(needs.of(module, link, function));
+        }
+        Ok(Changed::No)
+    }
+}
+
+/// `N bytes gmem, N bytes cmem[3]`.
+fn module_memory(module: &Module<'_>) -> String {
+    let (mut initialised, mut uninitialised) = (0_u64, 0_u64);
+    let mut banks: Vec<(u8, u64)> = Vec::new();
+    for (id, section) in module.sections.iter() {
+        let Some(place) = section.place.filter(|_| module.is_section_linked(id)) else {
+            continue;
+        };
+        let end = place.saturating_add(section.size());
+        match section.kind {
+            SectionKind::GlobalInit => initialised = initialised.max(end),
+            SectionKind::Global => uninitialised = uninitialised.max(end),
+            SectionKind::ConstantBank(bank) => grow(&mut banks, bank, end),
+            _ => {}
+        }
+    }
+    for link in module.link_symbols.values() {
+        let is_common = link
+            .definition
+            .is_some_and(|definition| module.symbols[definition].place == SymbolPlace::Common);
+        if is_common {
+            uninitialised = uninitialised.max(link.value.unwrap_or(0).saturating_add(link.size));
+        }
+    }
+    // Merged constants leave the bank smaller than what was placed.
+    for (bank, size) in &mut banks {
+        let planned = module.plan.as_ref().and_then(|plan| {
+            let name = format!(".nv.constant{bank}");
+            plan.sections
+                .iter()
+                .find(|section| section.name == name.as_bytes())
+        });
+        if let Some(section) = planned {
+            *size = section.size;
+        }
+    }
+    let mut text = format!("{} bytes gmem", initialised.saturating_add(uninitialised));
+    add_banks(&mut text, &banks);
+    text
+}
+
+fn grow(banks: &mut Vec<(u8, u64)>, bank: u8, end: u64) {
+    match banks.iter_mut().find(|(known, _)| *known == bank) {
+        Some((_, size)) => *size = end.max(*size),
+        None => {
+            let place = banks.partition_point(|(known, _)| *known < bank);
+            banks.insert(place, (bank, end));
+        }
+    }
+}
+
+fn add_banks(text: &mut String, banks: &[(u8, u64)]) {
+    for (bank, size) in banks {
+        let _ = write!(text, ", {size} bytes cmem[{bank}]");
+    }
+}
+
+/// What the records and sections say of each function.
+struct Needs {
+    /// REGCOUNT, by link symbol.
+    registers: Vec<u32>,
+    /// FRAME_SIZE, by link symbol.
+    frame: Vec<u32>,
+    /// MIN_STACK_SIZE, by link symbol.
+    stack: Vec<Option<u32>>,
+    /// NUM_BARRIERS, by function.
+    barriers: Vec<u8>,
+    /// Sizes in bytes of constant banks, by function.
+    banks: Vec<Vec<(u8, u64)>>,
+    /// Size in bytes of shared memory in a relocatable link, by function.
+    shared: Vec<u64>,
+    /// Size in bytes of `.nv.local.F`, by function.
+    local: Vec<u64>,
+}
+
+impl Needs {
+    fn new(module: &Module<'_>) -> Self {
+        let (links, functions) = (module.link_symbols.len(), module.functions.len());
+        let mut needs = Needs {
+            registers: vec![0; links],
+            frame: vec![0; links],
+            stack: vec![None; links],
+            barriers: vec![0; functions],
+            banks: vec![Vec::new(); functions],
+            shared: vec![0; functions],
+            local: vec![0; functions],
+        };
+        for list in &module.merged_info {
+            match list.function {
+                None => {
+                    for id in &list.records {
+                        needs.module_record(module, &module.attributes[*id]);
+                    }
+                }
+                Some(function) => {
+                    for id in &list.records {
+                        let record = &module.attributes[*id];
+                        if record.code == code::NUM_BARRIERS {
+                            needs.barriers[function.index()] = (record.value & 0xff) as u8;
+                        }
+                    }
+                }
+            }
+        }
+        for piece in &module.bank_pieces {
+            let end = piece
+                .offset
+                .saturating_add(module.sections[piece.section].size());
+            grow(&mut needs.banks[piece.kernel.index()], piece.bank, end);
+        }
+        for (id, _) in module.sections.iter() {
+            needs.section(module, id);
+        }
+        needs
+    }
+
+    fn module_record(&mut self, module: &Module<'_>, record: &cuweld_ir::Attribute<'_>) {
+        let target = module.refs(record).first().copied();
+        let link = target
+            .and_then(SymbolRef::symbol)
+            .and_then(|symbol| module.symbols[symbol].link);
+        let (Some(link), Some(value)) = (link, record.word(0)) else {
+            return;
+        };
+        match record.code {
+            code::REGCOUNT => self.registers[link.index()] = value,
+            code::FRAME_SIZE => self.frame[link.index()] = value,
+            code::MIN_STACK_SIZE => self.stack[link.index()] = Some(value),
+            _ => {}
+        }
+    }
+
+    fn section(&mut self, module: &Module<'_>, id: SectionId) {
+        let section = &module.sections[id];
+        let Some(owner) = section.owner.filter(|_| module.is_section_linked(id)) else {
+            return;
+        };
+        let size = section.size();
+        match section.kind {
+            SectionKind::Local => self.local[owner.index()] = size,
+            // The parts of these in the output are placed only in executables.
+            SectionKind::KernelShared => self.shared[owner.index()] = size,
+            SectionKind::FunctionConstants(bank) if module.options.relocatable => {
+                grow(&mut self.banks[owner.index()], bank, size);
+            }
+            _ => {}
+        }
+    }
+
+    fn of(&self, module: &Module<'_>, link: LinkSymbolId, function: FunctionId) -> String {
+        let shared = match module.functions[function].shared {
+            _ if module.options.relocatable => self.shared[function.index()],
+            Some(frame) if frame.present => frame.size,
+            _ => 0,
+        };
+        let stack = match self.stack[link.index()] {
+            Some(u32::MAX) => self.frame[link.index()],
+            Some(stack) => stack,
+            None => 0,
+        };
+        let mut text = format!(
+            "used {} registers, used {} barriers, {stack} stack, {shared} bytes smem",
+            self.registers[link.index()],
+            self.barriers[function.index()],
+        );
+        add_banks(&mut text, &self.banks[function.index()]);
+        let _ = write!(text, ", {} bytes lmem", self.local[function.index()]);
+        text
+    }
+}
