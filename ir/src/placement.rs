@@ -37,4 +37,7 @@ pub struct BankPiece {
     pub section: SectionId,
     /// Offset in bytes in the kernel's bank.
     pub offset: u64,
+    /// Size in bytes: the section's, or 0 if only the place of the section remains. nvlink keeps that when a copy
+    /// without constants replaces one that has some (measured, `DEVICE-ELF.md`).
+    pub size: u64,
 }

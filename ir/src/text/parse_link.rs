@@ -95,13 +95,14 @@ impl Parser<'_, '_, '_> {
 
     fn bank_piece(&mut self) -> Parsed<()> {
         let kernel = self.entity()?;
-        let (mut bank, mut section, mut offset) = (0, None, 0);
+        let (mut bank, mut section, mut offset, mut size) = (0, None, 0, 0);
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "bank" => bank = self.narrow_value()?,
                 "section" => section = Some(self.entity_value()?),
                 "offset" => offset = self.number_value()?,
-                _ => return Err(unknown(position, key, "bank, section, offset")),
+                "size" => size = self.number_value()?,
+                _ => return Err(unknown(position, key, "bank, section, offset, size")),
             }
         }
         let Some(section) = section else {
@@ -112,6 +113,7 @@ impl Parser<'_, '_, '_> {
             bank,
             section,
             offset,
+            size,
         });
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Printer<'_, '_> {
             self.put_function(row.kernel);
             put!(self.out, " bank={} section=", row.bank);
             self.put_section(row.section);
-            put!(self.out, " offset={:#x}\n", row.offset);
+            put!(self.out, " offset={:#x} size={:#x}\n", row.offset, row.size);
         }
     }
 

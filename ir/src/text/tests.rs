@@ -394,6 +394,7 @@ fn sample(arena: &Arena) -> Module<'_> {
         bank: 3,
         section: s(10),
         offset: 8,
+        size: 16,
     });
     module.header_slots.push(HeaderSlot {
         symbol: LinkSymbolId::new(1),

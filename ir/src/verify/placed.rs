@@ -64,13 +64,15 @@ fn bank_pieces(checker: &mut Checker<'_, '_>) {
             "its section holds no constants of this bank"
         } else if section.place != Some(piece.offset) {
             "its offset is not the place of its section"
+        } else if piece.size != 0 && piece.size != section.size() {
+            "its size is neither 0 nor that of its section"
         } else {
             ""
         };
         if !what.is_empty() {
             checker.report(Rule::BankPiece, format!("bank piece {index}"), what);
         }
-        let end = piece.offset.saturating_add(section.size());
+        let end = piece.offset.saturating_add(piece.size);
         ranges.push((piece.kernel, piece.bank, piece.offset, end, index));
     }
     ranges.sort_unstable();

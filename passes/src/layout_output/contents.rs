@@ -40,9 +40,11 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 };
                 for piece in &own_constants[function.index()] {
                     if piece.bank == bank {
-                        let end = piece.offset + module.sections[piece.section].size();
+                        let end = piece.offset + piece.size;
                         let section = &mut out.sections[index];
-                        section.pieces.push((piece.offset, piece.section));
+                        if piece.size != 0 {
+                            section.pieces.push((piece.offset, piece.section));
+                        }
                         section.size = section.size.max(end);
                     }
                 }

@@ -2,7 +2,6 @@
 
 use cuweld_ir::Arena;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -487,16 +486,16 @@ impl<'data> Replay<'_, 'data> {
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = section.ty == sht::RELA;
-            // Line table rows of losing copies never were.
-            let is_losing = |symbol: SymbolId| {
+            // Debug rows of copies that were not taken at their turn never were.
+            let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
-                function.is_some_and(|id| self.module.functions[id].state == FunctionState::Losing)
+                function.is_some_and(|id| !self.module.functions[id].edges_count)
             };
             let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
             let mut stay = rows.iter().filter(|row| {
                 !(of_debug
                     && matches!(row.plan, RelocPlan::Drop)
-                    && row.target.symbol().is_some_and(is_losing))
+                    && row.target.symbol().is_some_and(never_taken))
             });
             if stay.next().is_none() {
                 continue;

@@ -10,18 +10,18 @@ use hashbrown::HashSet;
 
 /// The value that nvlink leaves in symbol 0.
 ///
-/// A losing weak copy's constants lie behind those of the copy that was taken, and their symbol takes
-/// that address; it has no symbol in the output, so the address lands in the null symbol. The last such
-/// symbol shows.
+/// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
+/// their symbol takes that address; it has no symbol in the output, so the address lands in the null symbol.
+/// The last such symbol of what some kernel reaches shows.
 pub(super) fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     let known: HashSet<(LinkSymbolId, u8), FixedState> = module
-        .sections
+        .bank_pieces
         .iter()
-        .filter(|(id, _)| module.is_section_linked(*id))
-        .filter_map(|(_, section)| match section.kind {
-            SectionKind::FunctionConstants(bank) => Some((link(section.owner?)?, bank)),
-            _ => None,
+        .filter_map(|piece| {
+            let owner = module.sections[piece.section].owner?;
+            let taken = module.functions[owner].edges_count;
+            taken.then_some((link(owner)?, piece.bank))
         })
         .collect();
     let mut value = 0;

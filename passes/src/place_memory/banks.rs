@@ -4,6 +4,7 @@
 //! follow, last section of the last object first; a function has one offset, the largest that any
 //! kernel that reaches it needs. The constants of losing weak copies lie behind those of the copy that
 //! was taken, dead weight (measured); if that copy has none, they stay in a section of their own.
+//! A copy that replaces another takes over the place of its section, with its own constants or none.
 //!
 //! Bound: for every section of a device function, the kernels that reach it.
 
@@ -30,24 +31,25 @@ struct Constants {
     bank: u8,
     link: LinkSymbolId,
     owner: FunctionId,
-    /// Sections with their offsets in bytes; the first is that of the copy that is linked.
-    sections: Vec<(SectionId, u64)>,
+    /// Sections with their offsets and sizes in bytes; the first is that of the copy that is linked, or that of a replaced
+    /// copy with nothing left of it.
+    sections: Vec<(SectionId, u64, u64)>,
     /// Size in bytes.
     size: u64,
-    /// Alignment in bytes of the first section.
+    /// Largest alignment in bytes of the copies that were taken at their turn.
     align: u64,
 }
 
 impl Constants {
     fn add(&mut self, id: SectionId, align: u64, size: u64) {
         let offset = align_up(self.size, align);
-        self.sections.push((id, offset));
+        self.sections.push((id, offset, size));
         self.size = offset.saturating_add(size);
     }
 
     /// Puts them at an offset into the banks of some functions, piece by piece.
     fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64) {
-        for (section, offset) in &self.sections {
+        for (section, offset, size) in &self.sections {
             let offset = at.saturating_add(*offset);
             module.sections[*section].place = Some(offset);
             for kernel in functions {
@@ -56,6 +58,7 @@ impl Constants {
                     bank: self.bank,
                     section: *section,
                     offset,
+                    size: *size,
                 });
             }
         }
@@ -119,16 +122,31 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
         let Some(link) = module.symbols[module.functions[owner].symbol].link else {
             continue;
         };
-        if module.is_section_linked(id) {
-            known.insert((link, bank), found.len());
-            found.push(Constants {
-                bank,
-                link,
-                owner,
-                sections: vec![(id, 0)],
-                size: section.size(),
-                align: section.align,
-            });
+        let is_linked = module.is_section_linked(id);
+        let copy = module.link_function(link);
+        if is_linked || module.functions[owner].edges_count && copy.is_some() {
+            // The first copy with constants that was taken makes the section, a later one replaces what is in it.
+            let index = *known.entry((link, bank)).or_insert(found.len());
+            if index == found.len() {
+                found.push(Constants {
+                    bank,
+                    link,
+                    owner: copy.unwrap_or(owner),
+                    sections: Vec::new(),
+                    size: 0,
+                    align: section.align,
+                });
+            }
+            let constants = &mut found[index];
+            constants.align = constants.align.max(section.align);
+            if is_linked {
+                constants.sections.clear();
+            }
+            if constants.sections.is_empty() {
+                let size = if is_linked { section.size() } else { 0 };
+                constants.sections.push((id, 0, size));
+                constants.size = size;
+            }
         } else if module.objects[section.object].state.is_included()
             && module.link_symbols[link].live.is_live()
             && let Some(owner) = module.link_function(link)

@@ -44,11 +44,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
     let mut base = 0;
     for piece in &module.bank_pieces {
         if piece.bank == 0 {
-            base = base.max(
-                piece
-                    .offset
-                    .saturating_add(module.sections[piece.section].size()),
-            );
+            base = base.max(piece.offset.saturating_add(piece.size));
         }
     }
     let users = users(module);
