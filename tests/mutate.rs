@@ -245,9 +245,12 @@ fn judge(theirs: &Outcome, ours: &Outcome) -> Verdict {
     let refusal = ours
         .lines
         .iter()
-        .find(|line| line.contains("cuweld: unsupported: "));
+        .find(|line| line.contains("cuweld: unsupported: ") || line.contains("' is damaged: "));
     if let Some(line) = refusal.filter(|_| ours.exit != Some(0) && ours.output.is_none()) {
-        return Verdict::Refused(line.clone());
+        // Numbers and names differ from object to object.
+        let said = line.rsplit(": ").next().unwrap_or(line);
+        let said = said.split(|c: char| c.is_ascii_digit() || c == '\'');
+        return Verdict::Refused(said.collect::<Vec<_>>().join("_"));
     }
     if theirs.exit.is_none() {
         return if ours.exit == Some(0) {

@@ -441,6 +441,17 @@ fn target_kind(
         SymbolRef::None => Ok(TargetKind::Nothing),
         SymbolRef::Section(section) => Ok(match module.sections[section].kind {
             SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            // Merged record by record, so that no place of the output is that of the input.
+            SectionKind::ToolInfo
+            | SectionKind::CudaInfo
+            | SectionKind::Info
+            | SectionKind::FunctionInfo
+            | SectionKind::Compat
+            | SectionKind::CallGraph
+            | SectionKind::Prototypes
+            | SectionKind::RelAction => {
+                return Err(Refusal::Unsupported("a reference to a section of metadata"));
+            }
             _ => TargetKind::Known {
                 value: contribution(module, section),
                 emitted: true,

@@ -5,6 +5,7 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
+use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -12,6 +13,7 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::symbol::stb;
@@ -492,30 +494,37 @@ impl<'data> Replay<'_, 'data> {
                 function.is_some_and(|id| !self.module.functions[id].edges_count)
             };
             let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
-            let mut stay = rows.iter().filter(|row| {
+            let stay = rows.iter().filter(|row| {
                 !(of_debug
                     && matches!(row.plan, RelocPlan::Drop)
                     && row.target.symbol().is_some_and(never_taken))
             });
-            if stay.next().is_none() {
-                continue;
+            let moved = |row: &Reloc| match row.target {
+                SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
+                _ => 0,
+            };
+            // A REL row against a moved section becomes RELA; other rows take the form of their
+            // section. But each row of a RELA section (all are from sm_90 on) that has no addend
+            // leaves the name of the other one, unless it is the first (measured).
+            let mut forms = Vec::new();
+            for (index, row) in stay.enumerate() {
+                let named = if is_rela {
+                    index == 0 || row.addend != 0
+                } else {
+                    moved(row) != 0
+                };
+                if !forms.contains(&named) {
+                    forms.push(named);
+                }
             }
-            // A row without addend leaves the other name (from sm_90 on all rows are RELA), but for the
-            // row that creates the section.
-            let leaves_name = is_rela && stay.any(|row| row.addend == 0);
-            self.reloc_section(section.name, target, is_rela);
-            if leaves_name {
-                let name = self.joined(".rel", target_name);
-                self.names(name);
-            }
-            if !is_rela
-                && (self.module.options.force_rela
-                    || rows
-                        .iter()
-                        .any(|row| matches!(row.plan, RelocPlan::Keep { rela: true, .. })))
-            {
-                let name = self.joined(".rela", target_name);
-                self.reloc_section(name, target, true);
+            for named in forms {
+                let prefix = if named { ".rela" } else { ".rel" };
+                let name = self.joined(prefix, target_name);
+                if named || !is_rela {
+                    self.reloc_section(name, target, named);
+                } else {
+                    self.names(name);
+                }
             }
         }
     }
