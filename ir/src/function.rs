@@ -24,9 +24,9 @@ pub struct Function {
     /// Address of dynamic shared memory as this function's code sees it, if it uses any; set by
     /// `place-memory`.
     pub dynamic_shared: Option<u64>,
-    /// Whether its constant bank 0 ends with the slots of texture, sampler and surface headers;
-    /// kernels only, set by `place-memory`.
-    pub header_slots: bool,
+    /// Which kinds of header slots at the end of its constant bank 0 the driver has to fill, a set
+    /// of [`header`](crate::symbol::header); kernels only, set by `place-memory`.
+    pub header_kinds: u8,
 }
 
 /// The two forms of a function's code.

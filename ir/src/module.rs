@@ -17,6 +17,7 @@ use crate::reloc::Reloc;
 use crate::section::Section;
 use crate::symbol::Symbol;
 use crate::symbol::SymbolRef;
+use crate::symbol::stt;
 use crate::table::PrimaryMap;
 use crate::target::Target;
 
@@ -239,6 +240,18 @@ impl<'data> Module<'data> {
     /// The function that a link symbol is defined by, once resolved.
     pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
         self.symbols[self.link_symbols[link].definition?].function
+    }
+
+    /// The header slots that the driver has to fill for a kernel, by offset.
+    pub fn header_slots_of(
+        &self,
+        kernel: FunctionId,
+    ) -> impl DoubleEndedIterator<Item = &HeaderSlot> {
+        let kinds = self.functions[kernel].header_kinds;
+        self.header_slots.iter().filter(move |slot| {
+            let first = self.link_symbols[slot.symbol].first;
+            stt::header_kind(self.symbols[first].ty) & kinds != 0
+        })
     }
 
     /// The name of a function.

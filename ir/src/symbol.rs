@@ -23,8 +23,29 @@ pub mod stt {
 
     /// Whether it is a texture, sampler or surface reference.
     pub const fn is_header(ty: u8) -> bool {
-        matches!(ty, CUDA_TEXTURE | CUDA_SAMPLER | CUDA_SURFACE)
+        header_kind(ty) != 0
     }
+
+    /// The type of a texture, sampler or surface reference as one of the bits in
+    /// [`header`](super::header); 0 for all other types.
+    pub const fn header_kind(ty: u8) -> u8 {
+        match ty {
+            CUDA_TEXTURE => super::header::TEXTURE,
+            CUDA_SAMPLER => super::header::SAMPLER,
+            CUDA_SURFACE => super::header::SURFACE,
+            _ => 0,
+        }
+    }
+}
+
+/// Kinds of headers that the driver fills in, as a set of bits.
+pub mod header {
+    /// Textures.
+    pub const TEXTURE: u8 = 1;
+    /// Samplers.
+    pub const SAMPLER: u8 = 2;
+    /// Surfaces.
+    pub const SURFACE: u8 = 4;
 }
 
 /// `st_info` bindings.

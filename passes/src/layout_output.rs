@@ -68,10 +68,7 @@ impl Pass for LayoutOutput {
         let mut created = creation::replay(module, cx.arena);
         let merge = ConstantMerge::new(module);
         contents::fill(module, &mut created, &merge);
-        let null_symbol = match merge.null_symbol {
-            0 => null_symbol::value(module),
-            value => value,
-        };
+        let null_symbol = null_symbol::shown(module, &merge);
         let plan = finish::plan(module, created, null_symbol, cx.arena)?;
         if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
             let name = |object: ObjectId| module.objects[object].display();
@@ -93,6 +90,11 @@ impl Pass for LayoutOutput {
         module.plan = Some(plan);
         Ok(Changed::Yes)
     }
+}
+
+/// The value of symbol 0 in the output, which is not always 0.
+pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
+    null_symbol::shown(module, &ConstantMerge::new(module))
 }
 
 /// What an output section holds.
@@ -119,7 +121,7 @@ enum Content {
     /// `.nv_debug.shared`, of which only the name stays.
     ModuleShared,
     /// Relocations for the header slots of a kernel's constant bank, an output section.
-    HeaderRelocs(OutId),
+    HeaderRelocs(OutId, LinkSymbolId),
     /// Relocations of another output section.
     Relocs(OutId),
     /// `.nv.callgraph`.

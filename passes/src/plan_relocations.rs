@@ -20,6 +20,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
@@ -33,11 +34,13 @@ use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::classify::located;
 use crate::diagnostic::Diagnostic;
+use crate::layout_output;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -110,7 +113,8 @@ enum TargetKind {
     Function,
     /// A function that is not part of the output, or a weak one that nobody defines.
     DeadFunction,
-    /// A copy of a weak function that never was part of the link, seen from a line table.
+    /// A copy of a weak function or variable that never was part of the link, seen from a line table;
+    /// the symbol `__UFT_OFFSET` in a link without tables.
     LosingCopy,
     /// Global memory.
     Global,
@@ -210,17 +214,42 @@ fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
 }
 
 /// What the plan of a relocation needs to know beside the row.
-struct Facts {
+struct Facts<'data> {
+    /// Sizes of the concatenations of same-named sections.
+    ends: HashMap<&'data [u8], u64, FixedState>,
     /// The bytes that losing definitions of variables occupy.
     losing_variables: Vec<(SectionId, u64, u64)>,
     /// Whether the code of each function has relocations.
     relocated: Vec<bool>,
+    /// The value of symbol 0, if anything refers to it.
+    null_symbol: u64,
+    /// The functions that call graphs say have their address taken.
+    address_taken: HashSet<LinkSymbolId, FixedState>,
     /// Offset of the slot of each texture, sampler and surface, by link symbol.
     slots: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
-impl Facts {
-    fn new(module: &Module<'_>) -> Self {
+impl<'data> Facts<'data> {
+    /// Whether a relocation refers to a section of a function or copy that goes.
+    fn is_unlinked(&self, module: &Module<'_>, target: SymbolRef) -> bool {
+        matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
+    }
+
+    fn new(module: &Module<'data>) -> Self {
+        let mut ends = HashMap::default();
+        for (_, object) in module.included_objects() {
+            for section in module.sections[object.sections]
+                .iter()
+                .filter(|row| row.kind.is_concatenated())
+            {
+                let end = ends.entry(section.name).or_insert(0);
+                *end = section
+                    .place
+                    .unwrap_or(0)
+                    .saturating_add(section.size())
+                    .max(*end);
+            }
+        }
         let mut relocated = vec![false; module.functions.len()];
         for section in module.sections.values() {
             if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
@@ -233,8 +262,24 @@ impl Facts {
         }
         let slots = module.header_slots.iter();
         Facts {
+            ends,
             slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
+            null_symbol: if module
+                .relocs
+                .values()
+                .any(|row| row.target == SymbolRef::None)
+            {
+                layout_output::null_symbol_value(module)
+            } else {
+                0
+            },
             losing_variables: losing_variables(module),
+            address_taken: module
+                .calls
+                .values()
+                .filter(|call| call.kind == CallKind::AddressTaken)
+                .filter_map(|call| module.symbols[call.from.symbol()?].link)
+                .collect(),
             relocated,
         }
     }
@@ -258,6 +303,47 @@ fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: 
         .and_then(|offset| module.sections[section].bytes().get(offset..))
         .unwrap_or(&[]);
     field.read(bytes) as i64
+}
+
+/// Refuses what no current compiler writes and nvlink treats as more than a relocation, in code that
+/// does not take part too.
+fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<(), Refusal> {
+    match reloc_type(reloc.ty).map(|row| row.class) {
+        // The function becomes one whose address is taken; against anything else nvlink crashes
+        // (measured).
+        Some(RelocClass::FunctionDescriptor) => {
+            let link = reloc.target.symbol().and_then(|id| module.symbols[id].link);
+            match link {
+                Some(link) if facts.address_taken.contains(&link) => Ok(()),
+                _ => Err(Refusal::Unsupported("a legacy function descriptor")),
+            }
+        }
+        Some(RelocClass::Slot) => Err(Refusal::Unsupported("a legacy texture slot")),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an offset behind the end of a section, with nvlink's words where it is that of the output.
+fn check_offset(
+    module: &Module<'_>,
+    facts: &Facts<'_>,
+    reloc: &Reloc,
+    patched: SectionId,
+    words: &'static str,
+) -> Result<(), Refusal> {
+    let section = &module.sections[patched];
+    let place = contribution(module, patched).saturating_add(reloc.offset);
+    let whole = facts.ends.get(section.name).copied().unwrap_or(0);
+    if reloc.offset < section.size() {
+        Ok(())
+    } else if section.kind.is_concatenated() && place < whole {
+        // nvlink goes on in what other objects add to the section (measured).
+        Err(Refusal::Unsupported(
+            "a relocation behind its object's part of a section",
+        ))
+    } else {
+        Err(Refusal::Internal(words))
+    }
 }
 
 /// The bytes that losing definitions of variables occupy, sorted. nvlink leaves the bytes in place
@@ -294,11 +380,14 @@ fn lies_in(ranges: &[(SectionId, u64, u64)], section: SectionId, offset: u64) ->
         .is_some_and(|(known, _, end)| *known == section && offset < *end)
 }
 
-fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, Refusal> {
+fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPlan, Refusal> {
+    let section = &module.sections[reloc.section];
+    if module.objects[section.object].state.is_included() {
+        check_legacy(module, reloc, facts)?;
+    }
     if !module.is_section_linked(reloc.section) {
         return Ok(RelocPlan::Gone);
     }
-    let section = &module.sections[reloc.section];
     let SectionInfo::Section(patched) = section.info else {
         return Err(Refusal::Internal("unexpected reloc section"));
     };
@@ -335,40 +424,50 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
     } else {
         0
     };
-    let in_range = reloc.offset < module.sections[patched].size();
     let keep = || {
         if forced && addend_field(ty).is_none() {
-            Err(Refusal::Unsupported(
+            return Err(Refusal::Unsupported(
                 "--force-rela with an addend in the field of this type",
-            ))
-        } else if in_range {
-            Ok(RelocPlan::Keep { ty, addend, rela })
-        } else {
-            Err(Refusal::Internal("relocation is past end of offset"))
+            ));
         }
+        check_offset(
+            module,
+            facts,
+            reloc,
+            patched,
+            "relocation is past end of offset",
+        )?;
+        Ok(RelocPlan::Keep { ty, addend, rela })
+    };
+    let patch = || {
+        check_offset(module, facts, reloc, patched, "reloc address not found")?;
+        let end = reloc_type(ty).map_or(0, |row| row.bytes());
+        if reloc.offset.saturating_add(end) > module.sections[patched].size() {
+            // nvlink writes into what lies behind the section in the input's image (measured).
+            return Err(Refusal::Unsupported(
+                "a field that goes over the end of its section",
+            ));
+        }
+        Ok(())
+    };
+    let clear = || {
+        patch()?;
+        Ok(RelocPlan::Clear)
     };
     let apply = |value: u64| {
-        if in_range {
-            let value = value.wrapping_add(reloc.addend as u64);
-            let partial = |row: &RelocType| row.field.is_some_and(|field| field.shift != 0);
-            if in_place != 0 && reloc_type(ty).is_some_and(partial) {
-                return Err(Refusal::Unsupported(
-                    "--force-rela with an addend in a field that has a part of the value",
-                ));
-            }
-            Ok(RelocPlan::Apply {
-                ty,
-                value,
-                in_place: !has_addend,
-            })
-        } else {
-            Err(Refusal::Internal("reloc address not found"))
+        patch()?;
+        let value = value.wrapping_add(reloc.addend as u64);
+        let partial = |row: &RelocType| row.field.is_some_and(|field| field.shift != 0);
+        if in_place != 0 && reloc_type(ty).is_some_and(partial) {
+            return Err(Refusal::Unsupported(
+                "--force-rela with an addend in a field that has a part of the value",
+            ));
         }
-    };
-    let descriptor = || {
-        Err(Refusal::Unsupported(
-            "a function descriptor of something else",
-        ))
+        Ok(RelocPlan::Apply {
+            ty,
+            value,
+            in_place: !has_addend,
+        })
     };
     match target {
         TargetKind::Function => match class {
@@ -376,7 +475,6 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
             _ => keep(),
         },
         TargetKind::Global | TargetKind::ReservedShared => match class {
-            Some(RelocClass::FunctionDescriptor) => descriptor(),
             Some(RelocClass::Clear) if target == TargetKind::ReservedShared => Err(
                 Refusal::Unsupported("clearing a reserved shared memory site"),
             ),
@@ -385,30 +483,31 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
         TargetKind::Header { slot } => match reloc_type(ty) {
             Some(row) if row.makes_slot => apply(slot),
             Some(row) => match row.class {
-                RelocClass::FunctionDescriptor => descriptor(),
                 RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
                 RelocClass::Yield => Ok(RelocPlan::Drop),
-                RelocClass::Slot => apply(0),
+                RelocClass::Clear => Err(Refusal::Unsupported(
+                    "clearing the site of a texture, sampler or surface",
+                )),
                 RelocClass::Applied if !is_kept_against_headers(ty) => apply(0),
                 _ => keep(),
             },
             None => keep(),
         },
         TargetKind::DeadFunction => match class {
-            Some(RelocClass::Clear) => Ok(RelocPlan::Clear),
-            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            Some(RelocClass::Clear) => clear(),
             _ => Ok(RelocPlan::Drop),
         },
         TargetKind::LosingCopy => Ok(RelocPlan::Drop),
         TargetKind::UnifiedTable => match class {
             _ if unified.is_some() => Err(Refusal::Internal("reference to deleted symbol")),
-            Some(RelocClass::None) => Err(Refusal::Internal("unexpected NVRS")),
-            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            Some(RelocClass::None) => Err(Refusal::Internal("reference to deleted symbol")),
             _ => Ok(RelocPlan::Drop),
         },
         TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::UndefinedWeak => match class {
-            None => Err(Refusal::Internal("unexpected NVRS")),
-            Some(RelocClass::FunctionDescriptor) => descriptor(),
+            // Legacy types were refused already.
+            None | Some(RelocClass::FunctionDescriptor | RelocClass::Slot) => {
+                Err(Refusal::Internal("unexpected NVRS"))
+            }
             Some(RelocClass::PcRelative) => Err(Refusal::Internal(PC_RELATIVE)),
             Some(RelocClass::Driver) => match target {
                 TargetKind::Known { emitted: false, .. } => {
@@ -418,14 +517,18 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts) -> Result<RelocPlan, 
             },
             Some(RelocClass::None | RelocClass::Yield) => Ok(RelocPlan::Drop),
             Some(RelocClass::Clear) => match target {
-                TargetKind::Known { emitted: false, .. } => Ok(RelocPlan::Clear),
+                TargetKind::Known { emitted: false, .. } if reloc.target.symbol().is_some() => {
+                    clear()
+                }
+                _ if facts.is_unlinked(module, reloc.target) => Err(Refusal::Unsupported(
+                    "clearing the site of a section that goes",
+                )),
                 _ => Ok(RelocPlan::Drop),
             },
-            Some(RelocClass::Slot) => apply(0),
             Some(RelocClass::Applied) => match target {
                 TargetKind::Known { value, .. } => apply(value),
                 TargetKind::UndefinedWeak => apply(u64::MAX),
-                _ => apply(0),
+                _ => apply(facts.null_symbol),
             },
         },
     }
@@ -435,7 +538,7 @@ fn target_kind(
     module: &Module<'_>,
     reloc: &Reloc,
     patched: SectionId,
-    facts: &Facts,
+    facts: &Facts<'_>,
 ) -> Result<TargetKind, Refusal> {
     match reloc.target {
         SymbolRef::None => Ok(TargetKind::Nothing),
@@ -452,20 +555,29 @@ fn target_kind(
             | SectionKind::RelAction => {
                 return Err(Refusal::Unsupported("a reference to a section of metadata"));
             }
+            SectionKind::ModuleShared | SectionKind::KernelShared => {
+                return Err(Refusal::Unsupported(
+                    "a reference to a section of shared memory",
+                ));
+            }
             _ => TargetKind::Known {
                 value: contribution(module, section),
-                emitted: true,
+                emitted: module.sections[section].owner.is_none_or(|owner| {
+                    let link = module.symbols[module.functions[owner].symbol].link;
+                    link.is_some_and(|link| module.link_symbols[link].live.is_live())
+                }),
             },
         }),
-        SymbolRef::Symbol(symbol) => symbol_kind(module, symbol, patched, facts),
+        SymbolRef::Symbol(symbol) => symbol_kind(module, reloc, symbol, patched, facts),
     }
 }
 
 fn symbol_kind(
     module: &Module<'_>,
+    reloc: &Reloc,
     id: SymbolId,
     patched: SectionId,
-    facts: &Facts,
+    facts: &Facts<'_>,
 ) -> Result<TargetKind, Refusal> {
     let symbol = &module.symbols[id];
     let Some(link) = symbol.link else {
@@ -483,6 +595,14 @@ fn symbol_kind(
         });
         let in_line_table = LINE_TABLES.contains(&module.sections[patched].name);
         let weak = link.definition.is_none() && module.symbols[link.first].bind == stb::WEAK;
+        // From sm_90 on all rows are RELA; a REL table keeps rows of a replaced copy at times.
+        let is_rel = module.sections[reloc.section].ty == sht::REL;
+        let replaced = symbol
+            .function
+            .is_some_and(|id| module.functions[id].edges_count);
+        if lost && in_line_table && replaced && is_rel && module.target.has_compat() {
+            return Err(Refusal::Unsupported("REL rows of a copy that is replaced"));
+        }
         return Ok(if lost && in_line_table {
             TargetKind::LosingCopy
         } else if !link.live.is_live() || weak {
@@ -503,14 +623,22 @@ fn symbol_kind(
     if symbol.ty == stt::NOTYPE {
         return Ok(TargetKind::Nothing);
     }
+    // With -g shared variables that have an address are in the symbol table.
+    let shown = module.options.debug && link.value.is_some();
     let Some(definition) = link.definition else {
         return Ok(if symbol.is_shared() {
+            let section = &module.sections[patched];
+            if section.owner.is_none() && section.name != b".debug_info" {
+                return Err(Refusal::Unsupported("dynamic shared memory in data"));
+            }
             TargetKind::Known {
                 value: dynamic_shared(module, patched, link.value),
-                emitted: false,
+                emitted: shown,
             }
         } else if toolkit::is_reserved_shared_symbol(symbol.name) {
             TargetKind::ReservedShared
+        } else if symbol.name == toolkit::UNIFIED_FUNCTIONS_OFFSET {
+            TargetKind::LosingCopy
         } else if toolkit::is_unified_table_symbol(symbol.name) {
             TargetKind::UnifiedTable
         } else if symbol.other & 0xe0 == sto::GLOBAL {
@@ -519,7 +647,17 @@ fn symbol_kind(
             TargetKind::UndefinedWeak
         });
     };
-    let value = link.value.unwrap_or(0);
+    if module.sections[patched].kind == SectionKind::Debug
+        && module.sections[patched].name != b".debug_info"
+        && !symbol.is_undefined()
+        && definition != id
+        && link.first != id
+    {
+        return Ok(TargetKind::LosingCopy);
+    }
+    // A shared variable without a place, because no kernel reaches it, is at -1 (measured).
+    let unplaced = if symbol.is_shared() { u64::MAX } else { 0 };
+    let value = link.value.unwrap_or(unplaced);
     let definition = &module.symbols[definition];
     let known = TargetKind::Known {
         value,
@@ -531,7 +669,7 @@ fn symbol_kind(
             SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
             SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
                 value,
-                emitted: false,
+                emitted: shown,
             },
             _ => known,
         },

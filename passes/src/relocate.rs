@@ -173,6 +173,12 @@ fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
 fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
     let section = match target {
         SymbolRef::Section(section) => Some(section),
+        // Dynamic shared memory has no section in the input, nvlink takes that of the output.
+        SymbolRef::Symbol(symbol)
+            if module.symbols[symbol].is_undefined() && module.symbols[symbol].is_shared() =>
+        {
+            return u64::from(sht::CUDA_SHARED.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f);
+        }
         SymbolRef::Symbol(symbol) => {
             let link = module.symbols[symbol].link;
             link.and_then(|link| module.link_symbols[link].definition)

@@ -65,6 +65,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// How many of the kinds change relocations; these are tried by default.
+    pub const RELOCATIONS: usize = 6;
+
     /// All kinds, by name for `CUWELD_MUTATION_KINDS`.
     pub const ALL: [(&'static str, Kind); 13] = [
         ("type", Kind::Type),

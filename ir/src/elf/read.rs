@@ -323,7 +323,7 @@ impl<'data> Reader<'data> {
                         registers: 0,
                         shared: None,
                         dynamic_shared: None,
-                        header_slots: false,
+                        header_kinds: 0,
                     });
                     Some(function)
                 }

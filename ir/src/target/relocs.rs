@@ -90,6 +90,19 @@ pub fn reloc_by_name(name: &str) -> Option<u32> {
         .map(|index| index as u32)
 }
 
+impl RelocType {
+    /// Bytes from the offset of a relocation to the end of the last field that it changes.
+    pub fn bytes(&self) -> u64 {
+        let bank = match self.bank {
+            BankField::None => 0,
+            BankField::At(bit) => bit + 5,
+            BankField::Split => 46,
+        };
+        let end = self.field.map_or(0, |field| field.bit + field.width);
+        u64::from(end.max(bank)).div_ceil(8)
+    }
+}
+
 /// The type by which the driver fills the header slot of a texture, sampler or surface, by the type
 /// of its symbol; sm_100 and up have another one for samplers (`relocs.md` section 6).
 pub fn header_reloc_type(symbol_type: u8) -> u32 {

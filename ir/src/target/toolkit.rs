@@ -62,6 +62,10 @@ pub fn is_system_function(name: &[u8]) -> bool {
         || SYSTEM_FUNCTIONS.contains(&name)
 }
 
+/// The unified table symbol whose relocations always go in a link without tables (`relocs.md` section 1,
+/// measured for UNIFIED types).
+pub const UNIFIED_FUNCTIONS_OFFSET: &[u8] = b"__UFT_OFFSET";
+
 /// Whether a name is one of the unified table symbols that the output drops when there is no table.
 pub fn is_unified_table_symbol(name: &[u8]) -> bool {
     matches!(

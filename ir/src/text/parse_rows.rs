@@ -208,7 +208,7 @@ impl<'data> Parser<'_, 'data, '_> {
         let (mut sass, mut sass_info, mut merc, mut merc_info) = (None, None, None, None);
         let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
         let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
-        let mut header_slots = false;
+        let mut header_kinds = 0;
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "sass" => sass = Some(self.entity_value()?),
@@ -223,11 +223,11 @@ impl<'data> Parser<'_, 'data, '_> {
                 "registers" => registers = self.narrow_value()?,
                 "shared" => shared = Some(self.shared_frame()?),
                 "dynamic-shared" => dynamic_shared = Some(self.number_value()?),
-                "header-slots" => header_slots = true,
+                "headers" => header_kinds = self.flags(&words::HEADER_KINDS)?,
                 "object" => object = Some(self.entity_value()?),
                 _ => {
                     let known = "sass, sass-info, merc, merc-info, state, edges-count, registers, \
-                                 shared, dynamic-shared, header-slots, object";
+                                 shared, dynamic-shared, headers, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -256,7 +256,7 @@ impl<'data> Parser<'_, 'data, '_> {
             registers,
             shared,
             dynamic_shared,
-            header_slots,
+            header_kinds,
         });
         Ok(())
     }

@@ -219,8 +219,9 @@ impl Printer<'_, '_> {
             if let Some(address) = function.dynamic_shared {
                 put!(self.out, " dynamic-shared={address:#x}");
             }
-            if function.header_slots {
-                self.out.push_str(" header-slots");
+            if function.header_kinds != 0 {
+                let kinds = words::flags(&words::HEADER_KINDS, function.header_kinds.into());
+                put!(self.out, " headers={kinds}");
             }
             self.end_owned(function.object, object);
         }

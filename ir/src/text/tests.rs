@@ -254,7 +254,11 @@ fn sample(arena: &Arena) -> Module<'_> {
                 present: true,
             }),
             dynamic_shared: chosen.then_some(0x70),
-            header_slots: chosen,
+            header_kinds: if chosen {
+                header::TEXTURE | header::SURFACE
+            } else {
+                0
+            },
         });
     }
     for (index, plan) in [

@@ -9,6 +9,7 @@ use crate::function::FunctionState;
 use crate::link_symbol::Liveness;
 use crate::object::ObjectState;
 use crate::section::SectionKind;
+use crate::symbol::header;
 use crate::symbol::stb;
 use crate::symbol::sto;
 use crate::symbol::stt;
@@ -118,6 +119,12 @@ pub(super) const SYMBOL_OTHERS: Words<u64> = Words(&[
     (sto::GLOBAL as u64, "GLOBAL"),
     (sto::SHARED as u64, "SHARED"),
     (sto::CONSTANT as u64, "CONSTANT"),
+]);
+
+pub(super) const HEADER_KINDS: Words<u64> = Words(&[
+    (header::TEXTURE as u64, "TEXTURE"),
+    (header::SAMPLER as u64, "SAMPLER"),
+    (header::SURFACE as u64, "SURFACE"),
 ]);
 
 pub(super) const SEGMENT_FLAGS: Words<u64> = Words(&[(4, "R"), (2, "W"), (1, "X")]);

@@ -108,7 +108,7 @@ fn not_placed(checker: &mut Checker<'_, '_>) {
         }
     }
     for (id, function) in module.functions.iter() {
-        if function.header_slots {
+        if function.header_kinds != 0 {
             let place = checker.function(id);
             checker.report(Rule::EarlyPlaced, place, "it has header slots");
         }

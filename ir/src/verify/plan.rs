@@ -4,6 +4,7 @@ use super::Checker;
 use super::Rule;
 use super::file;
 use crate::elf::raw::SHN_LORESERVE;
+use crate::placement::HeaderSlot;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
@@ -11,6 +12,7 @@ use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
 use crate::section::SectionKind;
 use crate::symbol::stb;
+use crate::symbol::stt;
 use crate::table::EntityId;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
@@ -201,8 +203,20 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let module = checker.module;
     let is_kept = |reloc: &&Reloc| matches!(reloc.plan, RelocPlan::Keep { .. });
     let kept = module.relocs.values().filter(is_kept).count();
-    let users = module.functions.values().filter(|row| row.header_slots);
-    let created = users.count().saturating_mul(module.header_slots.len());
+    let kinds_of = |slot: &HeaderSlot| {
+        let link = module.link_symbols.get(slot.symbol)?;
+        Some(stt::header_kind(module.symbols.get(link.first)?.ty))
+    };
+    let mut created = 0;
+    for kernel in module
+        .functions
+        .values()
+        .filter(|row| row.header_kinds != 0)
+    {
+        let filled =
+            |slot: &&HeaderSlot| kinds_of(slot).is_some_and(|kind| kind & kernel.header_kinds != 0);
+        created += module.header_slots.iter().filter(filled).count();
+    }
     if kept.saturating_add(created) != plan.relocs.len() {
         let rows = plan.relocs.len();
         let what = format!("{kept} are kept and {created} created, {rows} rows are planned");

@@ -277,7 +277,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 present: r.coin(),
             }),
             dynamic_shared: r.maybe(|r| r.number()),
-            header_slots: r.coin(),
+            header_kinds: r.below(8) as u8,
         });
     }
     let target = |r: &mut Random| match r.below(3) {

@@ -49,7 +49,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                     }
                 }
                 if bank == 0
-                    && module.functions[function].header_slots
+                    && module.functions[function].header_kinds != 0
                     && let Some(last) = module.header_slots.last()
                 {
                     let section = &mut out.sections[index];

@@ -218,7 +218,8 @@ impl<'data> Replay<'_, 'data> {
         }
         if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
             let kernel = self.module.link_function(link);
-            if kernel.is_some_and(|kernel| self.module.functions[kernel].header_slots) {
+            let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
+            if slots != 0 {
                 // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
                 let (ty, flags, entsize) = if self.module.options.force_rela {
                     (sht::RELA, shf::INFO_LINK, 24)
@@ -231,8 +232,8 @@ impl<'data> Replay<'_, 'data> {
                     flags,
                     align: 8,
                     entsize,
-                    content: Content::HeaderRelocs(id),
-                    size: (self.module.header_slots.len() as u64).saturating_mul(entsize),
+                    content: Content::HeaderRelocs(id, link),
+                    size: (slots as u64).saturating_mul(entsize),
                     removed: false,
                     pieces: Vec::new(),
                     relocs: Vec::new(),
@@ -488,16 +489,19 @@ impl<'data> Replay<'_, 'data> {
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = section.ty == sht::RELA;
-            // Debug rows of copies that were not taken at their turn never were.
+            // Rows in a losing variable, and debug rows of copies that were not taken at their turn, never were.
             let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
                 function.is_some_and(|id| !self.module.functions[id].edges_count)
             };
             let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
+            let linked = self.module.is_section_linked(id);
             let stay = rows.iter().filter(|row| {
-                !(of_debug
+                let in_loser = linked && row.plan == RelocPlan::Gone;
+                let of_loser = of_debug
                     && matches!(row.plan, RelocPlan::Drop)
-                    && row.target.symbol().is_some_and(never_taken))
+                    && row.target.symbol().is_some_and(never_taken);
+                !in_loser && !of_loser
             });
             let moved = |row: &Reloc| match row.target {
                 SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
@@ -505,11 +509,11 @@ impl<'data> Replay<'_, 'data> {
             };
             // A REL row against a moved section becomes RELA; other rows take the form of their
             // section. But each row of a RELA section (all are from sm_90 on) that has no addend
-            // leaves the name of the other one, unless it is the first (measured).
+            // creates the other one, empty, unless it is the first (measured).
             let mut forms = Vec::new();
             for (index, row) in stay.enumerate() {
                 let named = if is_rela {
-                    index == 0 || row.addend != 0
+                    index == 0 || (row.addend as u64).wrapping_add(moved(row)) != 0
                 } else {
                     moved(row) != 0
                 };
@@ -517,14 +521,14 @@ impl<'data> Replay<'_, 'data> {
                     forms.push(named);
                 }
             }
+            // What is REL in the input leaves its empty section behind.
+            if !is_rela && self.module.options.force_rela && !forms.contains(&true) {
+                forms.push(true);
+            }
             for named in forms {
                 let prefix = if named { ".rela" } else { ".rel" };
                 let name = self.joined(prefix, target_name);
-                if named || !is_rela {
-                    self.reloc_section(name, target, named);
-                } else {
-                    self.names(name);
-                }
+                self.reloc_section(name, target, named);
             }
         }
     }

@@ -361,7 +361,7 @@ impl<'data> Finish<'_, 'data> {
             Content::Prototypes => self.prototypes(),
             Content::RelAction => PlanContent::Bytes(&toolkit::REL_ACTION),
             Content::Relocs(_) => self.relocs(id),
-            Content::HeaderRelocs(_) => self.header_relocs(),
+            Content::HeaderRelocs(_, link) => self.header_relocs(link),
             _ => self.pieces(id),
         };
         let section = &self.sections[id];
@@ -416,7 +416,7 @@ impl<'data> Finish<'_, 'data> {
             Content::Constants(link, _)
             | Content::KernelShared(link)
             | Content::OfFunction(link) => (0, self.text_index(link)),
-            Content::Relocs(target) | Content::HeaderRelocs(target) => {
+            Content::Relocs(target) | Content::HeaderRelocs(target, _) => {
                 (SYMTAB, self.section_index[target])
             }
             _ => (0, 0),
@@ -581,10 +581,14 @@ impl<'data> Finish<'_, 'data> {
         PlanContent::Relocs(start..self.plan.relocs.len() as u32)
     }
 
-    /// A relocation for every header slot, last slot first.
-    fn header_relocs(&mut self) -> PlanContent<'data> {
+    /// A relocation for every header slot that a kernel needs, last slot first.
+    fn header_relocs(&mut self, kernel: LinkSymbolId) -> PlanContent<'data> {
         let start = self.plan.relocs.len() as u32;
-        for slot in self.module.header_slots.iter().rev() {
+        let kernel = self.module.link_function(kernel);
+        let slots = kernel
+            .into_iter()
+            .flat_map(|kernel| self.module.header_slots_of(kernel).rev());
+        for slot in slots {
             let first = self.module.link_symbols[slot.symbol].first;
             self.plan.relocs.push(PlanReloc {
                 offset: slot.offset,

@@ -8,12 +8,22 @@ use cuweld_ir::SymbolPlace;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
+use super::constant_merge::ConstantMerge;
+
+/// The value of symbol 0 in the output.
+pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
+    match merge.null_symbol {
+        0 => value(module),
+        merged => merged,
+    }
+}
+
 /// The value that nvlink leaves in symbol 0.
 ///
 /// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
 /// their symbol takes that address; it has no symbol in the output, so the address lands in the null symbol.
 /// The last such symbol of what some kernel reaches shows.
-pub(super) fn value(module: &Module<'_>) -> u64 {
+fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     let known: HashSet<(LinkSymbolId, u8), FixedState> = module
         .bank_pieces

@@ -3,7 +3,9 @@
 //! Every texture, sampler and surface of the link has a slot of four bytes, used or not. The slots
 //! stand behind the largest bank 0 of all live kernels, so that each has the same offset everywhere;
 //! the bank of every kernel that reaches code with a reference that needs a slot is extended to hold
-//! all of them. The driver fills them in through relocations that `layout-output` creates.
+//! all of them. The driver fills them in through relocations that `layout-output` creates: for
+//! textures if the kernel reaches a reference to a texture or a surface, for samplers if it reaches
+//! one to a sampler or a surface, and for surfaces always (measured).
 //!
 //! Linear in relocations and the edges of the call graph.
 
@@ -12,6 +14,7 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::symbol::header;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::quirks::list_sort_equal;
@@ -48,10 +51,20 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
         }
     }
     let users = users(module);
-    let reached = graph.reaching(&users);
     let kernels: Vec<_> = kernels(module, &functions).collect();
-    for (link, kernel) in kernels {
-        module.functions[kernel].header_slots = reached[link.index()];
+    // A slot of a surface is one of a texture and of a sampler too.
+    for kind in [header::TEXTURE, header::SAMPLER] {
+        let wanted = kind | header::SURFACE;
+        let marked: Vec<bool> = users.iter().map(|kinds| kinds & wanted != 0).collect();
+        if !marked.contains(&true) {
+            continue;
+        }
+        let reached = graph.reaching(&marked);
+        for (link, kernel) in &kernels {
+            if reached[link.index()] {
+                module.functions[*kernel].header_kinds |= wanted;
+            }
+        }
     }
     for (index, symbol) in list_sort_equal(&symbols).into_iter().enumerate() {
         let offset = SLOT_SIZE.saturating_mul(index as u64).saturating_add(base);
@@ -59,27 +72,27 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
     }
 }
 
-/// Whether the code of each function refers to a texture, sampler or surface by a type that needs a
-/// slot, by link symbol.
-fn users(module: &Module<'_>) -> Vec<bool> {
-    let mut users = vec![false; module.link_symbols.len()];
+/// The kinds of textures, samplers and surfaces that the code of each function refers to by a type
+/// that needs a slot, by link symbol.
+fn users(module: &Module<'_>) -> Vec<u8> {
+    let mut users = vec![0; module.link_symbols.len()];
     for reloc in module.relocs.values() {
         if !reloc_type(reloc.ty).is_some_and(|row| row.makes_slot)
             || !module.is_section_linked(reloc.section)
         {
             continue;
         }
-        let is_header = reloc
+        let kind = reloc
             .target
             .symbol()
-            .is_some_and(|symbol| stt::is_header(module.symbols[symbol].ty));
+            .map_or(0, |symbol| stt::header_kind(module.symbols[symbol].ty));
         let section = &module.sections[reloc.section];
-        if let (true, Some(owner), SectionInfo::Section(patched)) =
-            (is_header, section.owner, section.info)
+        if let (1.., Some(owner), SectionInfo::Section(patched)) =
+            (kind, section.owner, section.info)
             && module.sections[patched].kind == SectionKind::Text
             && let Some(link) = module.symbols[module.functions[owner].symbol].link
         {
-            users[link.index()] = true;
+            users[link.index()] |= kind;
         }
     }
     users
