@@ -517,6 +517,13 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             },
             Some(RelocClass::None | RelocClass::Yield) => Ok(RelocPlan::Drop),
             Some(RelocClass::Clear) => match target {
+                TargetKind::Known { .. }
+                    if module.shows_shared_variables() && is_shared(module, reloc) =>
+                {
+                    Err(Refusal::Unsupported(
+                        "clearing a shared memory site with -g",
+                    ))
+                }
                 TargetKind::Known { emitted: false, .. } if reloc.target.symbol().is_some() => {
                     clear()
                 }
@@ -532,6 +539,11 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             },
         },
     }
+}
+
+fn is_shared(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let symbol = reloc.target.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_shared())
 }
 
 fn target_kind(
@@ -595,13 +607,13 @@ fn symbol_kind(
         });
         let in_line_table = LINE_TABLES.contains(&module.sections[patched].name);
         let weak = link.definition.is_none() && module.symbols[link.first].bind == stb::WEAK;
-        // From sm_90 on all rows are RELA; a REL table keeps rows of a replaced copy at times.
+        // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
         let is_rel = module.sections[reloc.section].ty == sht::REL;
-        let replaced = symbol
+        let losing = symbol
             .function
-            .is_some_and(|id| module.functions[id].edges_count);
-        if lost && in_line_table && replaced && is_rel && module.target.has_compat() {
-            return Err(Refusal::Unsupported("REL rows of a copy that is replaced"));
+            .is_some_and(|id| module.functions[id].state == FunctionState::Losing);
+        if losing && in_line_table && is_rel && module.target.has_compat() {
+            return Err(Refusal::Unsupported("REL rows of a copy that loses"));
         }
         return Ok(if lost && in_line_table {
             TargetKind::LosingCopy
@@ -624,7 +636,7 @@ fn symbol_kind(
         return Ok(TargetKind::Nothing);
     }
     // With -g shared variables that have an address are in the symbol table.
-    let shown = module.options.debug && link.value.is_some();
+    let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
         return Ok(if symbol.is_shared() {
             let section = &module.sections[patched];

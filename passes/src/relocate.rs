@@ -173,9 +173,11 @@ fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
 fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
     let section = match target {
         SymbolRef::Section(section) => Some(section),
-        // Dynamic shared memory has no section in the input, nvlink takes that of the output.
+        // Dynamic shared memory has no section in the input; with -g nvlink makes it one (measured).
         SymbolRef::Symbol(symbol)
-            if module.symbols[symbol].is_undefined() && module.symbols[symbol].is_shared() =>
+            if module.shows_shared_variables()
+                && module.symbols[symbol].is_undefined()
+                && module.symbols[symbol].is_shared() =>
         {
             return u64::from(sht::CUDA_SHARED.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f);
         }
