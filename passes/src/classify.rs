@@ -7,6 +7,8 @@
 //!
 //! Refused: what this linker would otherwise drop unseen.
 
+mod symbols;
+
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -194,6 +196,16 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 .at(section.object.index_u32(), 0),
         );
         refused = true;
+    }
+    for symbol in module.symbols.values() {
+        if let Some(what) = symbols::oddity(module, symbol) {
+            cx.diagnostics.emit(
+                Diagnostic::fatal(format!("cuweld: unsupported: {what}"))
+                    .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))
+                    .at(symbol.object.index_u32(), 0),
+            );
+            refused = true;
+        }
     }
     for (_, function) in module.functions.iter() {
         let section = &module.sections[function.views.sass.text];
