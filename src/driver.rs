@@ -25,6 +25,8 @@ use cuweld_passes::Severity;
 use cuweld_passes::pipeline::Facts;
 use zerocopy::FromBytes;
 
+use crate::compile::CompileOptions;
+use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
 use crate::input;
 use crate::input::DeviceInput;
@@ -44,6 +46,8 @@ use crate::run::run_pipeline;
 pub struct Request<'a> {
     /// Where the inputs are.
     pub discover: DiscoverOptions<'a>,
+    /// How intermediate code is compiled.
+    pub compile: CompileOptions,
     /// Options that change bytes.
     pub options: LinkOptions,
     /// Do not prune kernels by host information.
@@ -119,6 +123,11 @@ pub fn read_inputs<'data>(
             report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
         }
     }
+    let target = request.discover.target;
+    let mut inputs = discovered.inputs;
+    if !compile_ptx(&mut inputs, target, &request.compile, input_arena, reporter)? {
+        return Ok(None);
+    }
     let mut options = request.options.clone();
     apply_host_info(
         &mut options,
@@ -126,11 +135,9 @@ pub fn read_inputs<'data>(
         request.ignore_host_info,
     );
     options.strict = request.controls.strict;
-    let target = request.discover.target;
-    let lowered =
-        images(&discovered.inputs, arena).and_then(|images| lower(&images, target, options));
+    let lowered = images(&inputs, arena).and_then(|images| lower(&images, target, options));
     match lowered {
-        Ok(module) => Ok(Some((module, discovered.inputs)).filter(|_| !reporter.failed())),
+        Ok(module) => Ok(Some((module, inputs)).filter(|_| !reporter.failed())),
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             Ok(None)
@@ -183,7 +190,7 @@ impl NamedImage<'_> {
     }
 }
 
-/// Picks the images to lower out of what was discovered. PTX and LTO-IR need NVIDIA's compiler,
+/// Picks the images to lower out of what was discovered and compiled. LTO-IR needs NVIDIA's compiler,
 /// which is not called yet: a typed refusal.
 pub fn images<'data>(
     inputs: &[DeviceInput<'data>],

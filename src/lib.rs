@@ -4,6 +4,7 @@
 //! linker IR is [`cuweld_ir`], the passes are [`cuweld_passes`].
 
 pub mod cli;
+pub mod compile;
 pub mod diagnostics;
 pub mod diff;
 pub mod driver;
@@ -13,3 +14,4 @@ pub mod inspect;
 pub mod output;
 pub mod registration;
 pub mod run;
+pub mod toolkit;

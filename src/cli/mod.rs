@@ -7,3 +7,4 @@ pub mod native;
 pub mod nvlink;
 pub mod opt;
 pub mod pipeline_args;
+pub mod toolkit;

@@ -22,6 +22,7 @@ use super::opt::OptArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::parse_target;
+use super::toolkit::ToolkitArgs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::link;
@@ -53,6 +54,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Make a CUDA toolkit that links with cuweld, for nvcc, CMake and clang.
+    Toolkit(ToolkitArgs),
     /// List the passes, or describe one; print pipelines.
     Passes(PassesArgs),
 }
@@ -106,6 +109,7 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
             let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
             super::nvlink::run(&words, &|_| None, stdout, stderr)
         }
+        Command::Toolkit(args) => super::toolkit::run(&args, stdout, stderr),
         Command::Passes(args) => run_passes(&args, stdout, stderr),
     }
 }

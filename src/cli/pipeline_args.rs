@@ -1,11 +1,16 @@
 //! Arguments of every command that reads inputs and runs passes.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Target;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 
+use crate::compile::CompileOptions;
+use crate::compile::PtxasOptions;
+use crate::compile::ToolPaths;
 use crate::driver::Request;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
@@ -30,6 +35,9 @@ pub struct InputArgs {
     /// Keep kernels that no host code references.
     #[arg(long)]
     ignore_host_info: bool,
+    /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.
+    #[arg(long, value_name = "FILE")]
+    ptxas: Option<PathBuf>,
 }
 
 impl InputArgs {
@@ -49,7 +57,21 @@ impl InputArgs {
                     .help("known are cuweld and nvlink-13.0.88"));
             }
         };
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let ptxas = self.ptxas.clone();
+        let compile = CompileOptions {
+            tools: ToolPaths {
+                ptxas: ptxas.or_else(|| variable("CUWELD_PTXAS").map(PathBuf::from)),
+                cuda_home: variable("CUDA_HOME").map(PathBuf::from),
+                path: variable("PATH"),
+            },
+            ptxas: PtxasOptions {
+                debug: self.debug,
+                ..Default::default()
+            },
+        };
         Ok(Request {
+            compile,
             discover: DiscoverOptions {
                 target,
                 inputs,

@@ -8,10 +8,14 @@ use super::check::Arch;
 use super::check::names_used;
 use super::options::OptionId;
 use super::parse::LowArgs;
+use super::path_of;
 use super::recorded::recorded_object_name;
 use super::recorded::recorded_options;
 use super::value::Value;
 use super::value::lossy;
+use crate::compile::CompileOptions;
+use crate::compile::PtxasOptions;
+use crate::compile::ToolPaths;
 use crate::driver::Controls;
 use crate::input::CpuArch;
 
@@ -36,6 +40,8 @@ pub struct NvlinkArgs {
     pub register_link_binaries: Option<String>,
     /// The name in messages.
     pub tool_name: String,
+    /// Options for the compilers that the link runs; where they are is not filled in.
+    pub compile: CompileOptions,
     /// Options that change bytes.
     pub link: LinkOptions,
     /// Options that this version does not support, as typed in the sheet.
@@ -81,6 +87,19 @@ impl NvlinkArgs {
             ignore_host_info: replaced || low.given(Id::IgnoreHostInfo),
             register_link_binaries: text(Id::RegisterLinkBinaries),
             tool_name: text(Id::ToolName).unwrap_or_else(|| "nvlink".to_owned()),
+            compile: CompileOptions {
+                tools: ToolPaths {
+                    ptxas: low.text(Id::CuweldPtxas).map(path_of),
+                    ..Default::default()
+                },
+                ptxas: PtxasOptions {
+                    debug: low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo),
+                    extra: list(Id::Xptxas),
+                    max_registers: low.number(Id::MaxRegisterCount),
+                    stack_protector: low.boolean(Id::DeviceStackProtector),
+                    split_compile: low.number(Id::SplitCompile),
+                },
+            },
             link: LinkOptions {
                 relocatable: low.given(Id::RelocatableLink),
                 debug: low.given(Id::Debug),

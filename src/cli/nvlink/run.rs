@@ -1,7 +1,9 @@
 //! A link as nvlink would do it: arguments in, messages and the output file out.
 
+use std::ffi::OsString;
 use std::io;
 use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use cuweld_ir::Arena;
@@ -12,6 +14,7 @@ use super::command_line::Command;
 use super::command_line::read_command_line;
 use super::environment::Environment;
 use super::help::help_text;
+use super::path_of;
 use super::version::version_text;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -66,8 +69,13 @@ fn run_link(
         cpu_arch: args.cpu_arch,
         lto: false,
     };
+    let mut compile = args.compile.clone();
+    let variable = |name| environment(name).filter(|value| !value.is_empty());
+    compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
+    compile.tools.path = variable("PATH").map(OsString::from_vec);
     let request = Request {
         discover,
+        compile,
         options: args.link.clone(),
         ignore_host_info: args.ignore_host_info,
         controls: &args.controls,

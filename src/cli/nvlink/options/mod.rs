@@ -83,10 +83,11 @@ pub enum OptionId {
     CuweldDumpDir,
     CuweldDumpBytes,
     CuweldStopAfter,
+    CuweldPtxas,
 }
 
 /// The number of options.
-pub const OPTION_COUNT: usize = OptionId::CuweldStopAfter as usize + 1;
+pub const OPTION_COUNT: usize = OptionId::CuweldPtxas as usize + 1;
 
 /// The values that an option accepts: every prefix with every name.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 12] = [
+pub(super) const OPTIONS: [OptionSpec; 13] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -106,4 +106,12 @@ pub(super) const OPTIONS: [OptionSpec; 12] = [
     .names("cuweld-stop-after", "")
     .metavar("PASS")
     .environment("CUWELD_STOP_AFTER"),
+    own(
+        OptionId::CuweldPtxas,
+        ValueKind::Text,
+        "The program that compiles PTX. Default: that of $CUDA_HOME/bin, then the first ptxas on $PATH.",
+    )
+    .names("cuweld-ptxas", "")
+    .metavar("FILE")
+    .environment("CUWELD_PTXAS"),
 ];

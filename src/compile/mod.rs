@@ -1,0 +1,125 @@
+//! Intermediate code of inputs becomes device objects here, with NVIDIA's own compilers.
+//!
+//! nvlink has the PTX compiler inside; cuweld runs the program `ptxas` of the same toolkit with the
+//! options that nvlink uses, which gives the same object (`inputs.md` section 8).
+//!
+//! Architecture Invariant: no environment variable is read here; [`ToolPaths`] carries what the
+//! command line found there.
+
+pub mod find;
+pub mod ptxas;
+pub mod record;
+
+use std::io;
+
+use cuweld_passes::Diagnostic;
+use rayon::prelude::*;
+
+pub use find::ToolPaths;
+pub use ptxas::PtxasOptions;
+
+use crate::diagnostics::Reporter;
+use crate::input::DeviceInput;
+use crate::input::Image;
+use crate::input::InputArena;
+use crate::input::PtxImage;
+use crate::input::SkipReason;
+use crate::input::Target;
+use ptxas::CompileError;
+use ptxas::Compiled;
+use ptxas::Ptxas;
+
+/// How intermediate code is compiled.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// Where the compilers are looked for.
+    pub tools: ToolPaths,
+    /// Options for ptxas that come from the link's command line.
+    pub ptxas: PtxasOptions,
+}
+
+/// Puts cubins into the place of all PTX. What the compiler says is passed on, in the order of the
+/// inputs; the first input that does not compile ends it. True if all went well.
+pub fn compile_ptx<'data>(
+    inputs: &mut [DeviceInput<'data>],
+    target: Target,
+    options: &CompileOptions,
+    arena: &'data InputArena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<bool> {
+    let jobs: Vec<(usize, PtxImage<'data>)> = inputs
+        .iter()
+        .enumerate()
+        .filter(|(_, input)| matches!(input.skip, None | Some(SkipReason::RawPtx)))
+        .filter_map(|(index, input)| match input.image {
+            Some(Image::Ptx(ptx)) => Some((index, ptx)),
+            _ => None,
+        })
+        .collect();
+    let Some((first, _)) = jobs.first() else {
+        return Ok(true);
+    };
+    let name = inputs
+        .get(*first)
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let ptxas = match options.tools.ptxas() {
+        Ok(path) => Ptxas::new(path, target, &options.ptxas),
+        Err(missing) => {
+            reporter.report(&missing.diagnostic(&name))?;
+            return Ok(false);
+        }
+    };
+    // One job is the common case, and needs no thread.
+    let results: Vec<Result<Compiled, CompileError>> = match jobs.as_slice() {
+        [(_, ptx)] => vec![ptxas.compile(*ptx)],
+        _ => jobs
+            .par_iter()
+            .map(|(_, ptx)| ptxas.compile(*ptx))
+            .collect(),
+    };
+    let mut told_of_release = false;
+    for ((index, _), result) in jobs.into_iter().zip(results) {
+        let Some(input) = inputs.get_mut(index) else {
+            continue;
+        };
+        match result {
+            Ok(compiled) => {
+                reporter.text(&compiled.messages)?;
+                if let Some(release) = compiled.other_release.filter(|_| !told_of_release) {
+                    told_of_release = true;
+                    reporter.report(&other_release(ptxas.path(), &release))?;
+                }
+                input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));
+            }
+            Err(CompileError::Refused { messages }) => {
+                reporter.text(&messages)?;
+                let diagnostic = Diagnostic::fatal("elfLink fatbinary error")
+                    .note(format!("ptxas does not compile the PTX of '{input}'"));
+                reporter.report(&diagnostic)?;
+                return Ok(false);
+            }
+            Err(error) => {
+                let program = ptxas.path().display();
+                let diagnostic = Diagnostic::fatal(format!(
+                    "cuweld: cannot compile the PTX of '{input}': {error}"
+                ))
+                .note(format!("the compiler is '{program}'"));
+                reporter.report(&diagnostic)?;
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Another release of ptxas makes other code than nvlink's own: that is said.
+fn other_release(path: &std::path::Path, release: &str) -> Diagnostic {
+    Diagnostic::new(
+        cuweld_passes::Severity::Note,
+        format!(
+            "PTX was compiled by '{}' ({release}); nvlink 13.0.88 would use its own compiler, so the code may differ",
+            path.display()
+        ),
+    )
+}

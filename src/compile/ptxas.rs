@@ -1,0 +1,206 @@
+//! The program `ptxas`, run as nvlink runs its own copy of it.
+
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::record;
+use crate::input::PtxImage;
+use crate::input::Target;
+
+/// What nvlink's compiler calls its input in messages.
+const INPUT_NAME: &str = "application ptx input";
+/// The object's name in the compiler's folder.
+const OUTPUT_NAME: &str = "cuweld.cubin";
+
+/// Options for ptxas that come from the link's command line. nvlink passes these and no others
+/// (measured by the option record of the compiled objects).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PtxasOptions {
+    /// `-g`, without `-suppress-debug-info`.
+    pub debug: bool,
+    /// The elements of `-Xptxas`, each of which may hold several options.
+    pub extra: Vec<String>,
+    /// `-maxrregcount`.
+    pub max_registers: Option<i32>,
+    /// `-device-stack-protector`.
+    pub stack_protector: Option<bool>,
+    /// `-split-compile`.
+    pub split_compile: Option<i32>,
+}
+
+/// Why PTX was not compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The compiler refused the text or an option.
+    #[error("ptxas reports errors")]
+    Refused {
+        /// What it wrote.
+        messages: String,
+    },
+    /// The compiler could not be run.
+    #[error("cannot {action}: {error}")]
+    System {
+        /// What failed.
+        action: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// A compiled object.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The relocatable device ELF.
+    pub cubin: Vec<u8>,
+    /// What the compiler wrote, such as warnings.
+    pub messages: String,
+    /// The release of the compiler, if it is not the one that nvlink 13.0.88 holds.
+    pub other_release: Option<String>,
+}
+
+/// A compiler for one target.
+#[derive(Clone, Debug)]
+pub struct Ptxas {
+    path: PathBuf,
+    target: Target,
+    /// Options behind those of the fatbin member.
+    options: Vec<String>,
+}
+
+impl Ptxas {
+    /// The compiler at a path.
+    pub fn new(path: PathBuf, target: Target, options: &PtxasOptions) -> Self {
+        Ptxas {
+            path,
+            target,
+            options: link_options(options),
+        }
+    }
+
+    /// Where the program is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Compiles PTX to a relocatable object.
+    pub fn compile(&self, ptx: PtxImage<'_>) -> Result<Compiled, CompileError> {
+        let mut options = vec!["-c".to_owned()];
+        let member = String::from_utf8_lossy(ptx.options);
+        options.extend(member.split_ascii_whitespace().map(str::to_owned));
+        options.extend(self.options.iter().cloned());
+        self.run(ptx.text, &options)
+    }
+
+    /// Compiles a whole program, such as the result of link-time optimisation, to an executable
+    /// device ELF. Only the link's own options apply.
+    pub fn compile_program(&self, text: &[u8]) -> Result<Compiled, CompileError> {
+        self.run(text, &self.options)
+    }
+
+    /// The compiler runs in a folder of its own, so that it names its input as nvlink's does.
+    fn run(&self, text: &[u8], options: &[String]) -> Result<Compiled, CompileError> {
+        let system = |action| move |error| CompileError::System { action, error };
+        let folder = tempfile::Builder::new()
+            .prefix("cuweld-")
+            .tempdir()
+            .map_err(system("make a temporary folder"))?;
+        // Text in fatbins ends with NULs.
+        let text = match text.iter().rposition(|byte| *byte != 0) {
+            Some(last) => text.get(..=last).unwrap_or(text),
+            None => b"",
+        };
+        std::fs::write(folder.path().join(INPUT_NAME), text)
+            .map_err(system("write a temporary file"))?;
+        let result = Command::new(&self.path)
+            .current_dir(folder.path())
+            .args(["-arch", &self.target.to_string(), "-m", "64"])
+            .args(options)
+            .args([INPUT_NAME, "-o", OUTPUT_NAME])
+            .output()
+            .map_err(system("run ptxas"))?;
+        let messages = String::from_utf8_lossy(&result.stdout).into_owned()
+            + &String::from_utf8_lossy(&result.stderr);
+        if !result.status.success() {
+            return Err(CompileError::Refused { messages });
+        }
+        let mut cubin = std::fs::read(folder.path().join(OUTPUT_NAME))
+            .map_err(system("read the compiled object"))?;
+        let other_release = record::other_release(&cubin);
+        record::forget_files(&mut cubin, INPUT_NAME, OUTPUT_NAME);
+        Ok(Compiled {
+            cubin,
+            messages,
+            other_release,
+        })
+    }
+}
+
+/// Options that follow the member's own, so that the command line's registers limit wins, as
+/// measured.
+fn link_options(options: &PtxasOptions) -> Vec<String> {
+    let mut words: Vec<String> = options
+        .extra
+        .iter()
+        .flat_map(|element| element.split_ascii_whitespace())
+        .map(str::to_owned)
+        .collect();
+    if let Some(count) = options.max_registers {
+        words.extend(["-maxrregcount".to_owned(), count.to_string()]);
+    }
+    if let Some(on) = options.stack_protector {
+        words.extend(["-device-stack-protector".to_owned(), on.to_string()]);
+    }
+    if let Some(threads) = options.split_compile {
+        words.extend(["-split-compile".to_owned(), threads.to_string()]);
+    }
+    if options.debug {
+        words.push("-g".to_owned());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn link_options_come_in_nvlinks_order() {
+        let options = PtxasOptions {
+            debug: true,
+            extra: vec![" -O1  ".to_owned(), String::new(), "-v -dlcm=ca".to_owned()],
+            max_registers: Some(32),
+            stack_protector: Some(false),
+            split_compile: Some(2),
+        };
+        let expected =
+            "-O1 -v -dlcm=ca -maxrregcount 32 -device-stack-protector false -split-compile 2 -g";
+        assert_eq!(link_options(&options).join(" "), expected);
+        assert!(link_options(&PtxasOptions::default()).is_empty());
+    }
+
+    #[test]
+    fn a_program_that_is_no_compiler_is_an_error() {
+        let ptx = PtxImage {
+            text: b".version 9.0\0\0",
+            options: b"",
+            arch: None,
+        };
+        let target = Target::parse("sm_90").unwrap();
+        let compile = |path: &str| {
+            Ptxas::new(path.into(), target, &PtxasOptions::default())
+                .compile(ptx)
+                .unwrap_err()
+        };
+        assert!(matches!(
+            compile("/bin/false"),
+            CompileError::Refused { .. }
+        ));
+        assert!(matches!(compile("/bin/true"), CompileError::System { .. }));
+        assert!(matches!(
+            compile("/none/ptxas"),
+            CompileError::System { .. }
+        ));
+    }
+}

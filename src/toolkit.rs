@@ -1,0 +1,190 @@
+//! A shadow toolkit: a CUDA toolkit's folder over again, with cuweld in the place of nvlink.
+//!
+//! nvcc calls nvlink by its bare name, and puts its own folder in front of `PATH` before; so it takes
+//! another nvcc folder to have another linker (`inputs.md` section 11). The folder holds links to
+//! everything in the toolkit but two files: `bin/nvlink` is cuweld, and `bin/nvcc.profile` names the
+//! real toolkit as its root, so that include and library folders are passed on as they always are.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Says that a folder is one of ours and may be made anew.
+const MARKER: &str = ".cuweld-toolkit";
+
+/// Why there is no shadow toolkit.
+#[derive(Debug, Error)]
+pub enum ToolkitError {
+    /// The folder is no toolkit.
+    #[error("'{}' is not the root of a CUDA toolkit: there is no bin/{missing}", root.display())]
+    NotAToolkit {
+        /// The folder.
+        root: PathBuf,
+        /// The program that is not there.
+        missing: &'static str,
+    },
+    /// The folder holds something else.
+    #[error("'{}' exists, and is not a toolkit that cuweld made", .0.display())]
+    Occupied(PathBuf),
+    /// The system said no.
+    #[error("cannot make '{}': {error}", path.display())]
+    System {
+        /// What was to be made.
+        path: PathBuf,
+        /// Why it was not.
+        error: io::Error,
+    },
+}
+
+/// Makes the shadow of the toolkit `from` in the folder `to`, with `linker` as its nvlink. A shadow
+/// that is there already is replaced.
+pub fn make_shadow(from: &Path, to: &Path, linker: &Path) -> Result<(), ToolkitError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error| ToolkitError::System { path, error }
+    };
+    // Not resolved further: its spelling gets into the output, in the record of the -L options.
+    let from = std::path::absolute(from).map_err(failed(from))?;
+    let profile = from.join("bin/nvcc.profile");
+    for missing in ["nvcc", "nvcc.profile"] {
+        if !from.join("bin").join(missing).exists() {
+            return Err(ToolkitError::NotAToolkit {
+                root: from,
+                missing,
+            });
+        }
+    }
+    clear(to)?;
+    let bin = to.join("bin");
+    fs::create_dir_all(&bin).map_err(failed(&bin))?;
+    fs::write(to.join(MARKER), from.to_string_lossy().as_bytes()).map_err(failed(to))?;
+    link_entries(&from, to, &["bin", MARKER])?;
+    link_entries(&from.join("bin"), &bin, &["nvlink", "nvcc.profile"])?;
+    let nvlink = bin.join("nvlink");
+    symlink(linker, &nvlink).map_err(failed(&nvlink))?;
+    let text = fs::read_to_string(&profile).map_err(failed(&profile))?;
+    let edited = bin.join("nvcc.profile");
+    fs::write(&edited, edit_profile(&text, &from)).map_err(failed(&edited))
+}
+
+/// Removes an older shadow; only links, our marker and our profile are in it.
+fn clear(to: &Path) -> Result<(), ToolkitError> {
+    let failed = |error| ToolkitError::System {
+        path: to.to_owned(),
+        error,
+    };
+    let first = match fs::read_dir(to) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+        Ok(mut entries) => entries.next(),
+    };
+    if first.is_none() {
+        Ok(())
+    } else if to.join(MARKER).is_file() {
+        fs::remove_dir_all(to).map_err(failed)
+    } else {
+        Err(ToolkitError::Occupied(to.to_owned()))
+    }
+}
+
+/// Links all entries of a folder but some.
+fn link_entries(from: &Path, to: &Path, but: &[&str]) -> Result<(), ToolkitError> {
+    let failed = |error| ToolkitError::System {
+        path: to.to_owned(),
+        error,
+    };
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        if !but.iter().any(|but| name == *but) {
+            symlink(entry.path(), to.join(&name)).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// nvcc's profile with the real toolkit's root, spelt as the real nvcc spells it. The folder of nvcc
+/// itself (`_HERE_`) stays ours elsewhere, which is what brings our nvlink in.
+fn edit_profile(text: &str, root: &Path) -> String {
+    let mut edited = String::with_capacity(text.len());
+    for line in text.lines() {
+        let name = line.split(['=', '+', ' ', '\t']).next();
+        if name == Some("TOP") {
+            let here = root.join("bin");
+            edited.push_str(&line.replace("$(_HERE_)", &here.to_string_lossy()));
+        } else {
+            edited.push_str(line);
+        }
+        edited.push('\n');
+    }
+    edited
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toolkit(root: &Path) {
+        for folder in ["bin/crt", "include", "lib64"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in ["nvcc", "ptxas", "nvlink"] {
+            fs::write(root.join("bin").join(file), file).unwrap();
+        }
+        let profile =
+            "\nTOP              = $(_HERE_)/..\nTOPICS = x\nPATH += $(TOP)/nvvm/bin:$(_HERE_):\n";
+        fs::write(root.join("bin/nvcc.profile"), profile).unwrap();
+    }
+
+    #[test]
+    fn everything_is_linked_but_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        let (from, to, linker) = (root.join("cuda"), root.join("shadow"), root.join("cuweld"));
+        toolkit(&from);
+        fs::write(&linker, "ours").unwrap();
+        for _ in 0..2 {
+            make_shadow(&from, &to, &linker).unwrap();
+            let read = |name: &str| fs::read_to_string(to.join(name)).unwrap();
+            assert_eq!(read("bin/nvlink"), "ours");
+            assert_eq!(read("bin/ptxas"), "ptxas");
+            let expected = format!(
+                "\nTOP              = {}/bin/..\nTOPICS = x\nPATH += $(TOP)/nvvm/bin:$(_HERE_):\n",
+                from.display()
+            );
+            assert_eq!(read("bin/nvcc.profile"), expected);
+            assert!(to.join("include").is_dir() && to.join("bin/crt").is_dir());
+        }
+        let real = fs::read_to_string(from.join("bin/nvlink")).unwrap();
+        assert_eq!(real, "nvlink");
+    }
+
+    #[test]
+    fn other_folders_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        toolkit(&root.join("cuda"));
+        fs::create_dir(root.join("mine")).unwrap();
+        fs::write(root.join("mine/file"), "").unwrap();
+        let make = |from: &str, to: &str| {
+            make_shadow(&root.join(from), &root.join(to), Path::new("/bin/true"))
+        };
+        assert!(matches!(
+            make("cuda", "mine"),
+            Err(ToolkitError::Occupied(_))
+        ));
+        assert!(matches!(
+            make("mine", "new"),
+            Err(ToolkitError::NotAToolkit { .. })
+        ));
+        assert!(matches!(
+            make("none", "new"),
+            Err(ToolkitError::NotAToolkit { .. })
+        ));
+        assert!(!root.join("new").exists());
+    }
+}

@@ -1,0 +1,289 @@
+//! Inputs of every kind, and what is said about them: one folder of files made by `inputs/build.py`, and links of them
+//! (`inputs/*.toml`), each run live by nvlink 13.0.88 and by cuweld. Exit code, messages, output and register file are equal.
+//!
+//! A link with a `deviation` is compared under `--cuweld-strict`; without it our exit code is the one that is written there, and
+//! the deviation is named. Without the oracle (`eval "$(tests/tools/oracle)"`) this runs 0 links and passes.
+
+mod harness;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+
+use harness::oracle;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde::Deserialize;
+
+/// A file of links.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Links {
+    link: Vec<Link>,
+}
+
+/// One command line, run in the folder of inputs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Link {
+    /// Words, split at blanks; `-o` is added.
+    args: String,
+    /// Environment variables.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// What nvlink writes; where it is absent, both still write the same.
+    stderr: Option<Vec<String>>,
+    /// nvlink's exit code, where it is not 0.
+    #[serde(default)]
+    exit: Option<i32>,
+    /// We differ on purpose unless we are strict: the entry of docs/deviations.md.
+    deviation: Option<String>,
+    /// Our exit code where we deviate.
+    #[serde(default)]
+    ours: i32,
+    /// nvlink crashes, or gives something else each time: only our exit code and this line of ours are compared.
+    refused: Option<String>,
+}
+
+/// What a link leaves behind.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    exit: Option<i32>,
+    lines: Vec<String>,
+    output: Option<Vec<u8>>,
+    register: Option<String>,
+}
+
+/// The files to link, and nvlink's tools.
+struct Workplace {
+    folder: PathBuf,
+    tools: PathBuf,
+    _owner: tempfile::TempDir,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    match oracle::tools() {
+        Some(_) if arguments.list => {}
+        Some(tools) => {
+            let workplace = Arc::new(build(tools)?);
+            for (name, link) in links()? {
+                let workplace = Arc::clone(&workplace);
+                trials.push(Trial::test(name, move || check(&workplace, &link)));
+            }
+        }
+        None => {
+            let mut out = std::io::stdout();
+            writeln!(
+                out,
+                "inputs: ran 0 links, there is no nvlink 13.0.88 (see tests/tools/oracle)"
+            )?;
+        }
+    }
+    Ok(libtest_mimic::run(&arguments, trials).exit_code())
+}
+
+fn links() -> Result<Vec<(String, Link)>, Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<_>>()?;
+    files.sort();
+    let mut links = Vec::new();
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "toml"))
+    {
+        let text = std::fs::read_to_string(file)?;
+        let parsed: Links =
+            toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let stem = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        for link in parsed.link {
+            links.push((format!("{stem}: {}", link.args), link));
+        }
+    }
+    Ok(links)
+}
+
+fn build(tools: PathBuf) -> Result<Workplace, Box<dyn Error>> {
+    let owner = tempfile::tempdir()?;
+    let folder = owner.path().join("inputs");
+    let done = Command::new("python3")
+        .arg(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/inputs/build.py"
+        ))
+        .arg(&folder)
+        .arg(&tools)
+        .output()?;
+    if !done.status.success() {
+        return Err(format!(
+            "build.py failed:\n{}",
+            String::from_utf8_lossy(&done.stderr)
+        )
+        .into());
+    }
+    Ok(Workplace {
+        folder,
+        tools,
+        _owner: owner,
+    })
+}
+
+fn check(workplace: &Workplace, link: &Link) -> Result<(), Failed> {
+    let strict = link.deviation.as_ref().map(|_| "--cuweld-strict");
+    if let Some(line) = &link.refused {
+        let ours = run(workplace, link, true, &["--cuweld-explain=off"])?;
+        if ours.exit != Some(link.ours)
+            || !ours.lines.contains(line)
+            || ours.output.is_some() != (link.ours == 0)
+        {
+            return Err(format!(
+                "expected exit code {} and '{line}', got {:?} {:#?}",
+                link.ours, ours.exit, ours.lines
+            )
+            .into());
+        }
+        return Ok(());
+    }
+    let theirs = run(workplace, link, false, &[])?;
+    let mut report = String::new();
+    if link.exit.or(Some(0)) != theirs.exit {
+        let _ = writeln!(
+            report,
+            "nvlink exits with {:?}, not with {:?}",
+            theirs.exit, link.exit
+        );
+    }
+    if let Some(lines) = link.stderr.as_ref().filter(|lines| **lines != theirs.lines) {
+        let _ = writeln!(report, "nvlink writes {:#?}, not {lines:#?}", theirs.lines);
+    }
+    let options: Vec<&str> = ["--cuweld-explain=off"].into_iter().chain(strict).collect();
+    let ours = run(workplace, link, true, &options)?;
+    if ours != theirs {
+        report.push_str(&difference(&ours, &theirs));
+    }
+    if let Some(id) = &link.deviation {
+        let ours = run(workplace, link, true, &[])?;
+        if ours.exit != Some(link.ours) {
+            let _ = writeln!(
+                report,
+                "with deviation {id} we exit with {:?}, not with {}",
+                ours.exit, link.ours
+            );
+        }
+        if !ours
+            .lines
+            .iter()
+            .any(|line| line.contains(&format!("deviation {id}")))
+        {
+            let _ = writeln!(report, "no note of deviation {id}: {:#?}", ours.lines);
+        }
+        let page =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/deviations.md"))?;
+        if !page.contains(&format!("## {id} ")) {
+            let _ = writeln!(report, "docs/deviations.md has no {id}");
+        }
+    }
+    if report.is_empty() {
+        Ok(())
+    } else {
+        Err(report.into())
+    }
+}
+
+fn difference(ours: &Outcome, theirs: &Outcome) -> String {
+    let mut report = String::new();
+    if ours.exit != theirs.exit {
+        let _ = writeln!(
+            report,
+            "exit code: {:?}, expected {:?}",
+            ours.exit, theirs.exit
+        );
+    }
+    if ours.lines != theirs.lines {
+        let _ = writeln!(
+            report,
+            "messages: {:#?}\nexpected: {:#?}",
+            ours.lines, theirs.lines
+        );
+    }
+    match (&ours.output, &theirs.output) {
+        (Some(ours), Some(theirs)) if ours != theirs => {
+            let _ = writeln!(
+                report,
+                "output differs: {}",
+                harness::elf_difference::first_difference(ours, theirs)
+            );
+        }
+        (Some(_), None) => report.push_str("there is an output, expected none\n"),
+        (None, Some(_)) => report.push_str("there is no output\n"),
+        _ => {}
+    }
+    if ours.register != theirs.register {
+        let _ = writeln!(
+            report,
+            "register file: {:?}\nexpected: {:?}",
+            ours.register, theirs.register
+        );
+    }
+    report
+}
+
+fn run(
+    workplace: &Workplace,
+    link: &Link,
+    ours: bool,
+    options: &[&str],
+) -> Result<Outcome, Failed> {
+    let out = tempfile::tempdir()?;
+    let mut command = if ours {
+        let program = std::env::var_os("CUWELD_TEST_BIN")
+            .unwrap_or_else(|| env!("CARGO_BIN_EXE_cuweld").into());
+        let mut command = Command::new(program);
+        command
+            .args(["nvlink", "--cuweld-stamp=nvlink-13.0.88"])
+            .args(options);
+        command.env("CUWELD_PTXAS", workplace.tools.join("ptxas"));
+        command
+    } else {
+        Command::new(workplace.tools.join("nvlink"))
+    };
+    command.args(link.args.split_whitespace());
+    if !link.args.contains("--register-link-binaries") {
+        command.arg(format!(
+            "--register-link-binaries={}",
+            out.path().join("register.h").display()
+        ));
+    }
+    if !link.args.split_whitespace().any(|word| word == "-o") {
+        command.arg("-o").arg(out.path().join("out.cubin"));
+    }
+    let done = command
+        .current_dir(&workplace.folder)
+        .env("LC_ALL", "C")
+        .env_remove("LIBRARY_PATH")
+        .envs(&link.env)
+        .stdin(Stdio::null())
+        .output()?;
+    let text = String::from_utf8_lossy(&done.stderr).into_owned();
+    let lines = text
+        .lines()
+        .filter(|line| !line.contains("Compile time = "))
+        .map(str::to_owned)
+        .collect();
+    Ok(Outcome {
+        exit: done.status.code(),
+        lines,
+        output: std::fs::read(out.path().join("out.cubin")).ok(),
+        register: std::fs::read_to_string(out.path().join("register.h")).ok(),
+    })
+}

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Makes the input files of tests/inputs: build.py FOLDER TOOLS
+
+FOLDER is made; TOOLS is the bin folder of NVIDIA's toolkit 13.0.88. Every file is a few KiB.
+"""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(sys.argv[1]).absolute()
+TOOLS = pathlib.Path(sys.argv[2]).absolute()
+FOLDER.mkdir(parents=True, exist_ok=True)
+os.chdir(FOLDER)
+os.environ["PATH"] = f"{TOOLS}:{TOOLS.parent}/nvvm/bin:{os.environ['PATH']}"
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}: {done.stdout}")
+
+
+def read(name):
+    return (FOLDER / name).read_bytes()
+
+
+def write(name, data):
+    path = FOLDER / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+# ---- programs: `a` calls `g`, which `b` defines; `c` and `d` stand alone
+
+KERNEL = """.version 9.0
+.target {target}
+.address_size 64
+.extern .func (.param .b32 r) g (.param .b32 x);
+.visible .entry k (.param .u64 p) {{
+ .reg .b32 %r<3>; .reg .b64 %p<3>;
+ ld.param.u64 %p1, [p];
+ ld.global.u32 %r1, [%p1];
+ {{ .param .b32 q; .param .b32 s; st.param.b32 [q], %r1; call.uni (s), g, (q); ld.param.b32 %r2, [s]; }}
+ st.global.u32 [%p1], %r2;
+ ret;
+}}
+"""
+FUNCTION = """.version 9.0
+.target {target}
+.address_size 64
+.visible .func (.param .b32 r) {name} (.param .b32 x) {{
+ .reg .b32 %r<3>;
+ ld.param.b32 %r1, [x];
+ mul.lo.s32 %r2, %r1, 3;
+ st.param.b32 [r], %r2;
+ ret;
+}}
+"""
+ALONE = """.version 9.0
+.target {target}
+.address_size 64
+.visible .entry {name} (.param .u64 p) {{
+ .reg .b32 %r<3>; .reg .b64 %p<3>;
+ ld.param.u64 %p1, [p];
+ ld.global.u32 %r1, [%p1];
+ add.s32 %r2, %r1, {n};
+ st.global.u32 [%p1], %r2;
+ ret;
+}}
+"""
+LOW = "sm_75"
+write("a.ptx", KERNEL.format(target=LOW))
+write("b.ptx", FUNCTION.format(target=LOW, name="g"))
+write("c.ptx", ALONE.format(target=LOW, name="kc", n=1))
+write("d.ptx", ALONE.format(target=LOW, name="kd", n=2))
+write("high.ptx", ALONE.format(target="sm_100", name="high", n=3))
+write("wrong.ptx", ALONE.format(target=LOW, name="wrong", n=3).replace("add.s32", "bogus"))
+write("unversioned.ptx", "// no version\n.target sm_75\n" + " " * 64)
+write("text.ptx", "hello, this is no PTX at all, but it is long enough to be looked into\n")
+for name in "abcd":
+    for arch in ("80", "90"):
+        run("ptxas", f"-arch=sm_{arch}", "-m64", "-c", f"{name}.ptx", "-o", f"{name}{arch}.cubin")
+run("ptxas", "-arch=sm_90", "-m64", "c.ptx", "-o", "linked.cubin")
+
+# ---- fatbins
+
+PTX, ELF, NVVM, MERCURY = 1, 2, 8, 16
+WIDE, ZLIB, LZ4, OTHER, ZSTD, OBFUSCATED, SPECIFIC, FAMILY = 1, 0x1000, 0x2000, 0x4000, 0x8000, 0x10000, 0x100000, 0x200000
+
+
+def member(kind, sm, data, flags=WIDE, options=None, compressed=0, uncompressed=0, key=0, version=(0, 9)):
+    head = 0x40
+    tail = b""
+    offset = 0
+    if options is None and kind == PTX:
+        options = ""
+    if options is not None:
+        text = options.encode() + b"\0"
+        offset = head
+        tail = struct.pack("<II", head + 8, len(options)) + text
+        tail += b"\0" * (-len(tail) % 8)
+    stored = data + b"\0" * (-len(data) % 8)
+    header = struct.pack("<HHIQIIHHIIIQQQ", kind, 0x0101, head + len(tail), len(stored), compressed, offset, *version, sm, 0, 0, flags, key, uncompressed)
+    return header + tail + stored
+
+
+def fatbin(*members, magic=0xBA55ED50, version=1, header=16):
+    body = b"".join(members)
+    return struct.pack("<IHHQ", magic, version, header, len(body)) + b"\0" * (header - 16) + body
+
+
+def ptx(name, sm, **more):
+    return member(PTX, sm, read(f"{name}.ptx") + b"\0", **more)
+
+
+def elf(name, sm, **more):
+    return member(ELF, sm, read(f"{name}{sm}.cubin"), **more)
+
+
+def lz4(data):
+    """One LZ4 block without matches."""
+    length, out = len(data), bytearray()
+    out.append(0xF0 if length >= 15 else length << 4)
+    if length >= 15:
+        rest = length - 15
+        while rest >= 255:
+            out.append(255)
+            rest -= 255
+        out.append(rest)
+    return bytes(out) + data
+
+
+def packed(name, sm, flag, data, **more):
+    raw = read(f"{name}{sm}.cubin")
+    return member(ELF, sm, data, flags=WIDE | flag, compressed=len(data), uncompressed=more.pop("size", len(raw)), **more)
+
+
+import zlib
+
+write("a.fatbin", fatbin(ptx("a", 75)))
+write("b.fatbin", fatbin(ptx("b", 75, options="--compile-only --maxrregcount=40 ")))
+write("bogus-option.fatbin", fatbin(ptx("b", 75, options="-bogus")))
+write("g.fatbin", fatbin(ptx("b", 75, options="-g --dont-merge-basicblocks --return-at-end ")))
+write("both.fatbin", fatbin(elf("a", 90), ptx("a", 75)))
+write("elf80.fatbin", fatbin(elf("c", 80)))
+write("elf90.fatbin", fatbin(elf("c", 90)))
+write("two.fatbin", fatbin(elf("c", 90)) + fatbin(elf("d", 90)))
+write("magic.fatbin", fatbin(elf("c", 90), magic=0x12345678))
+write("version.fatbin", fatbin(elf("c", 90), version=2))
+write("header24.fatbin", fatbin(elf("c", 90), header=24))
+write("nosm.fatbin", fatbin(member(ELF, 0, read("c90.cubin"))))
+write("narrow.fatbin", fatbin(elf("c", 90, flags=0)))
+write("notelf.fatbin", fatbin(member(ELF, 90, b"this is no ELF file" * 8)))
+write("unversioned.fatbin", fatbin(member(PTX, 75, read("unversioned.ptx") + b"\0")))
+write("nvvm.fatbin", fatbin(member(NVVM, 90, b"\x01\x5a\xe5\x1e" + b"\0" * 60, options="")))
+write("nvvm-and-elf.fatbin", fatbin(member(NVVM, 90, b"\x01\x5a\xe5\x1e" + b"\0" * 60, options=""), elf("c", 90)))
+write("mercury.fatbin", fatbin(member(MERCURY, 90, read("d90.cubin")), elf("c", 90)))
+write("linked.fatbin", fatbin(member(ELF, 90, read("linked.cubin"))))
+cubin = read("c90.cubin")
+write("zlib.fatbin", fatbin(packed("c", 90, ZLIB, zlib.compress(cubin))))
+write("lz4.fatbin", fatbin(packed("c", 90, LZ4, lz4(cubin))))
+write("lz4-other.fatbin", fatbin(packed("c", 90, LZ4 | OTHER, lz4(cubin))))
+write("lz4-bad.fatbin", fatbin(packed("c", 90, LZ4, b"\xff" * 40)))
+write("zlib-bad.fatbin", fatbin(packed("c", 90, ZLIB, b"\xff" * 40)))
+write("zstd-bad.fatbin", fatbin(packed("c", 90, ZSTD, b"\xff" * 40)))
+run("fatbinary", "--create=zstd.fatbin", "-64", "--compress-all", "--image3=kind=elf,sm=90,file=c90.cubin")
+data = bytearray(read("zstd.fatbin"))
+struct.pack_into("<Q", data, 16 + 0x38, len(cubin) + 8)
+write("zstd-size.fatbin", bytes(data))
+write("empty.fatbin", fatbin())
+
+# ---- host objects
+
+
+def host(name, sections, machine=62):
+    """A relocatable host ELF with these sections."""
+    names = b"\0"
+    headers = []
+    body = b""
+    for section, data in [*sections, (".shstrtab", None)]:
+        at = len(names)
+        names += section.encode() + b"\0"
+        data = names if data is None else data
+        headers.append(struct.pack("<IIQQQQIIQQ", at, 3 if section == ".shstrtab" else 1, 0, 0, 64 + len(body), len(data), 0, 0, 8, 0))
+        body += data + b"\0" * (-len(data) % 8)
+    table = struct.pack("<IIQQQQIIQQ", *[0] * 10) + b"".join(headers)
+    ident = b"\x7fELF\x02\x01\x01" + b"\0" * 9
+    header = ident + struct.pack("<HHIQQQIHHHHHH", 1, machine, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(headers) + 1, len(headers))
+    write(name, header + body + table)
+
+
+SEGMENT = (".nvFatBinSegment", b"\0" * 24)
+LISTS = [(f".nvHR{kind}", b"\0") for kind in ("KE", "KI", "DE", "DI", "CE", "CI")]
+
+
+def unit(name, ids, *members, machine=62, lists=LISTS, junk=b""):
+    sections = [SEGMENT, ("__nv_relfatbin", junk + fatbin(*members)), *lists]
+    if ids is not None:
+        sections.append(("__nv_module_id", ids))
+    host(name, sections, machine)
+
+
+unit("a.o", b"_id_a\0", elf("a", 90), elf("a", 80))
+unit("b.o", b"_id_b\0", elf("b", 90), elf("b", 80))
+unit("c.o", b"_id_c\0", elf("c", 90))
+unit("d.o", b"_id_d\0", elf("d", 90))
+unit("c-arm.o", b"_id_c\0", elf("c", 90), machine=183)
+unit("c80.o", b"_id_c80\0", elf("c", 80))
+unit("noid.o", None, elf("c", 90))
+unit("ids-abc.o", b"a\0b\0c\0", elf("a", 90))
+unit("ids-def.o", b"d\0e\0f\0\0\0", elf("b", 90))
+unit("ids-ghi.o", b"g\0h\0i\0", elf("c", 90))
+unit("stub.o", b"def _id_c\0def g\0", elf("d", 90))
+unit("stub-mixed.o", b"def _id_c\0other\0", elf("d", 90))
+unit("stub-second.o", b"other\0def _id_c\0", elf("d", 90))
+unit("junk.o", b"_id_j\0", elf("c", 90), junk=b"\1" * 8)
+unit("ptx.o", b"_id_p\0", ptx("c", 75))
+unit("picks-c.o", b"_id_pc\0", elf("c", 90), elf("d", 80), lists=[(".nvHRKE", b"kd\0"), *LISTS[1:]])
+unit("picks-d.o", b"_id_pd\0", elf("d", 90), lists=[(".nvHRKE", b"k*\0zz\0"), *LISTS[1:]])
+host("plain.o", [(".text", b"\xc3" * 8)])
+host("whole.o", [SEGMENT, (".nv_fatbin", fatbin(elf("c", 90)))])
+host("missing.o", [SEGMENT])
+host("merged.o", [SEGMENT, ("__nv_relfatbin", fatbin(elf("c", 90)) + fatbin(elf("d", 90))), *[(name, data * 2) for name, data in LISTS],
+                  ("__nv_module_id", b"_id_c\0_id_d\0")])
+narrow = bytearray(read("c.o"))
+narrow[4] = 1
+write("class32.o", bytes(narrow))
+dynamic = bytearray(read("c.o"))
+dynamic[16] = 3
+write("dynamic.o", bytes(dynamic))
+write("c.so", read("c.o"))
+write("c.so.1", read("c.o"))
+write("c.xyz", read("c.o"))
+write("noext", read("c.o"))
+write("dot.", read("c.o"))
+write("d/cudadevrt.o", read("d.o"))
+
+# ---- other files
+
+write("empty.cubin", b"")
+write("short.o", b"x" * 55)
+write("text.txt", b"text " * 20)
+write("text.cubin", b"text " * 20)
+write("host.cubin", read("plain.o"))
+write("device.o", read("c90.cubin"))
+write("device.obj", read("c90.cubin"))
+write("cubin.ptx", read("c90.cubin"))
+write("fatbin.ptx", read("elf90.fatbin"))
+write("fat.bin", read("elf90.fatbin"))
+write("x.ltoir", b"\xed\x43\x4e\x7f" + b"\0" * 60)
+write("x.nvvm", b"\xed\x43\x4e\x7f" + b"\0" * 60)
+write("x.bc", b"BC\xc0\xde" + b"\0" * 60)
+(FOLDER / "folder.o").mkdir(exist_ok=True)
+
+# ---- headers of cubins
+
+
+def changed(name, source, edits):
+    data = bytearray(read(source))
+    for at, value in edits:
+        data[at : at + len(value)] = value
+    write(name, bytes(data))
+
+
+cuinfo = read("c90.cubin").index(b"NVIDIA Corp\0", read("c90.cubin").index(b"NVIDIA Corp\0") + 1)
+changed("osabi.cubin", "c90.cubin", [(7, b"\x40")])
+changed("abi.cubin", "c90.cubin", [(8, b"\x07")])
+changed("class.cubin", "c90.cubin", [(4, b"\x01")])
+changed("machine.cubin", "c90.cubin", [(18, b"\x3e\x00")])
+
+# ---- archives
+
+
+def archive(name, *members, options="rcsD"):
+    (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
+    run("ar", options, name, *members)
+
+
+def archive_bytes(*members):
+    """A regular archive without index; members are (name, data)."""
+    out = b"!<arch>\n"
+    for name, data in members:
+        out += f"{name + '/':16}{0:<12}{0:<6}{0:<6}{644:<8}{len(data):<10}`\n".encode() + data + b"\n" * (len(data) % 2)
+    return out
+
+
+long = "a_name_of_more_than_fifteen_characters.o"
+write(long, read("c.o"))
+archive("l/libab.a", "a.o", "b.o")
+archive("l/libc.a", "c.o")
+archive("l/libnoindex.a", "c.o", options="rcSD")
+archive("liblong.a", long)
+archive("libcd.a", "c.o", "d.o")
+archive("libcudadevrt.a", "d.o")
+archive("libcubin.a", "c90.cubin", "d.o")
+archive("libtext.a", "text.txt", "d.o")
+archive("libmixed.a", "c80.o", "plain.o", "d.o", "dynamic.o")
+archive("libnoid.a", "noid.o")
+archive("thin.a", "c.o", options="rcsDT")
+(FOLDER / "sub").mkdir(exist_ok=True)
+write("sub/t.o", read("d.o"))
+subprocess.run(["ar", "rcsDT", "thin.a", "t.o"], cwd=FOLDER / "sub", check=True)
+write("empty.a", b"!<arch>\n")
+write("empty-member.a", archive_bytes(("c.o", read("c.o")), ("none.o", b""), ("d.o", read("d.o"))))
+write("cut.a", archive_bytes(("c.o", read("c.o")), ("d.o", read("d.o")))[:-200])
+bsd = b"#1/20           0           0     0     644     "
+write("bsd.a", b"!<arch>\n" + bsd + f"{20 + len(read('c.o')):<10}`\n".encode() + b"long_bsd_name.o\0\0\0\0\0" + read("c.o"))
+write("libc.copy.a", read("l/libc.a"))
+os.symlink("libcd.a", "link.a")
+for folder, data in (("w1", read("c-arm.o")), ("w2", b""), ("w3", b"hello"), ("w4", b"x" * 100)):
+    write(f"{folder}/libc.a", archive_bytes(("c.o", data)) if folder == "w1" else data)
+(FOLDER / "w5" / "libc.a").mkdir(parents=True, exist_ok=True)
+write("so/libc.so", b"x" * 100)
+write("so/libc.a", read("l/libc.a"))
+write("two.opt", b"-arch sm_90\nc.o")
