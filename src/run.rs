@@ -73,10 +73,13 @@ impl Controls {
             }
             (None, Some(name)) => toml_form::parse(pipeline_source(name)?).map_err(refused)?,
             (None, None) if start == Phase::Lowered => {
-                let resolved = Resolved::standard_executable(&registry).map_err(refused)?;
+                let resolved = Resolved::standard(&registry, facts).map_err(refused)?;
                 return Ok(PassManager::new(resolved));
             }
-            (None, None) => toml_form::parse(pipeline_source("executable")?).map_err(refused)?,
+            (None, None) => {
+                let name = Embedded::standard(facts);
+                toml_form::parse(pipeline_source(name)?).map_err(refused)?
+            }
         };
         let resolved = resolve(&parsed, &registry, &Embedded, facts, start).map_err(refused)?;
         Ok(PassManager::new(resolved))

@@ -60,11 +60,6 @@ impl Pass for LayoutOutput {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if module.options.relocatable {
-            return Err(PassError::Internal(
-                "relocatable output is not laid out yet".to_owned(),
-            ));
-        }
         let mut created = creation::replay(module, cx.arena);
         let merge = ConstantMerge::new(module);
         contents::fill(module, &mut created, &merge);

@@ -11,6 +11,7 @@
 mod banks;
 pub(crate) mod headers;
 pub(crate) mod shared;
+pub(crate) mod shared_relocatable;
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -63,13 +64,17 @@ impl Pass for PlaceMemory {
     ) -> Result<Changed, PassError> {
         let mut errors = Vec::new();
         // Symbols of constants take their values from the banks, so banks come first.
-        if !module.options.relocatable {
+        if module.options.relocatable {
+            banks::place_by_function(module);
+        } else {
             banks::place(module, cx.analyses.call_graph(module), &mut errors);
             headers::place(module, cx.analyses.call_graph(module));
         }
         concatenate(module, cx);
         if !module.options.relocatable {
             shared::place(module, cx.analyses.call_graph(module), &mut errors);
+        } else {
+            shared_relocatable::place(module, &mut errors);
         }
         for error in errors {
             cx.diagnostics.emit(error);

@@ -17,6 +17,7 @@ use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
@@ -127,8 +128,11 @@ enum TargetKind {
     Header { slot: u64 },
     /// Symbol 0, or an untyped symbol.
     Nothing,
-    /// A weak object that nobody defines.
-    UndefinedWeak,
+    /// An object that nobody defines and that nvlink takes for one at -1: in executables a weak one, in
+    /// relocatable output a strong one.
+    Missing,
+    /// An object that a later link may define; relocatable output only.
+    Undefined,
     /// A unified table symbol in a link without tables.
     UnifiedTable,
 }
@@ -470,7 +474,9 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
         })
     };
     match target {
-        TargetKind::Function => match class {
+        // Only a link to an executable resolves these.
+        _ if unified.is_some() && !executable => keep(),
+        TargetKind::Function | TargetKind::Undefined => match class {
             Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
             _ => keep(),
         },
@@ -503,7 +509,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             Some(RelocClass::None) => Err(Refusal::Internal("reference to deleted symbol")),
             _ => Ok(RelocPlan::Drop),
         },
-        TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::UndefinedWeak => match class {
+        TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::Missing => match class {
             // Legacy types were refused already.
             None | Some(RelocClass::FunctionDescriptor | RelocClass::Slot) => {
                 Err(Refusal::Internal("unexpected NVRS"))
@@ -534,7 +540,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             },
             Some(RelocClass::Applied) => match target {
                 TargetKind::Known { value, .. } => apply(value),
-                TargetKind::UndefinedWeak => apply(u64::MAX),
+                TargetKind::Missing => apply(u64::MAX),
                 _ => apply(facts.null_symbol),
             },
         },
@@ -606,7 +612,9 @@ fn symbol_kind(
                 && (!function.edges_count || facts.relocated[id.index()])
         });
         let in_line_table = LINE_TABLES.contains(&module.sections[patched].name);
-        let weak = link.definition.is_none() && module.symbols[link.first].bind == stb::WEAK;
+        let weak = !module.options.relocatable
+            && link.definition.is_none()
+            && module.symbols[link.first].bind == stb::WEAK;
         // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
         let is_rel = module.sections[reloc.section].ty == sht::REL;
         let losing = symbol
@@ -638,6 +646,9 @@ fn symbol_kind(
     // With -g shared variables that have an address are in the symbol table.
     let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
+        if module.options.relocatable {
+            return Ok(undefined_kind(symbol));
+        }
         return Ok(if symbol.is_shared() {
             let section = &module.sections[patched];
             if section.owner.is_none() && section.name != b".debug_info" {
@@ -656,7 +667,7 @@ fn symbol_kind(
         } else if symbol.other & 0xe0 == sto::GLOBAL {
             TargetKind::Global
         } else {
-            TargetKind::UndefinedWeak
+            TargetKind::Missing
         });
     };
     if module.sections[patched].kind == SectionKind::Debug
@@ -673,18 +684,49 @@ fn symbol_kind(
     let definition = &module.symbols[definition];
     let known = TargetKind::Known {
         value,
-        emitted: !definition.is_compiler_constant(),
+        emitted: module.options.relocatable || !definition.is_compiler_constant(),
     };
     Ok(match definition.place {
         SymbolPlace::Common => TargetKind::Global,
         SymbolPlace::Section(section) => match module.sections[section].kind {
             SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
+            // is the alignment (`relocs.md` section 1).
+            SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {
+                TargetKind::Known {
+                    value: definition.value,
+                    emitted: true,
+                }
+            }
             SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
                 value,
                 emitted: shown,
             },
+            // A later link may replace a weak definition (measured).
+            _ if module.options.relocatable && definition.bind == stb::WEAK => {
+                TargetKind::Undefined
+            }
             _ => known,
         },
         _ => known,
     })
+}
+
+/// What an object is that nobody defines, in relocatable output.
+fn undefined_kind(symbol: &Symbol<'_>) -> TargetKind {
+    if symbol.name == b"__UFT_OFFSET" {
+        TargetKind::UnifiedTable
+    } else if symbol.other & 0xe0 == sto::GLOBAL {
+        TargetKind::Global
+    } else if symbol.is_dynamic_shared() {
+        // References of kernels are refused when memory is placed; those of functions take the symbol's value.
+        TargetKind::Known {
+            value: 0,
+            emitted: true,
+        }
+    } else if symbol.bind == stb::WEAK {
+        TargetKind::Undefined
+    } else {
+        TargetKind::Missing
+    }
 }

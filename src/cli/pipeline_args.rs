@@ -28,6 +28,9 @@ pub struct InputArgs {
     /// Keep all code, record file names.
     #[arg(short = 'g', long)]
     debug: bool,
+    /// Write a relocatable object, which can be linked again.
+    #[arg(short = 'r', long)]
+    relocatable: bool,
     /// The tool that the output names as its linker: `nvlink-13.0.88` writes the record that nvlink
     /// would write.
     #[arg(long, value_name = "NAME")]
@@ -82,8 +85,12 @@ impl InputArgs {
                 lto: false,
             },
             options: LinkOptions {
+                relocatable: self.relocatable,
                 debug: self.debug,
-                recorded_options: format!("-arch {target} "),
+                recorded_options: format!(
+                    "-arch {target} {}",
+                    if self.relocatable { "-r  " } else { "" }
+                ),
                 output_name: if self.debug {
                     output_name
                 } else {

@@ -132,6 +132,10 @@ fn values(checker: &mut Checker<'_, '_>) {
 /// its section.
 fn shared_value(checker: &mut Checker<'_, '_>, id: LinkSymbolId) {
     let module = checker.module;
+    if module.options.relocatable {
+        // The value is still the alignment.
+        return;
+    }
     let link = &module.link_symbols[id];
     let place = link
         .definition

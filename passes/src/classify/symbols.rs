@@ -52,6 +52,9 @@ pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'stati
     if !fits {
         return Some("a symbol whose section is of another memory space");
     }
+    if symbol.is_shared() && symbol.size == 0 {
+        return Some("dynamic shared memory of relocatable output");
+    }
     if !matches!(symbol.ty, stt::FUNC | stt::CUDA_OBJECT) {
         return Some("a defined symbol that is neither a function nor a variable");
     }

@@ -2,6 +2,7 @@
 
 use cuweld_ir::Module;
 use cuweld_ir::RelocPlan;
+use cuweld_ir::Section;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
@@ -15,6 +16,7 @@ use crate::place_memory::headers::SLOT_SIZE;
 use crate::place_memory::shared::DYNAMIC_ALIGN;
 use crate::place_memory::shared::declares_dynamic;
 use crate::place_memory::shared::merged_align;
+use crate::place_memory::shared_relocatable;
 
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
@@ -84,7 +86,12 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         0
     };
     for section in &mut out.sections {
-        if section.content == Content::ModuleShared {
+        if section.content != Content::ModuleShared {
+            continue;
+        }
+        if module.options.relocatable {
+            (section.size, section.align) = shared_relocatable::module_section(module);
+        } else {
             section.removed = !dynamic && slots == 0;
             section.align = DYNAMIC_ALIGN;
             if module.shows_shared_variables() {
@@ -112,14 +119,23 @@ fn slots_end(module: &Module<'_>) -> u64 {
         .unwrap_or(0)
 }
 
+/// Whether the output has a section as it is, alone or as one of several.
+fn is_copied(section: &Section<'_>) -> bool {
+    match section.kind {
+        SectionKind::Local | SectionKind::Other => true,
+        SectionKind::FunctionConstants(_)
+        | SectionKind::KernelShared
+        | SectionKind::ModuleShared => false,
+        kind => section.owner.is_none() && kind.is_concatenated(),
+    }
+}
+
 fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
     for (_, object) in module.included_objects() {
         for id in object.sections.iter() {
             let section = &module.sections[id];
             let owned = section.owner.is_some();
-            if owned && !(section.kind == SectionKind::Local || section.kind == SectionKind::Other)
-                || !section.kind.is_concatenated()
-                || section.kind == SectionKind::ModuleShared
+            if !is_copied(section)
                 || !owned && section.place.is_none()
                 || !module.is_section_linked(id)
             {

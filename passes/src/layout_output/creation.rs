@@ -49,9 +49,11 @@ impl Header {
         }
     }
 
-    fn of(section: &Section<'_>) -> Self {
-        // Executables carry plain types where relocatable objects have CUDA's own.
+    /// As an input section has them. Executables carry plain types where relocatable objects have
+    /// CUDA's own.
+    fn of(section: &Section<'_>, relocatable: bool) -> Self {
         let ty = match section.kind {
+            _ if relocatable => section.ty,
             SectionKind::FunctionConstants(_)
             | SectionKind::ConstantBank(_)
             | SectionKind::GlobalInit => sht::PROGBITS,
@@ -79,6 +81,8 @@ struct Replay<'m, 'data> {
     out: Created<'data>,
     /// Whether a section is the first of a function's own constant bank, by section.
     begins_bank: Vec<bool>,
+    /// The input's section of its shared variables, by function.
+    own_shared: Vec<Option<SectionId>>,
 }
 
 /// Replays the creation of sections, symbols and strings.
@@ -102,10 +106,17 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         relocs: HashMap::default(),
     };
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
-    let mut begins_bank = vec![false; module.sections.len()];
+    // Relocatable output keeps the constants of each function where they are.
+    let mut begins_bank = vec![module.options.relocatable; module.sections.len()];
     for piece in &module.bank_pieces {
         if module.sections[piece.section].owner.and_then(link) == link(piece.kernel) {
             begins_bank[piece.section.index()] = true;
+        }
+    }
+    let mut own_shared = vec![None; module.functions.len()];
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {
+            own_shared[owner.index()] = Some(id);
         }
     }
     let mut replay = Replay {
@@ -113,6 +124,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         arena,
         out,
         begins_bank,
+        own_shared,
     };
     replay.prototype_names();
     replay.start();
@@ -192,7 +204,7 @@ impl<'data> Replay<'_, 'data> {
     ) -> OutId {
         self.out.section_names.add(name);
         let mut header_relocs = None;
-        if matches!(content, Content::Constants(_, 0)) {
+        if matches!(content, Content::Constants(_, 0)) && !self.module.options.relocatable {
             // The relocation section of header slots; its name stays where there are none.
             let rela = self.module.options.force_rela;
             let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
@@ -315,15 +327,32 @@ impl<'data> Replay<'_, 'data> {
                 continue;
             }
             let text = &self.module.sections[self.module.functions[function].views.sass.text];
-            let id = self.push(text.name, Header::of(text), Content::Text(link), true);
+            let id = self.push(
+                text.name,
+                Header::of(text, self.module.options.relocatable),
+                Content::Text(link),
+                true,
+            );
             self.out.text[link.index()] = Some(id);
             self.out.by_function.insert((link, text.name), id);
             if symbol.is_entry() {
                 self.info(link, symbol.name);
-                let name = self.joined(".nv.shared.", symbol.name);
-                let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC | shf::INFO_LINK, 1);
-                self.of_function(link, name, header, Content::KernelShared(link), true);
+                self.kernel_shared(link, function, symbol.name);
             }
+        }
+    }
+
+    /// The section of a kernel's shared memory: executables make one for every kernel and remove the
+    /// empty ones, relocatable output has those of the inputs, and the name of all.
+    fn kernel_shared(&mut self, link: LinkSymbolId, function: FunctionId, kernel: &[u8]) {
+        let name = self.joined(".nv.shared.", kernel);
+        if !self.module.options.relocatable {
+            let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC | shf::INFO_LINK, 1);
+            self.of_function(link, name, header, Content::KernelShared(link), true);
+        } else if let Some(id) = self.own_shared[function.index()] {
+            self.symbol_section(id);
+        } else {
+            self.names(name);
         }
     }
 
@@ -335,6 +364,7 @@ impl<'data> Replay<'_, 'data> {
 
     /// P2: all other symbols in symbol order.
     fn symbols(&mut self, object: &Object<'data>) {
+        let relocatable = self.module.options.relocatable;
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
             let (false, Some(link)) = (symbol.is_function(), symbol.link) else {
@@ -343,12 +373,17 @@ impl<'data> Replay<'_, 'data> {
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
                 SymbolPlace::Undefined if symbol.is_shared() => {
-                    // Dynamic shared memory: a symbol only with -g, but the section of shared variables.
+                    // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
                     if symbol.is_dynamic_shared() {
-                        let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, 1);
-                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
+                        let ty = if relocatable {
+                            sht::CUDA_SHARED
+                        } else {
+                            sht::NOBITS
+                        };
+                        let header = Header::new(ty, shf::WRITE | shf::ALLOC, 1);
+                        self.named(MODULE_SHARED, header, Content::ModuleShared, !relocatable);
                     }
-                    if !self.shows_shared(link) {
+                    if !relocatable && !self.shows_shared(link) {
                         continue;
                     }
                     true
@@ -367,7 +402,7 @@ impl<'data> Replay<'_, 'data> {
                         continue;
                     }
                     let hidden = symbol.is_shared() && !self.shows_shared(link);
-                    if hidden || symbol.is_compiler_constant() {
+                    if !relocatable && (hidden || symbol.is_compiler_constant()) {
                         continue;
                     }
                     symbol.bind == stb::GLOBAL
@@ -394,7 +429,7 @@ impl<'data> Replay<'_, 'data> {
     /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
     fn symbol_section(&mut self, id: SectionId) -> bool {
         let section = &self.module.sections[id];
-        let header = Header::of(section);
+        let header = Header::of(section, self.module.options.relocatable);
         let Some(owner) = section.owner else {
             if section.kind == SectionKind::Global && section.place.is_none() {
                 return true;
@@ -559,9 +594,15 @@ impl<'data> Replay<'_, 'data> {
 
     fn end(&mut self) {
         let module = self.module;
+        let relocatable = module.options.relocatable;
         for link in module.link_symbols.values() {
             if link.common_align != 0 {
-                let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC, link.common_align);
+                let ty = if relocatable {
+                    sht::CUDA_GLOBAL
+                } else {
+                    sht::NOBITS
+                };
+                let header = Header::new(ty, shf::WRITE | shf::ALLOC, link.common_align);
                 self.named(b".nv.global", header, Content::Concatenated, true);
             }
         }
@@ -583,14 +624,16 @@ impl<'data> Replay<'_, 'data> {
             Content::Prototypes,
             true,
         );
-        self.late_banks();
-        let action = Header {
-            ty: sht::CUDA_RELOCINFO,
-            flags: 0,
-            align: 8,
-            entsize: 8,
-        };
-        self.named(b".nv.rel.action", action, Content::RelAction, true);
+        if !relocatable {
+            self.late_banks();
+            let action = Header {
+                ty: sht::CUDA_RELOCINFO,
+                flags: 0,
+                align: 8,
+                entsize: 8,
+            };
+            self.named(b".nv.rel.action", action, Content::RelAction, true);
+        }
         for index in 0..self.out.global.len() {
             self.out
                 .symbol_names

@@ -3,11 +3,13 @@
 use cuweld_ir::Arena;
 use cuweld_ir::CallKind;
 use cuweld_ir::ElfPlan;
+use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::elf::encode::append_attribute;
@@ -17,6 +19,7 @@ use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::elf::layout::assign_offsets;
 use cuweld_ir::elf::note_records::append_note;
 use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::elf::raw::ET_REL;
 use cuweld_ir::elf::raw::SHN_ABS;
 use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::plan::PlanContent;
@@ -25,12 +28,16 @@ use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
 use cuweld_ir::plan::PlanSymbol;
+use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::header_reloc_type;
+use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use super::Content;
 use super::Created;
@@ -83,7 +90,11 @@ pub(super) fn plan<'data>(
         sections,
         out,
         plan: ElfPlan {
-            e_type: ET_EXEC,
+            e_type: if module.options.relocatable {
+                ET_REL
+            } else {
+                ET_EXEC
+            },
             shstrndx: 1,
             ..Default::default()
         },
@@ -105,12 +116,21 @@ pub(super) fn plan<'data>(
     Ok(finish.done())
 }
 
+/// A variable that nobody defines has address -1 in relocatable output, if a strong reference made it (measured).
+fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
+    row.definition.is_none()
+        && symbol.bind == stb::GLOBAL
+        && !symbol.is_function()
+        && !symbol.is_dynamic_shared()
+        && !stt::is_header(symbol.ty)
+}
+
 /// The class that sections are sorted by (`merge.md` section 3).
 fn class(section: &OutSection<'_>) -> u8 {
     match (section.ty, section.flags) {
         (sht::REL | sht::RELA, _) => 2,
         (ty, flags) if flags & shf::ALLOC == 0 => u8::from(ty != sht::PROGBITS),
-        (sht::NOBITS, _) => 6,
+        (ty, _) if is_no_bits(ty) => 6,
         (_, flags) if flags & shf::EXECINSTR != 0 => 4,
         (_, flags) if flags & shf::WRITE != 0 => 5,
         _ => 3,
@@ -174,8 +194,11 @@ impl<'data> Finish<'_, 'data> {
         !section.removed && (always || section.size > 0)
     }
 
-    /// Whether an executable shows a symbol of the global list.
+    /// Whether the output shows a symbol of the global list.
     fn is_emitted(&self, link: LinkSymbolId) -> bool {
+        if self.module.options.relocatable {
+            return true;
+        }
         let row = &self.module.link_symbols[link];
         let symbol = &self.module.symbols[row.first];
         symbol.is_function()
@@ -229,7 +252,8 @@ impl<'data> Finish<'_, 'data> {
         let row = self.module.link_symbols[link];
         let definition = row.definition.unwrap_or(row.first);
         let symbol = self.module.symbols[definition];
-        let ty = if symbol.ty == stt::CUDA_OBJECT {
+        let relocatable = self.module.options.relocatable;
+        let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
             stt::OBJECT
         } else {
             symbol.ty
@@ -258,6 +282,7 @@ impl<'data> Finish<'_, 'data> {
         };
         // What a symbol of shared memory shows begins with the reserved block.
         let reserved = match shared {
+            _ if relocatable => 0,
             // Names of dynamic shared memory lack it if there is nothing else in their section (measured).
             Some(_) if row.definition.is_some() || self.has_slots() => {
                 self.module.reserved_shared_size()
@@ -267,11 +292,19 @@ impl<'data> Finish<'_, 'data> {
         PlanSymbol {
             name_offset: self.out.symbol_names.add(symbol.name),
             info: bind << 4 | ty,
-            // The memory space goes; what remains marks kernels and managed variables.
-            other: symbol.other & 0x1f,
+            // In executables the memory space goes; what remains marks kernels and managed variables.
+            other: if relocatable {
+                symbol.other
+            } else {
+                symbol.other & 0x1f
+            },
             shndx,
-            // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
-            value: row.value.unwrap_or(symbol.value).saturating_add(reserved),
+            value: if relocatable && is_missing(&row, &symbol) {
+                u64::MAX
+            } else {
+                // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
+                row.value.unwrap_or(symbol.value).saturating_add(reserved)
+            },
             size: row.size,
         }
     }
@@ -496,6 +529,8 @@ impl<'data> Finish<'_, 'data> {
             place[link.index()] = index as u32;
         }
         let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
+        // Relocatable output has each direct call once (measured).
+        let mut known: HashSet<(u32, u32), FixedState> = HashSet::default();
         for call in counting_calls(self.module) {
             let symbol = call
                 .from
@@ -517,7 +552,10 @@ impl<'data> Finish<'_, 'data> {
                     to => to,
                 }
             };
-            rows.push((caller, call.kind, self.symbol_index[link.index()], second));
+            let once = self.module.options.relocatable && call.kind == CallKind::Direct;
+            if !once || known.insert((caller, second)) {
+                rows.push((caller, call.kind, self.symbol_index[link.index()], second));
+            }
         }
         // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
         rows.reverse();
@@ -602,7 +640,7 @@ impl<'data> Finish<'_, 'data> {
 
     fn pieces(&mut self, id: OutId) -> PlanContent<'data> {
         let section = &self.sections[id];
-        if section.ty == sht::NOBITS || section.pieces.is_empty() {
+        if is_no_bits(section.ty) || section.pieces.is_empty() {
             return PlanContent::None;
         }
         let start = self.plan.pieces.len() as u32;
@@ -629,6 +667,10 @@ impl<'data> Finish<'_, 'data> {
     fn done(mut self) -> ElfPlan<'data> {
         for section in &mut self.plan.sections {
             section.name_offset = self.out.section_names.add(section.name);
+        }
+        if self.module.options.relocatable {
+            assign_offsets(&mut self.plan);
+            return self.plan;
         }
         // The number of program headers counts for the layout, their contents come after it.
         let segments = segments(&self.plan);

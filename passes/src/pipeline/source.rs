@@ -26,11 +26,18 @@ pub trait PipelineSource {
 pub struct Embedded;
 
 /// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 1] = [(
-    "executable",
-    "pipelines/executable.toml",
-    include_str!("../../../pipelines/executable.toml"),
-)];
+const FILES: [(&str, &str, &str); 2] = [
+    (
+        "executable",
+        "pipelines/executable.toml",
+        include_str!("../../../pipelines/executable.toml"),
+    ),
+    (
+        "relocatable",
+        "pipelines/relocatable.toml",
+        include_str!("../../../pipelines/relocatable.toml"),
+    ),
+];
 
 /// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
 const EXECUTABLE: [&str; 14] = [
@@ -43,6 +50,21 @@ const EXECUTABLE: [&str; 14] = [
     "place-memory",
     "check-undefined",
     "report-call-graph",
+    "plan-relocations",
+    "layout-output",
+    "relocate",
+    "report-resources",
+    "emit",
+];
+
+/// The passes of `pipelines/relocatable.toml`: `-r` links parse no TOML either.
+const RELOCATABLE: [&str; 11] = [
+    "classify",
+    "select-objects",
+    "symbol-resolve",
+    "callgraph-dce",
+    "merge-metadata",
+    "place-memory",
     "plan-relocations",
     "layout-output",
     "relocate",
@@ -65,6 +87,14 @@ impl PipelineSource for Embedded {
 }
 
 impl Embedded {
+    /// The pipeline that a link runs if none is asked for.
+    pub fn standard(facts: Facts) -> &'static str {
+        match facts.holds("relocatable") {
+            Some(true) => "relocatable",
+            _ => "executable",
+        }
+    }
+
     /// Parses one of the pipelines that are part of cuweld.
     pub fn pipeline(&self, name: &str) -> Option<Result<Pipeline, PipelineError>> {
         Some(toml_form::parse(self.find(name)?))
@@ -72,20 +102,20 @@ impl Embedded {
 }
 
 impl Resolved {
-    /// The pipeline `executable`, resolved without parsing its file.
-    pub fn standard_executable(registry: &Registry) -> Result<Self, PipelineError> {
+    /// The pipeline that a link runs if none is asked for, resolved without parsing its file.
+    pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
+        let name = Embedded::standard(facts);
+        let passes = if name == "relocatable" {
+            RELOCATABLE.as_slice()
+        } else {
+            EXECUTABLE.as_slice()
+        };
         let pipeline = Pipeline {
-            name: "executable".to_owned(),
-            steps: EXECUTABLE.into_iter().map(Step::pass).collect(),
+            name: name.to_owned(),
+            steps: passes.iter().copied().map(Step::pass).collect(),
             ..Default::default()
         };
-        resolve(
-            &pipeline,
-            registry,
-            &Embedded,
-            Facts::default(),
-            Phase::Lowered,
-        )
+        resolve(&pipeline, registry, &Embedded, facts, Phase::Lowered)
     }
 }
 
@@ -98,27 +128,28 @@ mod tests {
 
     #[test]
     fn the_short_way_equals_the_file() {
-        let parsed = Embedded.pipeline("executable").unwrap().unwrap();
-        assert_eq!(parsed.name, "executable");
-        let short: Vec<Step> = EXECUTABLE.into_iter().map(Step::pass).collect();
-        assert_eq!(parsed.steps, short);
         let registry = Registry::standard();
-        let fast = Resolved::standard_executable(&registry).unwrap();
-        // The short way asks for no facts, so the file must not depend on any.
-        for options in [
-            LinkOptions::default(),
-            LinkOptions {
-                debug: true,
-                relocatable: true,
-                ..Default::default()
-            },
-        ] {
-            let facts = Facts::new(Target::parse("sm_100").unwrap(), &options);
-            let slow = resolve(&parsed, &registry, &Embedded, facts, Phase::Lowered).unwrap();
-            assert_eq!(fast.to_pipeline().steps, slow.to_pipeline().steps);
-            assert_eq!((fast.start(), fast.end()), (slow.start(), slow.end()));
+        let passes = [EXECUTABLE.as_slice(), RELOCATABLE.as_slice()];
+        for (relocatable, passes) in [false, true].into_iter().zip(passes) {
+            for debug in [false, true] {
+                let options = LinkOptions {
+                    debug,
+                    relocatable,
+                    ..Default::default()
+                };
+                let facts = Facts::new(Target::parse("sm_100").unwrap(), &options);
+                let name = Embedded::standard(facts);
+                let parsed = Embedded.pipeline(name).unwrap().unwrap();
+                assert_eq!(parsed.name, name);
+                let short: Vec<Step> = passes.iter().copied().map(Step::pass).collect();
+                assert_eq!(parsed.steps, short);
+                let fast = Resolved::standard(&registry, facts).unwrap();
+                let slow = resolve(&parsed, &registry, &Embedded, facts, Phase::Lowered).unwrap();
+                assert_eq!(fast.to_pipeline().steps, slow.to_pipeline().steps);
+                assert_eq!((fast.start(), fast.end()), (slow.start(), slow.end()));
+                assert_eq!(fast.end(), Phase::Emitted);
+            }
         }
-        assert_eq!(fast.end(), Phase::Emitted);
     }
 
     #[test]

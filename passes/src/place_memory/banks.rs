@@ -14,6 +14,7 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
@@ -107,6 +108,14 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     }
 }
 
+/// Leaves the constants of each function in a section of its own, as relocatable output has them.
+pub fn place_by_function(module: &mut Module<'_>) {
+    let (constants, orphans) = collect(module);
+    for constants in constants.iter().chain(&orphans) {
+        constants.place(module, &[constants.owner], 0);
+    }
+}
+
 /// The constants of functions in section order, and those of losing copies whose taken copy has none:
 /// nvlink drops a losing copy's section of constants nowhere.
 fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
@@ -114,6 +123,12 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
     let mut orphans: Vec<Constants> = Vec::new();
     let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
     let mut losing = Vec::new();
+    let mut has_symbol = vec![false; module.sections.len()];
+    for symbol in module.symbols.values() {
+        if let SymbolPlace::Section(section) = symbol.place {
+            has_symbol[section.index()] = true;
+        }
+    }
     for (id, section) in module.sections.iter() {
         let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
         else {
@@ -123,6 +138,19 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
             continue;
         };
         let is_linked = module.is_section_linked(id);
+        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has none.
+        let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
+        if is_linked && !is_entry && !has_symbol[id.index()] {
+            orphans.push(Constants {
+                bank,
+                link,
+                owner,
+                sections: vec![(id, 0, section.size())],
+                size: section.size(),
+                align: section.align,
+            });
+            continue;
+        }
         let copy = module.link_function(link);
         if is_linked || module.functions[owner].edges_count && copy.is_some() {
             // The first copy with constants that was taken makes the section, a later one replaces what is in it.

@@ -28,10 +28,10 @@ use crate::diagnostic::Diagnostic;
 
 /// A shared variable with its own storage.
 #[derive(Clone, Copy)]
-struct Variable {
-    link: LinkSymbolId,
-    size: u64,
-    align: u64,
+pub(super) struct Variable {
+    pub(super) link: LinkSymbolId,
+    pub(super) size: u64,
+    pub(super) align: u64,
 }
 
 struct Slot {
@@ -195,7 +195,7 @@ pub fn declares_dynamic(module: &Module<'_>) -> bool {
 }
 
 /// The shared variables in order of creation, with the kernel that owns them.
-fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
+pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
     let mut found = Vec::new();
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {

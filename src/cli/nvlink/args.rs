@@ -59,8 +59,7 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 7] = [
-            (Id::RelocatableLink, "-r"),
+        let flags: [(Id, &'static str); 6] = [
             (Id::PreserveRelocs, "-preserve-relocs"),
             (Id::LinkTimeOpt, "-lto"),
             (Id::Dlto, "-dlto"),
@@ -68,9 +67,24 @@ impl NvlinkArgs {
             (Id::UidxFile, "--uidx-file"),
             (Id::Time, "-time"),
         ];
+        // Combinations of which it is not known what nvlink makes.
+        let with_relocatable: [(Id, &'static str); 5] = [
+            (Id::KernelsUsed, "-r with -kernels-used"),
+            (Id::VariablesUsed, "-r with -variables-used"),
+            (Id::ReserveNullPointer, "-r with --reserve-null-pointer"),
+            (Id::SuppressDebugInfo, "-r with -suppress-debug-info"),
+            (
+                Id::DisableSmemReservation,
+                "-r with -disable-smem-reservation",
+            ),
+        ];
+        let with_relocatable = with_relocatable
+            .into_iter()
+            .filter(|_| low.given(Id::RelocatableLink));
         let virtual_target = is_virtual.then_some("-arch=compute_*");
         let unsupported = flags
             .into_iter()
+            .chain(with_relocatable)
             .filter(|(id, _)| low.given(*id))
             .map(|(_, name)| name)
             .chain(virtual_target)

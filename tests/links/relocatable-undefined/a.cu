@@ -1,0 +1,3 @@
+__device__ int missing_function(int); extern __device__ int missing_variable; __device__ float other_missing(float);
+
+__global__ void ka(int *p) { *p = missing_function(*p) + missing_variable; }
