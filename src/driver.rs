@@ -13,6 +13,7 @@ use cuweld_ir::elf;
 use cuweld_ir::elf::note_records::cuda_info_fields;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::elf::raw::FileHeader;
+use cuweld_ir::elf::raw::OSABI_CUDA;
 use cuweld_ir::elf::read::ObjectPart;
 use cuweld_ir::elf::validate::ArchitectureError;
 use cuweld_ir::elf::validate::ObjectFacts;
@@ -26,6 +27,7 @@ use cuweld_passes::pipeline::Facts;
 use zerocopy::FromBytes;
 
 use crate::compile::CompileOptions;
+use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
 use crate::input;
@@ -62,6 +64,18 @@ pub struct LinkOutcome {
     pub output: Option<Vec<u8>>,
     /// What the file of `--register-link-binaries` holds; `None` after a fatal error.
     pub registration: Option<String>,
+    /// Runs of the compiler, in the order of the inputs; none if the link failed fatally.
+    pub compile_times: Vec<CompileTime>,
+}
+
+/// Inputs, discovered and lowered.
+pub struct ReadInputs<'data> {
+    /// All that is to be linked.
+    pub module: Module<'data>,
+    /// What was found, also what takes no part.
+    pub inputs: Vec<DeviceInput<'data>>,
+    /// Runs of the compiler.
+    pub compile_times: Vec<CompileTime>,
 }
 
 /// Discovers inputs, lowers them, runs the pipeline. Everything there is to say goes to the
@@ -75,6 +89,7 @@ pub fn link(
     let nothing = Ok(LinkOutcome {
         output: None,
         registration: None,
+        compile_times: Vec::new(),
     });
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
@@ -85,7 +100,12 @@ pub fn link(
             return nothing;
         }
     };
-    let Some((mut module, inputs)) = read_inputs(request, input_arena, arena, reporter)? else {
+    let Some(ReadInputs {
+        mut module,
+        inputs,
+        compile_times,
+    }) = read_inputs(request, input_arena, arena, reporter)?
+    else {
         return nothing;
     };
     run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
@@ -95,6 +115,7 @@ pub fn link(
     let folder = std::env::current_dir().unwrap_or_default();
     Ok(LinkOutcome {
         registration: Some(registration(&inputs, &module, &folder.to_string_lossy())),
+        compile_times,
         output: module.image.take().filter(|_| !reporter.failed()),
     })
 }
@@ -106,12 +127,12 @@ pub fn read_inputs<'data>(
     input_arena: &'data InputArena,
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
-) -> io::Result<Option<(Module<'data>, Vec<DeviceInput<'data>>)>> {
+) -> io::Result<Option<ReadInputs<'data>>> {
     let discovered = match discover(&request.discover, input_arena) {
         Ok(discovered) => discovered,
         Err(failure) => {
             for diagnostic in &failure.diagnostics {
-                report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
+                report_input(reporter, diagnostic)?;
             }
             report_lines(reporter, &failure.error.lines(), failure.error.help())?;
             return Ok(None);
@@ -120,14 +141,16 @@ pub fn read_inputs<'data>(
     for diagnostic in &discovered.diagnostics {
         let about_arch = matches!(diagnostic.kind, DiagnosticKind::SmArchNotFound { .. });
         if !(about_arch && reporter.silence_arch_warnings) {
-            report_lines(reporter, &diagnostic.lines(), diagnostic.help())?;
+            report_input(reporter, diagnostic)?;
         }
     }
     let target = request.discover.target;
     let mut inputs = discovered.inputs;
-    if !compile_ptx(&mut inputs, target, &request.compile, input_arena, reporter)? {
+    let Some(compile_times) =
+        compile_ptx(&mut inputs, target, &request.compile, input_arena, reporter)?
+    else {
         return Ok(None);
-    }
+    };
     let mut options = request.options.clone();
     apply_host_info(
         &mut options,
@@ -135,13 +158,42 @@ pub fn read_inputs<'data>(
         request.ignore_host_info,
     );
     options.strict = request.controls.strict;
-    let lowered = images(&inputs, arena).and_then(|images| lower(&images, target, options));
+    let lowered = images(&inputs, arena)
+        .map_err(|error| vec![error])
+        .and_then(|images| lower(&images, target, options));
     match lowered {
-        Ok(module) => Ok(Some((module, inputs)).filter(|_| !reporter.failed())),
-        Err(diagnostic) => {
-            reporter.report(&diagnostic)?;
+        Ok(module) => Ok(Some(ReadInputs {
+            module,
+            inputs,
+            compile_times,
+        })
+        .filter(|_| !reporter.failed())),
+        Err(diagnostics) => {
+            for diagnostic in &diagnostics {
+                reporter.report(diagnostic)?;
+            }
             Ok(None)
         }
+    }
+}
+
+/// Reports what discovery has to say of an input.
+fn report_input(reporter: &mut Reporter<'_>, found: &input::InputDiagnostic) -> io::Result<()> {
+    match &found.kind {
+        DiagnosticKind::Deviation { id, text } => {
+            let mut diagnostic = Diagnostic::new(Severity::Note, text.clone());
+            diagnostic.deviation = Some(id);
+            reporter.report(&diagnostic)
+        }
+        // nvlink writes an error line, and exits as if there were none.
+        DiagnosticKind::Uncompress { .. } => {
+            let line = Diagnostic::error("Uncompress failed");
+            reporter.remark(&Diagnostic {
+                helps: found.help().into_iter().collect(),
+                ..line
+            })
+        }
+        _ => report_lines(reporter, &found.lines(), found.help()),
     }
 }
 
@@ -242,7 +294,7 @@ pub fn lower<'data>(
     images: &[NamedImage<'data>],
     target: Target,
     options: LinkOptions,
-) -> Result<Module<'data>, Diagnostic> {
+) -> Result<Module<'data>, Vec<Diagnostic>> {
     let strict = options.strict;
     let mut module = Module::new(target, options);
     for image in images {
@@ -250,7 +302,7 @@ pub fn lower<'data>(
             match elf::read_object(image.image, image.name.as_bytes(), image.member.as_bytes()) {
                 Ok(part) => part,
                 Err(error) => match damaged(image, &error, target, strict) {
-                    Some(diagnostic) => return Err(diagnostic),
+                    Some(diagnostic) => return Err(vec![diagnostic]),
                     None => continue,
                 },
             };
@@ -262,7 +314,10 @@ pub fn lower<'data>(
                 .map_err(|error| misfit(image, error, file, target))?;
         }
         let id = module.append(part).map_err(|error| {
-            Diagnostic::fatal(format!("cuweld: '{}': {error}", image.display()))
+            vec![Diagnostic::fatal(format!(
+                "cuweld: '{}': {error}",
+                image.display()
+            ))]
         })?;
         module.objects[id].system_library = image.system_library;
     }
@@ -325,10 +380,20 @@ fn misfit(
     error: ArchitectureError,
     file: &FileHeader,
     target: Target,
-) -> Diagnostic {
+) -> Vec<Diagnostic> {
     let message = error.to_string().replace("{file}", &image.display());
     let diagnostic = Diagnostic::fatal(message);
-    match error {
+    let mut before = Vec::new();
+    if let ArchitectureError::Abi { osabi, .. } = error
+        && osabi != OSABI_CUDA
+        && !target.is_mercury()
+    {
+        before.push(Diagnostic::warning(format!(
+            "expected 64bit object '{}' to have EF_CUDA_64BIT_ADDRESS set",
+            image.display()
+        )));
+    }
+    before.push(match error {
         ArchitectureError::Sm { found, .. } => diagnostic
             .note(format!("'{}' was compiled for sm_{found}", image.display()))
             .help(format!(
@@ -344,5 +409,6 @@ fn misfit(
             found % 10
         )),
         _ => diagnostic,
-    }
+    });
+    before
 }

@@ -42,7 +42,7 @@ pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &st
             Some(object) => !object.state.is_included(),
             None => input.image.is_some() || input.system_library,
         };
-        if left_out {
+        if left_out || input.continues {
             continue;
         }
         let mut ids = ids.into_iter();

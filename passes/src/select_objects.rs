@@ -50,7 +50,7 @@ impl Pass for SelectObjects {
         for (turn, id) in ids.into_iter().enumerate() {
             let object = &module.objects[id];
             let needed = undefined > 0
-                || module.options.keep_system_libraries && turn > 0
+                || module.options.keep_system_libraries && (turn > 0 || object.member.is_empty())
                 || !object.system_library;
             let state = if object.e_type == ET_EXEC {
                 ObjectState::SkippedExecutable

@@ -196,7 +196,7 @@ fn read_objects<'data>(
     match args.input.request(&args.inputs, target, name, controls) {
         Ok(request) => {
             let read = read_inputs(&request, input_arena, arena, reporter)?;
-            Ok(read.map(|(module, _)| module))
+            Ok(read.map(|read| read.module))
         }
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;

@@ -83,6 +83,7 @@ impl InputArgs {
                 env_library_path: None,
                 cpu_arch: CpuArch::default(),
                 lto: false,
+                strict: controls.strict,
             },
             options: LinkOptions {
                 relocatable: self.relocatable,

@@ -38,15 +38,27 @@ pub struct CompileOptions {
     pub ptxas: PtxasOptions,
 }
 
+/// How long the compiler took for an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompileTime {
+    /// The input, as messages name it.
+    pub input: String,
+    /// The input is a PTX file, not a fatbin with PTX in it.
+    pub is_file: bool,
+    /// Wall-clock time.
+    pub milliseconds: f64,
+}
+
 /// Puts cubins into the place of all PTX. What the compiler says is passed on, in the order of the
-/// inputs; the first input that does not compile ends it. True if all went well.
+/// inputs; the first input that does not compile ends it, and gives `None`.
 pub fn compile_ptx<'data>(
     inputs: &mut [DeviceInput<'data>],
     target: Target,
     options: &CompileOptions,
     arena: &'data InputArena,
     reporter: &mut Reporter<'_>,
-) -> io::Result<bool> {
+) -> io::Result<Option<Vec<CompileTime>>> {
+    let mut times = Vec::new();
     let jobs: Vec<(usize, PtxImage<'data>)> = inputs
         .iter()
         .enumerate()
@@ -57,7 +69,7 @@ pub fn compile_ptx<'data>(
         })
         .collect();
     let Some((first, _)) = jobs.first() else {
-        return Ok(true);
+        return Ok(Some(times));
     };
     let name = inputs
         .get(*first)
@@ -67,7 +79,7 @@ pub fn compile_ptx<'data>(
         Ok(path) => Ptxas::new(path, target, &options.ptxas),
         Err(missing) => {
             reporter.report(&missing.diagnostic(&name))?;
-            return Ok(false);
+            return Ok(None);
         }
     };
     // One job is the common case, and needs no thread.
@@ -79,7 +91,7 @@ pub fn compile_ptx<'data>(
             .collect(),
     };
     let mut told_of_release = false;
-    for ((index, _), result) in jobs.into_iter().zip(results) {
+    for ((index, ptx), result) in jobs.into_iter().zip(results) {
         let Some(input) = inputs.get_mut(index) else {
             continue;
         };
@@ -90,6 +102,11 @@ pub fn compile_ptx<'data>(
                     told_of_release = true;
                     reporter.report(&other_release(ptxas.path(), &release))?;
                 }
+                times.push(CompileTime {
+                    input: input.to_string(),
+                    is_file: ptx.arch.is_none(),
+                    milliseconds: compiled.milliseconds,
+                });
                 input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));
             }
             Err(CompileError::Refused { messages }) => {
@@ -97,7 +114,7 @@ pub fn compile_ptx<'data>(
                 let diagnostic = Diagnostic::fatal("elfLink fatbinary error")
                     .note(format!("ptxas does not compile the PTX of '{input}'"));
                 reporter.report(&diagnostic)?;
-                return Ok(false);
+                return Ok(None);
             }
             Err(error) => {
                 let program = ptxas.path().display();
@@ -106,11 +123,11 @@ pub fn compile_ptx<'data>(
                 ))
                 .note(format!("the compiler is '{program}'"));
                 reporter.report(&diagnostic)?;
-                return Ok(false);
+                return Ok(None);
             }
         }
     }
-    Ok(true)
+    Ok(Some(times))
 }
 
 /// Another release of ptxas makes other code than nvlink's own: that is said.

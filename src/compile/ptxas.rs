@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 use super::record;
 use crate::input::PtxImage;
@@ -56,6 +57,8 @@ pub struct Compiled {
     pub cubin: Vec<u8>,
     /// What the compiler wrote, such as warnings.
     pub messages: String,
+    /// How long the compiler ran.
+    pub milliseconds: f64,
     /// The release of the compiler, if it is not the one that nvlink 13.0.88 holds.
     pub other_release: Option<String>,
 }
@@ -113,6 +116,7 @@ impl Ptxas {
         };
         std::fs::write(folder.path().join(INPUT_NAME), text)
             .map_err(system("write a temporary file"))?;
+        let start = Instant::now();
         let result = Command::new(&self.path)
             .current_dir(folder.path())
             .args(["-arch", &self.target.to_string(), "-m", "64"])
@@ -120,6 +124,7 @@ impl Ptxas {
             .args([INPUT_NAME, "-o", OUTPUT_NAME])
             .output()
             .map_err(system("run ptxas"))?;
+        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
         let messages = String::from_utf8_lossy(&result.stdout).into_owned()
             + &String::from_utf8_lossy(&result.stderr);
         if !result.status.success() {
@@ -132,6 +137,7 @@ impl Ptxas {
         Ok(Compiled {
             cubin,
             messages,
+            milliseconds,
             other_release,
         })
     }

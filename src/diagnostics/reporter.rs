@@ -98,6 +98,14 @@ impl<'w> Reporter<'w> {
         self.write(diagnostic.severity, diagnostic)
     }
 
+    /// Writes a finding that has no part in the exit code, whatever its severity.
+    pub fn remark(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
+        let worst = self.worst;
+        self.write(diagnostic.severity, diagnostic)?;
+        self.worst = worst;
+        Ok(())
+    }
+
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
         match severity {
             Severity::Report => return writeln!(self.out, "{}", diagnostic.message),

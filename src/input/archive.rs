@@ -12,6 +12,8 @@ pub struct ArchiveMember<'data> {
     pub name: &'data [u8],
     /// The contents; `None` in a thin archive.
     pub data: Option<&'data [u8]>,
+    /// The name stands in front of the contents, BSD's form, which nvlink does not know.
+    pub extended_name: bool,
 }
 
 /// The members of an archive.
@@ -42,6 +44,9 @@ pub fn members(bytes: &[u8]) -> Members<'_> {
             Ok(ArchiveMember {
                 name: member.name(),
                 data,
+                extended_name: member
+                    .header()
+                    .is_some_and(|header| header.name.starts_with(b"#1/")),
             })
         });
         match read {
@@ -97,7 +102,8 @@ mod tests {
             list.members,
             [ArchiveMember {
                 name: b"dir/a.o",
-                data: None
+                data: None,
+                extended_name: false,
             }]
         );
         assert!(!list.cut_off);

@@ -69,6 +69,8 @@ pub struct DeviceInput<'data> {
     pub system_library: bool,
     /// The file itself holds the image: it is a cubin, PTX or fatbin, not a host object.
     pub raw: bool,
+    /// It comes from a further fatbin of the input before it, and is registered with that.
+    pub continues: bool,
     /// Ordinal of the input: positional inputs in order, then `-l` libraries.
     pub ordinal: usize,
     /// Set if it takes no part in the link.
@@ -93,10 +95,16 @@ pub(super) fn mark_prelinked(inputs: &mut [DeviceInput<'_>]) {
         linked.extend_from_slice(&input.module_ids.prelinked);
     }
     linked.sort_unstable();
+    let mut before = None;
     for input in inputs {
+        if input.continues {
+            input.skip = before;
+            continue;
+        }
         let first = input.module_ids.ids.first();
         if first.is_some_and(|id| linked.binary_search(id).is_ok()) {
             input.skip.get_or_insert(SkipReason::AlreadyLinked);
         }
+        before = input.skip;
     }
 }

@@ -106,6 +106,13 @@ pub enum DiagnosticKind {
         /// Why.
         reason: IgnoredReason,
     },
+    /// Code is linked that nvlink loses.
+    Deviation {
+        /// The entry of docs/deviations.md.
+        id: &'static str,
+        /// What is done, and what nvlink does.
+        text: String,
+    },
     /// PTX files are compiled, but not linked, for targets below sm_90.
     RawPtxDropped {
         /// The input.
@@ -123,7 +130,9 @@ impl InputDiagnostic {
                 Severity::Warning
             }
             DiagnosticKind::Uncompress { .. } => Severity::Error,
-            DiagnosticKind::Ignored { .. } | DiagnosticKind::RawPtxDropped { .. } => Severity::Note,
+            DiagnosticKind::Ignored { .. }
+            | DiagnosticKind::RawPtxDropped { .. }
+            | DiagnosticKind::Deviation { .. } => Severity::Note,
         }
     }
 
@@ -142,7 +151,9 @@ impl InputDiagnostic {
                 format!("Skipping incompatible '{file}' when searching for -l{library}")
             }
             DiagnosticKind::Uncompress { .. } => "Uncompress failed".to_owned(),
-            DiagnosticKind::Ignored { .. } | DiagnosticKind::RawPtxDropped { .. } => {
+            DiagnosticKind::Ignored { .. }
+            | DiagnosticKind::RawPtxDropped { .. }
+            | DiagnosticKind::Deviation { .. } => {
                 return Vec::new();
             }
         };
@@ -159,6 +170,7 @@ impl InputDiagnostic {
                 format!("'{file}' holds {}", found.join(", "))
             }
             DiagnosticKind::SkippingIncompatible { .. } => return None,
+            DiagnosticKind::Deviation { text, .. } => text.clone(),
             DiagnosticKind::Uncompress { file, error } => {
                 format!("cannot decompress a fatbin member of '{file}': {error}")
             }

@@ -65,6 +65,8 @@ pub struct DiscoverOptions<'a> {
     pub cpu_arch: CpuArch,
     /// `-lto` is given: LTO-IR comes before ELF and PTX.
     pub lto: bool,
+    /// Lose code where nvlink loses it without a message (docs/deviations.md).
+    pub strict: bool,
 }
 
 impl<'a> DiscoverOptions<'a> {
@@ -78,6 +80,7 @@ impl<'a> DiscoverOptions<'a> {
             env_library_path: None,
             cpu_arch: CpuArch::default(),
             lto: false,
+            strict: false,
         }
     }
 }
@@ -246,7 +249,15 @@ where
     fn file(&mut self, path: &str, file: LoadedFile<'data>) -> Result<(), InputError> {
         let bytes = file.bytes;
         let source = Source { path, member: None };
-        match identify(path, bytes, self.options.lto)? {
+        let mut kind = identify(path, bytes, self.options.lto)?;
+        if let FileKind::Ignored(reason) = kind
+            && !self.options.strict
+            && let Some(found) = identify::by_content(reason, bytes)
+        {
+            self.deviate("D07", format!("'{path}' is linked for what it holds; nvlink 13.0.88 goes by its name and ignores it"));
+            kind = found;
+        }
+        match kind {
             FileKind::Ignored(reason) => self.ignore(source, reason),
             FileKind::Cubin => self.raw(source, Image::Cubin(bytes)),
             FileKind::Ptx => {
@@ -270,6 +281,7 @@ where
                 if let Some(image) = self.fatbin(source, bytes)? {
                     self.raw(source, image);
                 }
+                self.further_regions(source, bytes, true)?;
             }
             FileKind::HostObject => self.host_object(source, bytes)?,
             FileKind::Archive => self.archive(path, file)?,
@@ -285,7 +297,12 @@ where
         let target = self.options.target;
         let is_ptx_file = identify::extension(source.path) == Some("ptx");
         let mut skip = None;
-        if is_ptx_file && target.sm < FIRST_SM_FOR_RAW_PTX {
+        let is_dropped = is_ptx_file && target.sm < FIRST_SM_FOR_RAW_PTX;
+        if is_dropped && !self.options.strict {
+            let file = source.display();
+            self.deviate("D03", format!("'{file}' is linked; nvlink 13.0.88 drops files named .ptx for targets below sm_90"));
+        }
+        if is_dropped && self.options.strict {
             self.diagnose(DiagnosticKind::RawPtxDropped {
                 file: source.display(),
                 target,
@@ -341,6 +358,32 @@ where
         } else {
             self.add(source, image, module_ids, false, None);
         }
+        self.further_regions(source, fatbin, false)
+    }
+
+    /// Adds what fatbins behind the first one hold, as `ld -r` puts them one after the other.
+    fn further_regions(
+        &mut self,
+        source: Source<'_>,
+        bytes: &'data [u8],
+        raw: bool,
+    ) -> Result<(), InputError> {
+        let regions = fatbin::further_regions(bytes);
+        if regions.is_empty() || self.options.strict {
+            return Ok(());
+        }
+        let file = source.display();
+        let count = regions.len();
+        self.deviate("D04", format!("{count} more fatbins of '{file}' are linked; nvlink 13.0.88 reads only the first of several (as ld -r makes them)"));
+        for region in regions {
+            let image = self.fatbin(source, region)?;
+            if image.as_ref().is_some_and(|image| !is_executable(image)) {
+                self.add(source, image, ModuleIds::default(), raw, None);
+                if let Some(input) = self.found.inputs.last_mut() {
+                    input.continues = true;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -355,41 +398,104 @@ where
         }
         let list = archive::members(file.bytes);
         let mut cut_off = list.cut_off;
-        for member in list.members {
+        let count = list.members.len();
+        for (index, member) in list.members.into_iter().enumerate() {
             let name = String::from_utf8_lossy(member.name);
             let bytes = match member.data {
                 Some(bytes) => bytes,
-                // The path counts from the current folder, not from the archive's.
-                None => {
-                    (self.open)(&name)
-                        .map_err(|error| InputError::ThinMember {
-                            file: name.clone().into_owned(),
-                            archive: path.to_owned(),
-                            reason: error.to_string(),
-                        })?
-                        .bytes
-                }
+                None => self.thin_member(path, &name)?,
             };
+            let is_last = index + 1 == count;
             let source = Source {
                 path,
                 member: Some(&name),
             };
             match identify::elf_kind(bytes) {
                 Some(kind) if kind.machine == EM_CUDA => {
-                    self.found.host_info.set_unknown(&source.display());
-                    self.ignore(source, IgnoredReason::CubinInArchive);
+                    self.cubin_in_archive(source, bytes);
                 }
-                Some(_) => self.host_object(source, bytes)?,
-                None => {
+                Some(_) if member.extended_name && self.options.strict => {
                     cut_off = true;
                     break;
                 }
+                Some(_) => {
+                    if member.extended_name {
+                        self.deviate(
+                            "D06",
+                            format!(
+                                "'{}' is read; nvlink 13.0.88 does not know BSD's archive members",
+                                source.display()
+                            ),
+                        );
+                    }
+                    self.host_object(source, bytes)?;
+                }
+                None if self.options.strict => {
+                    cut_off = true;
+                    break;
+                }
+                None if is_last => {}
+                None => self.deviate(
+                    "D06",
+                    format!(
+                        "members behind '{}' are read; nvlink 13.0.88 stops there",
+                        source.display()
+                    ),
+                ),
             }
+        }
+        if list.cut_off && !self.options.strict {
+            return Err(InputError::DamagedArchive {
+                file: path.to_owned(),
+                members: count,
+            });
         }
         if cut_off {
             self.ignore(whole, IgnoredReason::RestOfArchive);
         }
         Ok(())
+    }
+
+    /// A member of a thin archive. Its path counts from the archive's folder; nvlink takes it from
+    /// the current one.
+    fn thin_member(&mut self, archive: &str, name: &str) -> Result<&'data [u8], InputError> {
+        let folder = archive.rsplit_once('/').map(|(folder, _)| folder);
+        if let Some(folder) = folder
+            && !self.options.strict
+            && !name.starts_with('/')
+            && let Ok(file) = (self.open)(&format!("{folder}/{name}"))
+        {
+            self.deviate("D05", format!("'{folder}/{name}' is the member of the thin archive '{archive}'; nvlink 13.0.88 opens '{name}'"));
+            return Ok(file.bytes);
+        }
+        match (self.open)(name) {
+            Ok(file) => Ok(file.bytes),
+            Err(error) => Err(InputError::ThinMember {
+                file: name.to_owned(),
+                archive: archive.to_owned(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    fn cubin_in_archive(&mut self, source: Source<'_>, bytes: &'data [u8]) {
+        self.found.host_info.set_unknown(&source.display());
+        if self.options.strict {
+            return self.ignore(source, IgnoredReason::CubinInArchive);
+        }
+        let sm = identify::device_elf_sm(bytes);
+        let fits = sm.is_some_and(|sm| self.options.target.accepts(sm, false));
+        if !fits {
+            return self.ignore(source, IgnoredReason::MemberArchNotFound);
+        }
+        self.deviate(
+            "D08",
+            format!(
+                "'{}' is linked; nvlink 13.0.88 ignores cubins in archives",
+                source.display()
+            ),
+        );
+        self.raw(source, Image::Cubin(bytes));
     }
 
     /// Chooses and unpacks the member of a fatbin that fits the target.
@@ -434,12 +540,22 @@ where
         }
         let data = match decompress(&member, self.arena) {
             Ok(data) => data,
-            Err(error) if member.kind() == MemberKind::Elf && is_lz4(&error) => {
+            Err(error)
+                if self.options.strict && member.kind() == MemberKind::Elf && is_lz4(&error) =>
+            {
                 self.diagnose(DiagnosticKind::Uncompress { file, error });
                 self.not_found(source, &members);
                 return Ok(None);
             }
-            Err(error) => return Err(InputError::Decompress { file, error }),
+            Err(error) => {
+                if member.kind() == MemberKind::Elf && is_lz4(&error) {
+                    self.deviate(
+                        "D09",
+                        format!("'{file}' is refused; nvlink 13.0.88 goes on without its code"),
+                    );
+                }
+                return Err(InputError::Decompress { file, error });
+            }
         };
         if member.kind() == MemberKind::Ptx {
             let options = member.options().map_err(malformed)?;
@@ -483,6 +599,7 @@ where
             module_ids,
             system_library: source.is_system(),
             raw,
+            continues: false,
             ordinal: self.ordinal.unwrap_or_default(),
             skip,
         });
@@ -493,6 +610,10 @@ where
             file: source.display(),
             reason,
         });
+    }
+
+    fn deviate(&mut self, id: &'static str, text: String) {
+        self.diagnose(DiagnosticKind::Deviation { id, text });
     }
 
     fn diagnose(&mut self, kind: DiagnosticKind) {

@@ -170,6 +170,14 @@ pub enum InputError {
         /// The input.
         file: String,
     },
+    /// An archive ends in the middle of a member.
+    #[error("the archive '{file}' is damaged or cut off behind {members} members")]
+    DamagedArchive {
+        /// The archive.
+        file: String,
+        /// How many members are whole.
+        members: usize,
+    },
     /// A file found by `-l` is no archive.
     #[error("'{file}' is not an archive")]
     ArchiveFormat {
@@ -219,6 +227,7 @@ impl InputError {
             | InputError::LtoObjects { file }
             | InputError::NvvmWithoutLto { file }
             | InputError::Bitcode { file }
+            | InputError::DamagedArchive { file, .. }
             | InputError::ArchiveFormat { file }
             | InputError::ThinLibrary { file }
             | InputError::LibraryIsFolder { file, .. }
@@ -267,6 +276,7 @@ impl InputError {
                 vec![fatal("should only see nvvm files when -lto")]
             }
             InputError::Bitcode { .. } => vec![fatal("should never see bc files")],
+            InputError::DamagedArchive { .. } => vec![fatal(&format!("cuweld: {self}"))],
             InputError::ArchiveFormat { .. } => {
                 vec![fatal("unexpected archive format"), fatal(INTERNAL)]
             }

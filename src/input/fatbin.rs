@@ -207,6 +207,30 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<FatbinMember<'_>>, FatbinError> {
     Ok(members)
 }
 
+/// The regions behind the first one. `ld -r` puts the sections of its inputs one after the other,
+/// with zeros for alignment between them.
+pub fn further_regions(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut regions = Vec::new();
+    let mut rest = bytes;
+    while let Some(behind) = behind_region(rest) {
+        let zeros = behind.iter().take_while(|byte| **byte == 0).count();
+        rest = behind.get(zeros..).unwrap_or_default();
+        if !has_magic(rest) {
+            break;
+        }
+        regions.push(rest);
+    }
+    regions
+}
+
+/// What follows a region; at least its header is passed over.
+fn behind_region(bytes: &[u8]) -> Option<&[u8]> {
+    let (region, _) = RegionHeader::ref_from_prefix(bytes).ok()?;
+    let start = usize::from(region.header_size.get()).max(size_of::<RegionHeader>());
+    let size = usize::try_from(region.size.get()).ok()?;
+    bytes.get(start.checked_add(size)?..)
+}
+
 /// Reads one member and its length. The length is at least that of the header, so that walking
 /// always ends.
 fn parse_member(bytes: &[u8], offset: u64) -> Result<(FatbinMember<'_>, usize), FatbinError> {

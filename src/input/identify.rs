@@ -139,6 +139,32 @@ fn identify_other(path: &str, extension: &str, bytes: &[u8]) -> Result<FileKind,
     }
 }
 
+/// What an ignored file is by its contents alone, if these are device code beyond doubt.
+pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
+    let by_name = matches!(
+        reason,
+        IgnoredReason::NoExtension | IgnoredReason::UnknownContent | IgnoredReason::CubinExtension
+    );
+    if !by_name {
+        return None;
+    }
+    match elf_kind(bytes) {
+        Some(kind) if kind.machine == EM_CUDA => Some(FileKind::Cubin),
+        Some(kind) if kind.e_type == ET_REL => Some(FileKind::HostObject),
+        Some(_) => None,
+        None if is_archive(bytes) => Some(FileKind::Archive),
+        None if fatbin::has_magic(bytes) => Some(FileKind::Fatbin),
+        None if is_ptx_text(bytes) => Some(FileKind::Ptx),
+        None => None,
+    }
+}
+
+/// The SM number of a device ELF, from its flags (`inputs.md` section 3).
+pub fn device_elf_sm(bytes: &[u8]) -> Option<u16> {
+    let flags = u32::from_le_bytes(*bytes.get(48..)?.first_chunk()?);
+    Some((flags >> 8) as u16)
+}
+
 /// Whether the first token after blanks and comments is `.version`, which every PTX module begins
 /// with.
 fn is_ptx_text(bytes: &[u8]) -> bool {

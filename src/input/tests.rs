@@ -11,13 +11,21 @@ const ZSTD_OBJECT: &[u8] = include_bytes!("../../tests/fixtures/input/axpy-zstd.
 const LZ4_OBJECT: &[u8] = include_bytes!("../../tests/fixtures/input/axpy-lz4.o");
 
 /// One line for each object found, then the lines of nvlink's messages, then the notes.
+/// The tests here are of nvlink's own rules; those of the deviations are in tests/inputs.
+fn strict_options(target: Target, inputs: &[String]) -> DiscoverOptions<'_> {
+    DiscoverOptions {
+        strict: true,
+        ..DiscoverOptions::new(target, inputs)
+    }
+}
+
 fn walk_with(
     files: &[(&str, &[u8])],
     target: &str,
     change: impl Fn(&mut DiscoverOptions<'_>),
 ) -> Vec<String> {
     let inputs: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let mut options = DiscoverOptions::new(Target::parse(target).unwrap(), &inputs);
+    let mut options = strict_options(Target::parse(target).unwrap(), &inputs);
     change(&mut options);
     let arena = InputArena::new();
     let result = discover_bytes(&options, files, &arena);
@@ -283,7 +291,7 @@ fn libraries_come_after_inputs_and_their_warnings_first() {
         libraries: &libraries,
         library_paths: &folders,
         env_library_path: Some("e"),
-        ..DiscoverOptions::new(Target::parse("sm_90").unwrap(), &inputs)
+        ..strict_options(Target::parse("sm_90").unwrap(), &inputs)
     };
     let arena = InputArena::new();
     let found = discover_bytes(&options, files, &arena).unwrap();
@@ -340,7 +348,7 @@ fn pruning_ends_with_the_first_input_that_tells_nothing() {
     let prunes = |files: &[(&str, &[u8])]| {
         let inputs: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
         let arena = InputArena::new();
-        let options = DiscoverOptions::new(Target::parse("sm_86").unwrap(), &inputs);
+        let options = strict_options(Target::parse("sm_86").unwrap(), &inputs);
         discover_bytes(&options, files, &arena)
             .unwrap()
             .host_info
@@ -382,7 +390,7 @@ fn lto_takes_nvvm() {
 fn chosen(object: &[u8], target: &str) -> String {
     let inputs = ["a.o".to_owned()];
     let arena = InputArena::new();
-    let options = DiscoverOptions::new(Target::parse(target).unwrap(), &inputs);
+    let options = strict_options(Target::parse(target).unwrap(), &inputs);
     let found = discover_bytes(&options, &[("a.o", object)], &arena).unwrap();
     assert_eq!(found.inputs[0].module_ids.ids.len(), 1);
     assert!(String::from_utf8_lossy(found.inputs[0].module_ids.ids[0]).contains("_7_axpy_cu_"));

@@ -38,6 +38,8 @@ pub struct NvlinkArgs {
     pub ignore_host_info: bool,
     /// `--register-link-binaries`.
     pub register_link_binaries: Option<String>,
+    /// `-time`: where the table of compiler runs goes.
+    pub time: Option<String>,
     /// The name in messages.
     pub tool_name: String,
     /// Options for the compilers that the link runs; where they are is not filled in.
@@ -59,13 +61,12 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 6] = [
+        let flags: [(Id, &'static str); 5] = [
             (Id::PreserveRelocs, "-preserve-relocs"),
             (Id::LinkTimeOpt, "-lto"),
             (Id::Dlto, "-dlto"),
             (Id::EmitPtx, "-emit-ptx"),
             (Id::UidxFile, "--uidx-file"),
-            (Id::Time, "-time"),
         ];
         // Combinations of which it is not known what nvlink makes.
         let with_relocatable: [(Id, &'static str); 5] = [
@@ -114,6 +115,7 @@ impl NvlinkArgs {
                     split_compile: low.number(Id::SplitCompile),
                 },
             },
+            time: text(Id::Time),
             link: LinkOptions {
                 relocatable: low.given(Id::RelocatableLink),
                 debug: low.given(Id::Debug),

@@ -4,6 +4,7 @@
 use std::io;
 
 use cuweld_passes::Diagnostic;
+use cuweld_passes::Severity;
 
 use super::args::NvlinkArgs;
 use super::check::check;
@@ -29,6 +30,8 @@ pub enum Command {
     HostLinkerScript {
         /// Whether the script is complete (`lcs-abs`) or is added to the linker's own (`lcs-aug`).
         complete: bool,
+        /// The host compiler (`--host-ccbin`).
+        host_compiler: Option<String>,
         /// Where it goes; standard output if absent.
         output: Option<String>,
     },
@@ -57,6 +60,15 @@ pub fn read_command_line(
             redefinition.option
         )))?;
     }
+    for file in &low.response_files {
+        let text = format!(
+            "options are read from '{}'; nvlink 13.0.88 takes '@' and a name for an input",
+            lossy(file)
+        );
+        let mut diagnostic = Diagnostic::new(Severity::Note, text);
+        diagnostic.deviation = Some("D10");
+        reporter.report(&diagnostic)?;
+    }
     if let Err(error) = parsed.and_then(|()| apply_environment(&mut low, environment)) {
         return refuse(reporter, &error);
     }
@@ -73,6 +85,7 @@ pub fn read_command_line(
         }
         return Ok(Some(Command::HostLinkerScript {
             complete: kind == b"lcs-abs",
+            host_compiler: low.text(Id::HostCcbin).map(lossy),
             output: low.text(Id::OutputFile).map(lossy),
         }));
     }

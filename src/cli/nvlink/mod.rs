@@ -14,12 +14,14 @@ pub mod command_line;
 pub mod environment;
 pub mod error;
 mod help;
+mod host_linker_script;
 pub mod options;
 mod options_file;
 pub mod parse;
 pub mod recorded;
 pub mod run;
 mod suggest;
+mod time_table;
 mod value;
 mod version;
 

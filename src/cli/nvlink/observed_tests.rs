@@ -138,13 +138,14 @@ fn help_comes_before_version() {
 fn host_linker_scripts_need_no_target() {
     assert!(matches!(
         command(&["-ghls=lcs-aug", "-o", "x"]),
-        Some(Command::HostLinkerScript { complete: false, output: Some(output) }) if output == "x"
+        Some(Command::HostLinkerScript { complete: false, output: Some(output), .. }) if output == "x"
     ));
     assert!(matches!(
         command(&["-ghls"]),
         Some(Command::HostLinkerScript {
             complete: true,
-            output: None
+            output: None,
+            ..
         })
     ));
 }

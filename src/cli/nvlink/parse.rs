@@ -30,6 +30,8 @@ const MAX_OPTIONS_FILES: usize = 10_000;
 pub struct LowArgs {
     /// Words that are no options.
     pub inputs: Vec<Vec<u8>>,
+    /// Files whose words stand for `@file` (deviation D10), in order.
+    pub response_files: Vec<Vec<u8>>,
     values: [Option<Value>; OPTION_COUNT],
 }
 
@@ -37,6 +39,7 @@ impl Default for LowArgs {
     fn default() -> Self {
         LowArgs {
             inputs: Vec::new(),
+            response_files: Vec::new(),
             values: [const { None }; OPTION_COUNT],
         }
     }
@@ -122,11 +125,14 @@ pub fn parse(
     low: &mut LowArgs,
     redefinitions: &mut Vec<Redefinition>,
 ) -> Result<(), ArgError> {
+    // The option may stand behind the first such file.
+    let strict = arguments.contains(&&b"--cuweld-strict"[..]);
     Parser {
         low,
         redefinitions,
         read_file,
         files: 0,
+        strict,
     }
     .words(arguments, 0)
 }
@@ -136,6 +142,8 @@ struct Parser<'a, 'f> {
     redefinitions: &'a mut Vec<Redefinition>,
     read_file: &'a mut ReadFile<'f>,
     files: usize,
+    /// `@file` is an input.
+    strict: bool,
 }
 
 /// An option word taken apart.
@@ -150,6 +158,11 @@ impl Parser<'_, '_> {
     fn words(&mut self, words: &[&[u8]], depth: usize) -> Result<(), ArgError> {
         let mut words = words.iter().copied().peekable();
         while let Some(word) = words.next() {
+            if let Some(file) = self.response_file(word) {
+                self.options_file(&file, depth + 1)?;
+                self.low.response_files.push(file);
+                continue;
+            }
             if !is_option(word) {
                 self.low.inputs.push(word.to_vec());
                 continue;
@@ -205,6 +218,13 @@ impl Parser<'_, '_> {
             });
         }
         Ok(())
+    }
+
+    /// The file that `@file` stands for, if it is there and no input has that name.
+    fn response_file(&mut self, word: &[u8]) -> Option<Vec<u8>> {
+        let file = word.strip_prefix(b"@").filter(|file| !file.is_empty())?;
+        let mut exists = |name: &[u8]| (self.read_file)(&path_of(name)).is_ok();
+        (!self.strict && !exists(word) && exists(file)).then(|| file.to_vec())
     }
 
     fn options_file(&mut self, file: &[u8], depth: usize) -> Result<(), ArgError> {
@@ -344,6 +364,18 @@ mod tests {
                 option: "-o".to_owned()
             })
         );
+    }
+
+    #[test]
+    fn response_files_are_options_unless_they_are_inputs() {
+        let files = [("a", "m1 -v"), ("b", "m2"), ("@b", "an input")];
+        let (low, _, result) = parse_with(&["@a", "@b", "@none", "@"], &files);
+        assert_eq!(result, Ok(()));
+        assert_eq!(low.inputs, [b"m1".as_slice(), b"@b", b"@none", b"@"]);
+        assert_eq!(low.response_files, [b"a"]);
+        assert!(low.given(OptionId::Verbose));
+        let (low, ..) = parse_with(&["@a", "--cuweld-strict"], &files);
+        assert_eq!(low.inputs, [b"@a"]);
     }
 
     #[test]

@@ -14,7 +14,9 @@ use super::command_line::Command;
 use super::command_line::read_command_line;
 use super::environment::Environment;
 use super::help::help_text;
+use super::host_linker_script::host_linker_script;
 use super::path_of;
+use super::time_table::TimeTable;
 use super::version::version_text;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -38,10 +40,21 @@ pub fn run(
         None => {}
         Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
         Some(Command::Version) => stdout.write_all(version_text("nvlink").as_bytes())?,
-        Some(Command::HostLinkerScript { complete, output }) => {
-            host_linker_script(complete, output.as_deref(), stdout, &mut reporter)?;
+        Some(Command::HostLinkerScript {
+            complete,
+            host_compiler,
+            output,
+        }) => {
+            let host_compiler = host_compiler.as_deref();
+            host_linker_script(
+                complete,
+                host_compiler,
+                output.as_deref(),
+                stdout,
+                &mut reporter,
+            )?;
         }
-        Some(Command::Link(args)) => run_link(&args, environment, &mut reporter)?,
+        Some(Command::Link(args)) => run_link(&args, environment, stdout, &mut reporter)?,
     }
     Ok(reporter.exit_code())
 }
@@ -49,6 +62,7 @@ pub fn run(
 fn run_link(
     args: &NvlinkArgs,
     environment: &Environment<'_>,
+    stdout: &mut dyn Write,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
     if let Some(option) = args.unsupported.first() {
@@ -57,6 +71,16 @@ fn run_link(
                 .help("docs/SUPPORT.md lists what this version links"),
         )?;
         return Ok(());
+    }
+    let mut time_table = None;
+    if let Some(path) = &args.time {
+        match TimeTable::open(path, stdout) {
+            Ok(table) => time_table = Some(table),
+            Err(error) => {
+                let diagnostic = Diagnostic::fatal(format!("Cannot open file '{path}'"));
+                return reporter.report(&diagnostic.note(error.to_string()));
+            }
+        }
     }
     let library_path =
         environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
@@ -68,6 +92,7 @@ fn run_link(
         env_library_path: library_path.as_deref(),
         cpu_arch: args.cpu_arch,
         lto: false,
+        strict: args.controls.strict,
     };
     let mut compile = args.compile.clone();
     let variable = |name| environment(name).filter(|value| !value.is_empty());
@@ -82,6 +107,9 @@ fn run_link(
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, reporter)?;
+    if let Some(table) = &mut time_table {
+        table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
+    }
     if let Some(bytes) = outcome.output.filter(|_| !reporter.failed()) {
         write_output(&args.output, &bytes, reporter)?;
     }
@@ -94,7 +122,12 @@ fn run_link(
     }
 }
 
-fn write_output(path: &str, bytes: &[u8], reporter: &mut Reporter<'_>) -> io::Result<()> {
+/// Writes a file, or reports that it cannot be written.
+pub(super) fn write_output(
+    path: &str,
+    bytes: &[u8],
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
     match write_atomically(Path::new(path), bytes) {
         Ok(()) => Ok(()),
         Err(error) => reporter.report(
@@ -102,31 +135,4 @@ fn write_output(path: &str, bytes: &[u8], reporter: &mut Reporter<'_>) -> io::Re
                 .note(error.to_string()),
         ),
     }
-}
-
-/// What a host linker must keep together for device code to be found at run time. The blank behind
-/// the second entry is nvlink's.
-const FATBIN_SECTIONS: &str = "SECTIONS\n{\n\
-    \t.nvFatBinSegment : { *(.nvFatBinSegment) }\n\
-    \t__nv_relfatbin : { *(__nv_relfatbin) } \n\
-    \t.nv_fatbin : { *(.nv_fatbin) }\n}\n";
-
-fn host_linker_script(
-    complete: bool,
-    output: Option<&str>,
-    stdout: &mut dyn Write,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<()> {
-    if complete {
-        // A complete script begins with the default script of the host's linker, which would have to
-        // be run to get it.
-        return reporter.report(
-            &Diagnostic::fatal("cuweld: unsupported: option '-ghls=lcs-abs'")
-                .help("use -ghls=lcs-aug, and pass the script to the host linker with -T"),
-        );
-    }
-    let Some(output) = output else {
-        return stdout.write_all(FATBIN_SECTIONS.as_bytes());
-    };
-    write_output(output, FATBIN_SECTIONS.as_bytes(), reporter)
 }
