@@ -29,11 +29,14 @@ use zerocopy::FromBytes;
 use crate::compile::CompileOptions;
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
+use crate::compile::lto;
+use crate::compile::lto::LtoLink;
 use crate::diagnostics::Reporter;
 use crate::input;
 use crate::input::DeviceInput;
 use crate::input::DiagnosticKind;
 use crate::input::DiscoverOptions;
+use crate::input::Discovered;
 use crate::input::HostInfo;
 use crate::input::Image;
 use crate::input::InputArena;
@@ -41,6 +44,7 @@ use crate::input::MessageLine;
 use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
 use crate::registration::registration;
+use crate::registration::registration_of_program;
 pub use crate::run::Controls;
 use crate::run::run_pipeline;
 
@@ -100,11 +104,22 @@ pub fn link(
             return nothing;
         }
     };
+    let Some(discovered) = find_inputs(request, input_arena, reporter)? else {
+        return nothing;
+    };
+    if request.discover.lto {
+        match lto::kind_of_link(&discovered.inputs, reporter)? {
+            None => return nothing,
+            Some(LtoLink::None) => {}
+            Some(LtoLink::Whole) => return link_program(request, &discovered, reporter),
+        }
+    }
+    let read = lower_inputs(request, discovered, input_arena, arena, reporter)?;
     let Some(ReadInputs {
         mut module,
         inputs,
         compile_times,
-    }) = read_inputs(request, input_arena, arena, reporter)?
+    }) = read
     else {
         return nothing;
     };
@@ -128,6 +143,18 @@ pub fn read_inputs<'data>(
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<ReadInputs<'data>>> {
+    match find_inputs(request, input_arena, reporter)? {
+        Some(discovered) => lower_inputs(request, discovered, input_arena, arena, reporter),
+        None => Ok(None),
+    }
+}
+
+/// Discovers inputs and reports what there is to say of them.
+fn find_inputs<'data>(
+    request: &Request<'_>,
+    input_arena: &'data InputArena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Option<Discovered<'data>>> {
     let discovered = match discover(&request.discover, input_arena) {
         Ok(discovered) => discovered,
         Err(failure) => {
@@ -144,6 +171,17 @@ pub fn read_inputs<'data>(
             report_input(reporter, diagnostic)?;
         }
     }
+    Ok(Some(discovered))
+}
+
+/// Compiles and lowers what was discovered.
+fn lower_inputs<'data>(
+    request: &Request<'_>,
+    discovered: Discovered<'data>,
+    input_arena: &'data InputArena,
+    arena: &'data Arena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Option<ReadInputs<'data>>> {
     let target = request.discover.target;
     let mut inputs = discovered.inputs;
     let Some(compile_times) =
@@ -175,6 +213,33 @@ pub fn read_inputs<'data>(
             Ok(None)
         }
     }
+}
+
+/// Links a program out of LTO-IR alone.
+fn link_program(
+    request: &Request<'_>,
+    discovered: &Discovered<'_>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<LinkOutcome> {
+    let host_info = &discovered.host_info;
+    let prunes = !request.ignore_host_info && host_info.prunes_kernels();
+    let output = lto::link_program(
+        &discovered.inputs,
+        Some(host_info).filter(|_| prunes),
+        request.discover.target,
+        &request.compile,
+        request.controls.strict,
+        reporter,
+    )?;
+    let folder = std::env::current_dir().unwrap_or_default();
+    Ok(LinkOutcome {
+        registration: output
+            .as_ref()
+            .filter(|_| !request.compile.lto.emit_ptx)
+            .map(|_| registration_of_program(&discovered.inputs, &folder.to_string_lossy())),
+        output,
+        compile_times: Vec::new(),
+    })
 }
 
 /// Reports what discovery has to say of an input.

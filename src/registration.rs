@@ -52,6 +52,31 @@ pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &st
         );
         further.extend(ids);
     }
+    text_of(&first, &further)
+}
+
+/// The text of the file for a program that was optimised as a whole: the last input comes first.
+pub fn registration_of_program(inputs: &[DeviceInput<'_>], folder: &str) -> String {
+    let (mut first, mut further) = (Vec::new(), Vec::new());
+    let linked = inputs
+        .iter()
+        .filter(|input| input.skip.is_none() && !input.system_library && !input.continues);
+    for input in linked.rev() {
+        let mut ids = input
+            .module_ids
+            .ids
+            .iter()
+            .map(|id| String::from_utf8_lossy(id).into_owned());
+        first.push(
+            ids.next()
+                .unwrap_or_else(|| default_id(folder, &input.to_string())),
+        );
+        further.extend(ids);
+    }
+    text_of(&first, &further)
+}
+
+fn text_of(first: &[String], further: &[String]) -> String {
     let mut text = String::new();
     let all = first.iter().chain(further.iter().rev());
     let _ = writeln!(

@@ -72,6 +72,7 @@ impl InputArgs {
                 debug: self.debug,
                 ..Default::default()
             },
+            lto: Default::default(),
         };
         Ok(Request {
             compile,

@@ -7,6 +7,8 @@
 //! command line found there.
 
 pub mod find;
+pub mod lto;
+pub mod nvjitlink;
 pub mod ptxas;
 pub mod record;
 
@@ -16,6 +18,7 @@ use cuweld_passes::Diagnostic;
 use rayon::prelude::*;
 
 pub use find::ToolPaths;
+pub use lto::LtoOptions;
 pub use ptxas::PtxasOptions;
 
 use crate::diagnostics::Reporter;
@@ -36,6 +39,8 @@ pub struct CompileOptions {
     pub tools: ToolPaths,
     /// Options for ptxas that come from the link's command line.
     pub ptxas: PtxasOptions,
+    /// How a program is optimised at link time.
+    pub lto: LtoOptions,
 }
 
 /// How long the compiler took for an input.

@@ -21,6 +21,8 @@ pub struct PtxImage<'data> {
 pub struct NvvmImage<'data> {
     /// The bytes as stored. Those of a fatbin member may be compressed and obfuscated.
     pub stored: &'data [u8],
+    /// The fatbin around it, from its header on; the bytes themselves for an NVVM file.
+    pub container: &'data [u8],
     /// Options for the compiler that the fatbin member carries.
     pub options: &'data [u8],
     /// Whether the bytes are obfuscated, as those of nvcc's fatbins are.

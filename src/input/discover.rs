@@ -271,6 +271,7 @@ where
             FileKind::Nvvm => {
                 let image = NvvmImage {
                     stored: bytes,
+                    container: bytes,
                     options: b"",
                     obfuscated: false,
                     arch: None,
@@ -533,6 +534,7 @@ where
         if member.kind() == MemberKind::Nvvm {
             return Ok(Some(Image::Nvvm(NvvmImage {
                 stored: member.stored,
+                container: bytes,
                 options: member.options().map_err(malformed)?,
                 obfuscated: member.is_obfuscated(),
                 arch: member.arch(),

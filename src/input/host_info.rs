@@ -55,6 +55,8 @@ impl<'data> HostReferences<'data> {
 #[derive(Clone, Debug, Default)]
 pub struct HostInfo<'data> {
     lists: [Vec<&'data [u8]>; 6],
+    /// The same without what the device runtime's own objects say.
+    program: [Vec<&'data [u8]>; 6],
     any_kernel_list: bool,
     /// The first input that tells nothing of its host references; then nothing can be pruned.
     pub unknown_references: Option<String>,
@@ -67,17 +69,20 @@ impl<'data> HostInfo<'data> {
         if !references.names_kernels() {
             self.set_unknown(file);
         }
-        for (slot, (list, section)) in self.lists.iter_mut().zip(references.sections).enumerate() {
+        let lists = self.lists.iter_mut().zip(&mut self.program);
+        for (slot, ((list, program), section)) in lists.zip(references.sections).enumerate() {
             let Some(section) = section.filter(|section| section.len() > EMPTY_SECTION) else {
                 continue;
             };
             // Even a list of nothing but NULs makes pruning start.
             self.any_kernel_list |= slot < 2 && !system;
-            list.extend(
-                section
-                    .split(|&byte| byte == 0)
-                    .filter(|pattern| !pattern.is_empty()),
-            );
+            let patterns = section
+                .split(|&byte| byte == 0)
+                .filter(|pattern| !pattern.is_empty());
+            if !system {
+                program.extend(patterns.clone());
+            }
+            list.extend(patterns);
         }
     }
 
@@ -91,6 +96,11 @@ impl<'data> HostInfo<'data> {
     /// (`-r` and `-ignore-host-info` switch it off, too).
     pub fn prunes_kernels(&self) -> bool {
         self.any_kernel_list && self.unknown_references.is_none()
+    }
+
+    /// The patterns of a kind that the program's own objects name, without those of the device runtime.
+    pub fn program_patterns(&self, kind: ReferenceKind) -> &[&'data [u8]] {
+        self.program.get(kind as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The patterns of a kind, in input order, repetitions included.

@@ -315,3 +315,19 @@ for folder, data in (("w1", read("c-arm.o")), ("w2", b""), ("w3", b"hello"), ("w
 write("so/libc.so", b"x" * 100)
 write("so/libc.a", read("l/libc.a"))
 write("two.opt", b"-arch sm_90\nc.o")
+
+# ---- link-time optimisation
+
+write("la.cu", "__device__ int g(int); __device__ int seen; __global__ void ka(int* p) { *p = g(*p); seen = 1; }\n"
+      "__global__ void unused_kernel(int* p) { *p = 5; }\nvoid run(int* p) { ka<<<1, 1>>>(p); }\n")
+write("lb.cu", "__device__ int g(int x) { return x * 3; }\n")
+write("lv.cu", "__device__ int v; __global__ void kv(int* p) { *p = v; }\n"
+      "void run_v(int* p) { kv<<<1, 1>>>(p); cudaMemcpyToSymbol(v, &p, 4); }\n")
+for name in ("la", "lb", "lv"):
+    run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+for folder in ("nvvm/lib64", "lib"):
+    (FOLDER / folder).mkdir(parents=True, exist_ok=True)
+libraries = TOOLS.parent / "lib"
+os.symlink(libraries / "libnvvm.so.4", FOLDER / "nvvm/lib64/libnvvm.so")
+os.symlink(libraries / "libnvJitLink.so.13", FOLDER / "lib/libnvJitLink.so.13")
+os.symlink(libraries / "libcudadevrt.a", FOLDER / "lib/libcudadevrt.a")

@@ -14,6 +14,7 @@ use super::recorded::recorded_options;
 use super::value::Value;
 use super::value::lossy;
 use crate::compile::CompileOptions;
+use crate::compile::LtoOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::driver::Controls;
@@ -38,6 +39,8 @@ pub struct NvlinkArgs {
     pub ignore_host_info: bool,
     /// `--register-link-binaries`.
     pub register_link_binaries: Option<String>,
+    /// `-lto`, `-dlto`.
+    pub lto: bool,
     /// `-time`: where the table of compiler runs goes.
     pub time: Option<String>,
     /// The name in messages.
@@ -61,11 +64,8 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 5] = [
+        let flags: [(Id, &'static str); 2] = [
             (Id::PreserveRelocs, "-preserve-relocs"),
-            (Id::LinkTimeOpt, "-lto"),
-            (Id::Dlto, "-dlto"),
-            (Id::EmitPtx, "-emit-ptx"),
             (Id::UidxFile, "--uidx-file"),
         ];
         // Combinations of which it is not known what nvlink makes.
@@ -82,10 +82,25 @@ impl NvlinkArgs {
         let with_relocatable = with_relocatable
             .into_iter()
             .filter(|_| low.given(Id::RelocatableLink));
+        let lto = low.given(Id::LinkTimeOpt) || low.given(Id::Dlto);
+        // nvlink hands these on to libNVVM, or links parts.
+        let with_lto: [(Id, &'static str); 9] = [
+            (Id::RelocatableLink, "-dlto with -r"),
+            (Id::ForcePartialLto, "-force-partial-lto"),
+            (Id::OfastCompile, "-Ofc"),
+            (Id::Xnvvm, "-Xnvvm"),
+            (Id::SplitCompile, "-dlto with -split-compile"),
+            (Id::SplitCompileExtended, "-split-compile-extended"),
+            (Id::Debug, "-dlto with -g"),
+            (Id::KernelsUsed, "-dlto with -kernels-used"),
+            (Id::VariablesUsed, "-dlto with -variables-used"),
+        ];
+        let with_lto = with_lto.into_iter().filter(|_| lto);
         let virtual_target = is_virtual.then_some("-arch=compute_*");
         let unsupported = flags
             .into_iter()
             .chain(with_relocatable)
+            .chain(with_lto)
             .filter(|(id, _)| low.given(*id))
             .map(|(_, name)| name)
             .chain(virtual_target)
@@ -114,7 +129,13 @@ impl NvlinkArgs {
                     stack_protector: low.boolean(Id::DeviceStackProtector),
                     split_compile: low.number(Id::SplitCompile),
                 },
+                lto: LtoOptions {
+                    library: low.text(Id::CuweldNvjitlink).map(path_of),
+                    nvvm_path: low.text(Id::NvvmPath).map(path_of),
+                    emit_ptx: low.given(Id::EmitPtx),
+                },
             },
+            lto,
             time: text(Id::Time),
             link: LinkOptions {
                 relocatable: low.given(Id::RelocatableLink),

@@ -91,7 +91,7 @@ fn run_link(
         library_paths: &args.library_paths,
         env_library_path: library_path.as_deref(),
         cpu_arch: args.cpu_arch,
-        lto: false,
+        lto: args.lto,
         strict: args.controls.strict,
     };
     let mut compile = args.compile.clone();

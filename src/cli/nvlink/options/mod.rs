@@ -84,10 +84,11 @@ pub enum OptionId {
     CuweldDumpBytes,
     CuweldStopAfter,
     CuweldPtxas,
+    CuweldNvjitlink,
 }
 
 /// The number of options.
-pub const OPTION_COUNT: usize = OptionId::CuweldPtxas as usize + 1;
+pub const OPTION_COUNT: usize = OptionId::CuweldNvjitlink as usize + 1;
 
 /// The values that an option accepts: every prefix with every name.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 13] = [
+pub(super) const OPTIONS: [OptionSpec; 14] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -114,4 +114,12 @@ pub(super) const OPTIONS: [OptionSpec; 13] = [
     .names("cuweld-ptxas", "")
     .metavar("FILE")
     .environment("CUWELD_PTXAS"),
+    own(
+        OptionId::CuweldNvjitlink,
+        ValueKind::Text,
+        "The library for link-time optimisation. Default: libnvJitLink.so.13 beside -nvvmpath, in $CUDA_HOME or of the system.",
+    )
+    .names("cuweld-nvjitlink", "")
+    .metavar("FILE")
+    .environment("CUWELD_NVJITLINK"),
 ];
