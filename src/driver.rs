@@ -352,7 +352,8 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
     options.host_kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
 }
 
-/// Lowers images into a new module, in link order. The first image that does not fit ends the link.
+/// Lowers images into a new module, in link order. The first image that does not fit ends the link, and
+/// the last of what is said of it is fatal.
 ///
 /// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
 pub fn lower<'data>(
@@ -388,6 +389,9 @@ pub fn lower<'data>(
     }
     Ok(module)
 }
+
+/// Of `e_flags`: the object holds Mercury.
+const MERCURY_FLAG: u32 = 2;
 
 /// What an object says of its toolkit and variant.
 fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
@@ -446,19 +450,27 @@ fn misfit(
     file: &FileHeader,
     target: Target,
 ) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let is_sass = file.flags.get() & MERCURY_FLAG == 0;
+    if target.is_mercury() && is_sass && matches!(error, ArchitectureError::Sm { .. }) {
+        findings.push(Diagnostic::warning(format!(
+            "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
+            target.sm,
+            image.display()
+        )));
+    }
     let message = error.to_string().replace("{file}", &image.display());
     let diagnostic = Diagnostic::fatal(message);
-    let mut before = Vec::new();
     if let ArchitectureError::Abi { osabi, .. } = error
         && osabi != OSABI_CUDA
         && !target.is_mercury()
     {
-        before.push(Diagnostic::warning(format!(
+        findings.push(Diagnostic::warning(format!(
             "expected 64bit object '{}' to have EF_CUDA_64BIT_ADDRESS set",
             image.display()
         )));
     }
-    before.push(match error {
+    findings.push(match error {
         ArchitectureError::Sm { found, .. } => diagnostic
             .note(format!("'{}' was compiled for sm_{found}", image.display()))
             .help(format!(
@@ -475,5 +487,5 @@ fn misfit(
         )),
         _ => diagnostic,
     });
-    before
+    findings
 }

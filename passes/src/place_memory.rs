@@ -19,6 +19,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -88,17 +89,39 @@ impl Pass for PlaceMemory {
     }
 }
 
-/// Gives every contribution its offset in the output section and every variable its value.
-fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
-    // Uninitialised memory is taken only where a variable of the section wins.
-    let mut wins = vec![false; module.sections.len()];
-    for link in module.link_symbols.values() {
-        if let Some(definition) = link.definition
-            && let SymbolPlace::Section(section) = module.symbols[definition].place
-        {
-            wins[section.index()] = true;
+/// The sections of uninitialised memory that the output has room for: those of variables that were
+/// defined at their turn, also if another definition replaced them later (measured).
+fn taken_memory(module: &Module<'_>) -> Vec<bool> {
+    let mut taken = vec![false; module.sections.len()];
+    // Whether a weak (or tentative) and a strong definition came before, by link symbol.
+    let mut defined = vec![(false, false); module.link_symbols.len()];
+    for (_, object) in module.included_objects() {
+        for symbol in &module.symbols[object.symbols] {
+            let Some(link) = symbol.link else { continue };
+            let (weak, strong) = &mut defined[link.index()];
+            let is_weak = match symbol.place {
+                SymbolPlace::Section(section) => {
+                    let is_weak = symbol.bind == stb::WEAK;
+                    if !(*strong || is_weak && *weak) {
+                        taken[section.index()] = true;
+                    }
+                    is_weak
+                }
+                SymbolPlace::Common => true,
+                _ => continue,
+            };
+            match is_weak {
+                true => *weak = true,
+                false => *strong = true,
+            }
         }
     }
+    taken
+}
+
+/// Gives every contribution its offset in the output section and every variable its value.
+fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
+    let taken = taken_memory(module);
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
     let objects: Vec<_> = module
         .included_objects()
@@ -109,7 +132,7 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
         for id in sections.iter() {
             let section = &module.sections[id];
             if !section.kind.is_concatenated()
-                || section.kind == SectionKind::Global && !wins[id.index()]
+                || section.kind == SectionKind::Global && !taken[id.index()]
             {
                 continue;
             }

@@ -181,9 +181,7 @@ impl Needs {
             }
         }
         for piece in &module.bank_pieces {
-            let end = piece
-                .offset
-                .saturating_add(module.sections[piece.section].size());
+            let end = piece.offset.saturating_add(piece.size);
             grow(&mut needs.banks[piece.kernel.index()], piece.bank, end);
         }
         for (id, _) in module.sections.iter() {

@@ -13,17 +13,23 @@
 //! A conflict between functions is an error only if the function is live, so `callgraph-dce` reports
 //! it; everything else is reported here. Each name is hashed once.
 
+use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
+use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
 use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -60,18 +66,29 @@ impl Pass for SymbolResolve {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        let mut parameters = vec![0; module.functions.len()];
+        for section in module.sections.values() {
+            if let (SectionKind::FunctionConstants(0), Some(owner)) = (section.kind, section.owner)
+            {
+                parameters[owner.index()] = section.size();
+            }
+        }
         let mut resolver = Resolver {
             module,
             diagnostics: Vec::new(),
             names: HashMap::default(),
             function_over_variable: false,
+            parameters,
+            known_prototypes: Vec::new(),
+            first_definition: Vec::new(),
+            weak_function_over_variable: false,
         };
         let objects: Vec<_> = resolver
             .module
             .included_objects()
-            .map(|(_, object)| object.symbols)
+            .map(|(id, object)| (id, object.symbols))
             .collect();
-        for symbols in objects {
+        for (object, symbols) in objects {
             for function in [true, false] {
                 for id in symbols.iter() {
                     let symbol = resolver.module.symbols[id];
@@ -80,12 +97,15 @@ impl Pass for SymbolResolve {
                     }
                 }
             }
+            resolver.prototypes(object);
             // The first object with a conflict ends the link (measured).
             if !resolver.diagnostics.is_empty() {
                 break;
             }
         }
-        let fatal = if resolver.function_over_variable {
+        let fatal = if resolver.weak_function_over_variable {
+            "Internal error: no such original reg count"
+        } else if resolver.function_over_variable {
             "Internal error: no callgraph node"
         } else {
             "merge_elf failed"
@@ -111,6 +131,14 @@ struct Resolver<'m, 'data> {
     names: HashMap<&'data [u8], LinkSymbolId, FixedState>,
     /// A device function has the name of a variable; nvlink then fails in its call graph.
     function_over_variable: bool,
+    /// Sizes in bytes of the kernels' parameter banks, by function.
+    parameters: Vec<u64>,
+    /// Prototypes by link symbol.
+    known_prototypes: Vec<Option<&'data [u8]>>,
+    /// The first definitions, also those that others replaced, by link symbol.
+    first_definition: Vec<Option<SymbolId>>,
+    /// The same with two weak symbols, where it fails elsewhere.
+    weak_function_over_variable: bool,
 }
 
 impl<'data> Resolver<'_, 'data> {
@@ -152,6 +180,7 @@ impl<'data> Resolver<'_, 'data> {
                 self.choose(function);
             }
         }
+        self.first_definition.push(link.definition);
         self.module.link_symbols.push(link)
     }
 
@@ -170,6 +199,11 @@ impl<'data> Resolver<'_, 'data> {
         let known = self.module.link_symbols[link];
         let reference = known.definition.unwrap_or(known.first);
         let other = self.module.symbols[reference];
+        if stt::is_header(symbol.ty) && other.ty != symbol.ty {
+            // Textures and the like have no memory space that nvlink would compare.
+            self.conflict("Multiple definition of", "first defined in", id, reference);
+            return;
+        }
         if other.is_function() != symbol.is_function()
             || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
         {
@@ -210,7 +244,14 @@ impl<'data> Resolver<'_, 'data> {
                 reference,
             );
         }
-        let both_defined = known.definition.is_some() && !symbol.is_undefined();
+        let is_common = known.common_align != 0 && !symbol.is_function();
+        let known_defined = known.definition.is_some() && !is_common || other.is_dynamic_shared();
+        let both_defined = known_defined && !symbol.is_undefined();
+        self.weak_function_over_variable |= both_defined
+            && symbol.is_function()
+            && !other.is_function()
+            && other.bind == stb::WEAK
+            && symbol.bind == stb::WEAK;
         if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
             self.conflict("Multiple definition of", "first defined in", id, reference);
         }
@@ -250,7 +291,13 @@ impl<'data> Resolver<'_, 'data> {
         };
         let registers = |id: FunctionId| self.module.functions[id].registers;
         let replaces = match (other.bind, symbol.bind) {
-            (stb::WEAK, stb::WEAK) => registers(function) < registers(old),
+            (stb::WEAK, stb::WEAK) => {
+                let replaces = registers(function) < registers(old);
+                if other.is_entry() && symbol.is_entry() {
+                    self.compare_parameters(id, function, old);
+                }
+                replaces
+            }
             (stb::WEAK, _) => true,
             (_, stb::WEAK) => false,
             _ => {
@@ -267,7 +314,25 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
+    /// Two weak copies of a kernel share the bank of its parameters.
+    fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
+        let size = |function: FunctionId| self.parameters[function.index()];
+        if size(new) == size(old) {
+            return;
+        }
+        let symbol = &self.module.symbols[id];
+        let message = format!(
+            "Duplicate weak parameter bank for '{}' is not the same size",
+            text(symbol.name)
+        );
+        // nvlink says it when it comes to sections, after all symbols.
+        let position = (symbol.object.index_u32(), u32::MAX);
+        self.diagnostics
+            .push(Diagnostic::error(message).at(position.0, position.1));
+    }
+
     fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
+        self.first_definition[link.index()].get_or_insert(id);
         let row = &mut self.module.link_symbols[link];
         row.definition = Some(id);
         row.size = symbol.size;
@@ -285,29 +350,44 @@ impl<'data> Resolver<'_, 'data> {
         let is_common = |place| place == SymbolPlace::Common;
         let known_common = known.common_align != 0;
         let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        let other = self.module.symbols[reference];
+        let replaces_weak = known.definition.is_some()
+            && !symbol.is_undefined()
+            && other.bind == stb::WEAK
+            && symbol.bind != stb::WEAK;
+        if symbol.is_shared()
+            && (symbol.is_dynamic_shared() != other.is_dynamic_shared() || replaces_weak)
+        {
+            // nvlink then gives up on all shared memory of the name's users.
+            let name = text(symbol.name);
+            let (file, first) = (self.file(id), self.file(reference));
+            self.push(
+                id,
+                Diagnostic::fatal(format!(
+                    "cuweld: unsupported: shared variable '{name}' in '{file}', another one in '{first}'"
+                )),
+            );
+            return;
+        }
+        let size_conflict = |resolver: &mut Self| {
+            if sizes_differ {
+                resolver.conflict(
+                    "Size doesn't match for",
+                    "first specified in",
+                    id,
+                    reference,
+                );
+            }
+        };
         match (known.definition.is_some(), symbol.place) {
             (_, SymbolPlace::Undefined) => {
-                let smaller_is_fine = known_common && symbol.size > known.size;
-                if sizes_differ && !smaller_is_fine {
-                    self.conflict(
-                        "Size doesn't match for",
-                        "first specified in",
-                        id,
-                        reference,
-                    );
-                } else if known.definition.is_none() && known.size == 0 {
+                size_conflict(self);
+                if known.definition.is_none() && known.size == 0 {
                     self.module.link_symbols[link].size = symbol.size;
                 }
             }
             (false, place) => {
-                if sizes_differ {
-                    self.conflict(
-                        "Size doesn't match for",
-                        "first specified in",
-                        id,
-                        reference,
-                    );
-                }
+                size_conflict(self);
                 self.define(link, id, symbol);
                 if is_common(place) {
                     self.module.link_symbols[link].common_align = symbol.value;
@@ -318,59 +398,114 @@ impl<'data> Resolver<'_, 'data> {
                 // The alignment stays that of the first (measured).
                 row.size = row.size.max(symbol.size);
             }
-            (true, SymbolPlace::Common) => {
-                let message = if symbol.size > known.size {
-                    Diagnostic::error(format!(
-                        "Common symbol '{}' in file '{}' has larger size than initialization",
-                        text(symbol.name),
-                        self.file(id)
-                    ))
-                } else if self.module.symbols[reference].bind != stb::WEAK {
-                    self.conflict("Multiple definition of", "first defined in", id, reference);
-                    return;
-                } else {
-                    return;
-                };
-                self.push(id, message);
+            (true, SymbolPlace::Common) if self.is_initialised(&other) => {
+                if symbol.size > known.size {
+                    let file = self.file(id);
+                    self.larger_than_initialisation(id, symbol, &file);
+                }
             }
-            (true, _) if known_common => {
+            (true, SymbolPlace::Common) => {
+                size_conflict(self);
+                if other.bind != stb::WEAK {
+                    self.conflict("Multiple definition of", "first defined in", id, reference);
+                } else if !sizes_differ {
+                    self.define(link, id, symbol);
+                    self.module.link_symbols[link].common_align = symbol.value;
+                }
+            }
+            (true, _) if known_common && self.is_initialised(symbol) => {
                 if known.size > symbol.size {
                     let first = self.file(known.first);
+                    self.larger_than_initialisation(id, symbol, &first);
+                } else if symbol.bind == stb::WEAK {
+                    // nvlink crashes.
+                    let name = text(symbol.name);
                     self.push(
                         id,
                         Diagnostic::error(format!(
-                            "Common symbol '{}' in file '{first}' has larger size than initialization",
-                            text(symbol.name),
+                            "cuweld: unsupported: weak definition of the common symbol '{name}'"
                         )),
                     );
                 }
                 self.define(link, id, symbol);
             }
+            // Its memory is taken, but the variable stays a common one.
+            (true, _) if known_common => size_conflict(self),
             (true, _) => {
-                let other = self.module.symbols[reference];
+                size_conflict(self);
                 match (other.bind, symbol.bind) {
-                    (stb::WEAK, stb::WEAK) | (stb::GLOBAL, stb::WEAK) if sizes_differ => {
-                        self.conflict(
-                            "Size doesn't match for",
-                            "first specified in",
-                            id,
-                            reference,
-                        );
-                    }
                     (_, stb::WEAK) => {}
-                    (stb::WEAK, _) => {
-                        if sizes_differ {
-                            self.conflict(
-                                "Size doesn't match for",
-                                "first specified in",
-                                id,
-                                reference,
-                            );
-                        }
-                        self.define(link, id, symbol);
-                    }
+                    (stb::WEAK, _) => self.define(link, id, symbol),
                     _ => self.conflict("Multiple definition of", "first defined in", id, reference),
                 }
+            }
+        }
+    }
+
+    /// Whether a variable stands in a section with contents.
+    fn is_initialised(&self, symbol: &Symbol<'data>) -> bool {
+        match symbol.place {
+            SymbolPlace::Section(section) => {
+                self.module.sections[section].kind != SectionKind::Global
+            }
+            _ => false,
+        }
+    }
+
+    fn larger_than_initialisation(&mut self, id: SymbolId, symbol: &Symbol<'data>, file: &str) {
+        self.push(
+            id,
+            Diagnostic::error(format!(
+                "Common symbol '{}' in file '{file}' has larger size than initialization",
+                text(symbol.name),
+            )),
+        );
+    }
+
+    /// Compares the prototypes of an object with those that are known (measured): only rows of
+    /// `.nv.prototype` are compared, also with those of functions whose address is taken.
+    fn prototypes(&mut self, object: ObjectId) {
+        let row = &self.module.objects[object];
+        let (calls, prototypes) = (row.calls, row.prototypes);
+        let link_of = |module: &Module<'data>, target: SymbolRef| {
+            target
+                .symbol()
+                .and_then(|symbol| Some((symbol, module.symbols[symbol].link?)))
+        };
+        self.known_prototypes
+            .resize(self.module.link_symbols.len(), None);
+        for id in calls.iter() {
+            let call = &self.module.calls[id];
+            if call.kind == CallKind::AddressTaken
+                && let Some((_, link)) = link_of(self.module, call.from)
+            {
+                self.known_prototypes[link.index()].get_or_insert(call.prototype);
+            }
+        }
+        for id in prototypes.iter() {
+            let prototype = &self.module.prototypes[id];
+            let Some((symbol, link)) = link_of(self.module, prototype.function) else {
+                continue;
+            };
+            let known = *self.known_prototypes[link.index()].get_or_insert(prototype.prototype);
+            if known != prototype.prototype {
+                let row = self.module.link_symbols[link];
+                let message = format!(
+                    "Prototype doesn't match for '{}' in '{}', first defined in '{}'",
+                    text(self.module.symbols[symbol].name),
+                    self.file(symbol),
+                    self.file(self.first_definition[link.index()].unwrap_or(row.first))
+                );
+                let shown = |bytes| String::from_utf8_lossy(bytes).into_owned();
+                self.diagnostics.push(
+                    Diagnostic::error(message)
+                        .note(format!(
+                            "'{}' here, '{}' before",
+                            shown(prototype.prototype),
+                            shown(known)
+                        ))
+                        .at(object.index_u32(), u32::MAX),
+                );
             }
         }
     }
@@ -382,7 +517,12 @@ impl<'data> Resolver<'_, 'data> {
     /// Reports two symbols that cannot be one.
     fn conflict(&mut self, what: &str, first: &str, id: SymbolId, other: SymbolId) {
         let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
-        let (file, first_file) = (self.file(id), self.file(other));
+        let file = self.file(id);
+        // nvlink does not know where a texture comes from.
+        let first_file = match stt::is_header(old.ty) {
+            true => "<input>".to_owned(),
+            false => self.file(other),
+        };
         let message = format!(
             "{what} '{}' in '{file}', {first} '{first_file}'",
             text(new.name)

@@ -14,6 +14,7 @@ use crate::compile::ToolPaths;
 use crate::driver::Request;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
+use crate::input::EarlyErrors;
 use crate::run::Controls;
 
 /// How inputs are found and what of them is kept.
@@ -85,6 +86,7 @@ impl InputArgs {
                 cpu_arch: CpuArch::default(),
                 lto: false,
                 strict: controls.strict,
+                errors: EarlyErrors::default(),
             },
             options: LinkOptions {
                 relocatable: self.relocatable,

@@ -7,6 +7,7 @@ use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
 
 use super::demangle::explain_names;
+use crate::input::EarlyErrors;
 
 /// Which command line the findings are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +193,16 @@ impl<'w> Reporter<'w> {
     /// Writes a report as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes())
+    }
+
+    /// Which warnings about inputs are errors, and whether there was an error already.
+    pub fn early_errors(&self) -> EarlyErrors {
+        let warnings = self.werror && !self.silence_warnings;
+        EarlyErrors {
+            before: self.failed(),
+            arch_not_found: warnings && !self.silence_arch_warnings,
+            skipped_library: warnings,
+        }
     }
 
     /// Whether an error was reported.

@@ -67,6 +67,20 @@ pub struct DiscoverOptions<'a> {
     pub lto: bool,
     /// Lose code where nvlink loses it without a message (docs/deviations.md).
     pub strict: bool,
+    /// Which warnings are errors.
+    pub errors: EarlyErrors,
+}
+
+/// Errors while inputs are read. They do not end nvlink's walk, but the next input that is more than a
+/// cubin does (measured).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EarlyErrors {
+    /// There was one before any input.
+    pub before: bool,
+    /// That an input has no code for the target is one.
+    pub arch_not_found: bool,
+    /// That a library is passed over is one.
+    pub skipped_library: bool,
 }
 
 impl<'a> DiscoverOptions<'a> {
@@ -81,6 +95,7 @@ impl<'a> DiscoverOptions<'a> {
             cpu_arch: CpuArch::default(),
             lto: false,
             strict: false,
+            errors: EarlyErrors::default(),
         }
     }
 }
@@ -119,6 +134,7 @@ pub fn discover<'data>(
         archives: Vec::new(),
         found: Discovered::default(),
         ordinal: None,
+        failed: options.errors.before,
     }
     .run()
 }
@@ -147,6 +163,7 @@ pub fn discover_bytes<'data>(
         archives: Vec::new(),
         found: Discovered::default(),
         ordinal: None,
+        failed: options.errors.before,
     }
     .run()
 }
@@ -180,6 +197,8 @@ struct Walk<'a, 'data, Open> {
     archives: Vec<FileIdentity>,
     found: Discovered<'data>,
     ordinal: Option<usize>,
+    /// Whether there was an error that is not fatal.
+    failed: bool,
 }
 
 impl<'data, Open> Walk<'_, 'data, Open>
@@ -256,6 +275,13 @@ where
         {
             self.deviate("D07", format!("'{path}' is linked for what it holds; nvlink 13.0.88 goes by its name and ignores it"));
             kind = found;
+        }
+        let fatbinary = matches!(kind, FileKind::Fatbin | FileKind::Ptx);
+        if self.failed && (fatbinary || matches!(kind, FileKind::HostObject | FileKind::Archive)) {
+            return Err(InputError::AfterError {
+                file: path.to_owned(),
+                fatbinary,
+            });
         }
         match kind {
             FileKind::Ignored(reason) => self.ignore(source, reason),
@@ -619,6 +645,11 @@ where
     }
 
     fn diagnose(&mut self, kind: DiagnosticKind) {
+        self.failed |= match kind {
+            DiagnosticKind::SmArchNotFound { .. } => self.options.errors.arch_not_found,
+            DiagnosticKind::SkippingIncompatible { .. } => self.options.errors.skipped_library,
+            _ => false,
+        };
         self.found.diagnostics.push(InputDiagnostic {
             ordinal: self.ordinal,
             kind,

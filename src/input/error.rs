@@ -198,6 +198,14 @@ pub enum InputError {
         /// The library looked for.
         library: String,
     },
+    /// A warning became an error (`-Werror`), and behind it comes an input that is more than a cubin.
+    #[error("'{file}' is not looked at after an error")]
+    AfterError {
+        /// The input.
+        file: String,
+        /// Whether it is a fatbin or PTX, and no host object or archive.
+        fatbinary: bool,
+    },
     /// Ids of a stub and of an object in one section.
     #[error("'{file}' mixes linked modules and module ids: '{id}'")]
     UnexpectedModuleIds {
@@ -230,6 +238,7 @@ impl InputError {
             | InputError::DamagedArchive { file, .. }
             | InputError::ArchiveFormat { file }
             | InputError::ThinLibrary { file }
+            | InputError::AfterError { file, .. }
             | InputError::LibraryIsFolder { file, .. }
             | InputError::UnexpectedModuleIds { file, .. } => file,
         }
@@ -283,6 +292,10 @@ impl InputError {
             InputError::ThinLibrary { .. } => {
                 vec![fatal("Memory allocation failure"), fatal(INTERNAL)]
             }
+            InputError::AfterError {
+                fatbinary: true, ..
+            } => vec![fatal(FATBINARY)],
+            InputError::AfterError { .. } => vec![fatal(INTERNAL)],
             InputError::LibraryIsFolder { .. } => vec![fatal("Memory allocation failure")],
             InputError::UnexpectedModuleIds { .. } => vec![fatal("unexpected data in module_ids")],
         }

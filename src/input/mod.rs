@@ -54,6 +54,7 @@ pub use diagnostic::InputDiagnostic;
 pub use discover::DiscoverFailure;
 pub use discover::DiscoverOptions;
 pub use discover::Discovered;
+pub use discover::EarlyErrors;
 pub use discover::discover;
 pub use discover::discover_bytes;
 pub use error::ExitClass;

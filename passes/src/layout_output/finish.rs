@@ -259,8 +259,12 @@ impl<'data> Finish<'_, 'data> {
             symbol.ty
         };
         // A weak reference that nobody defines is created as a strong one.
+        let first = &self.module.symbols[row.first];
         let bind = if row.definition.is_none() && !symbol.is_function() {
             1
+        } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
+            // A tentative definition that replaced a weak one stays weak (measured).
+            first.bind
         } else {
             symbol.bind
         };

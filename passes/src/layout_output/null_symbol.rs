@@ -22,7 +22,7 @@ pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
 ///
 /// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
 /// their symbol takes that address; it has no symbol in the output, so the address lands in the null symbol.
-/// The last such symbol of what some kernel reaches shows.
+/// The last such symbol of what some kernel reaches shows. Parameter banks do not count.
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     let known: HashSet<(LinkSymbolId, u8), FixedState> = module
@@ -41,7 +41,7 @@ fn value(module: &Module<'_>) -> u64 {
                 continue;
             };
             let section = &module.sections[id];
-            if let (SectionKind::FunctionConstants(bank), Some(owner)) =
+            if let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
                 (section.kind, section.owner)
                 && symbol.is_compiler_constant()
                 && !module.functions[owner].edges_count

@@ -5,6 +5,7 @@
 //! kernel that reaches it needs. The constants of losing weak copies lie behind those of the copy that
 //! was taken, dead weight (measured); if that copy has none, they stay in a section of their own.
 //! A copy that replaces another takes over the place of its section, with its own constants or none.
+//! Parameter banks have rules of their own.
 //!
 //! Bound: for every section of a device function, the kernels that reach it.
 
@@ -16,6 +17,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -43,6 +45,8 @@ struct Constants {
 
 impl Constants {
     fn add(&mut self, id: SectionId, align: u64, size: u64) {
+        // It may have held the place of the section until now.
+        self.sections.retain(|(known, ..)| *known != id);
         let offset = align_up(self.size, align);
         self.sections.push((id, offset, size));
         self.size = offset.saturating_add(size);
@@ -129,6 +133,7 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
             has_symbol[section.index()] = true;
         }
     }
+    let replaced = replaced_copies(module);
     for (id, section) in module.sections.iter() {
         let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
         else {
@@ -167,21 +172,22 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
             }
             let constants = &mut found[index];
             constants.align = constants.align.max(section.align);
-            if is_linked {
+            if is_linked && bank != PARAMETER_BANK {
                 constants.sections.clear();
             }
-            if constants.sections.is_empty() {
+            if is_linked || constants.sections.is_empty() {
                 let size = if is_linked { section.size() } else { 0 };
                 constants.sections.push((id, 0, size));
                 constants.size = size;
             }
-        } else if module.objects[section.object].state.is_included()
+        }
+        if !is_linked
+            && module.objects[section.object].state.is_included()
             && module.link_symbols[link].live.is_live()
-            && let Some(owner) = module.link_function(link)
-            // A copy that replaces another drops what there was before.
-            && module.functions[owner].object < section.object
+            && let Some(winner) = copy
+            && stays(module, bank, owner, winner, replaced[link.index()])
         {
-            losing.push((bank, link, owner, id));
+            losing.push((bank, link, winner, id));
         }
     }
     let mut known_orphans: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
@@ -207,6 +213,47 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
     }
     (found, orphans)
 }
+
+/// Whether the constants of a losing copy stay in the output (measured).
+///
+/// A copy that replaces another drops what there was before. Parameter banks of two weak kernels are
+/// one, but that of a strong kernel is kept apart from those of the weak copies that it met.
+fn stays(
+    module: &Module<'_>,
+    bank: u8,
+    loser: FunctionId,
+    winner: FunctionId,
+    replaced: Option<FunctionId>,
+) -> bool {
+    let [loser_row, winner_row] = [loser, winner].map(|id| module.functions[id]);
+    if bank != PARAMETER_BANK {
+        return winner_row.object < loser_row.object && !loser_row.edges_count;
+    }
+    if module.symbols[winner_row.symbol].bind == stb::WEAK {
+        return false;
+    }
+    // Of the weak copies before it, the one that was linked until then.
+    winner_row.object < loser_row.object || replaced == Some(loser)
+}
+
+/// The copy that the one that is linked replaced, by link symbol.
+fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
+    let mut replaced = vec![None; module.link_symbols.len()];
+    for (id, row) in module.functions.iter() {
+        if row.edges_count
+            && let Some(link) = module.symbols[row.symbol].link
+            && let Some(winner) = module.link_function(link)
+            && row.object < module.functions[winner].object
+        {
+            // Objects come in link order, so the last stays.
+            replaced[link.index()] = Some(id);
+        }
+    }
+    replaced
+}
+
+/// The bank of kernels' parameters.
+const PARAMETER_BANK: u8 = 0;
 
 /// Appends the constants of device functions to the banks of the kernels that reach them.
 fn place_bank(

@@ -93,6 +93,7 @@ fn run_link(
         cpu_arch: args.cpu_arch,
         lto: args.lto,
         strict: args.controls.strict,
+        errors: reporter.early_errors(),
     };
     let mut compile = args.compile.clone();
     let variable = |name| environment(name).filter(|value| !value.is_empty());

@@ -1,0 +1,1 @@
+__device__ int old(int x) { return x; }
