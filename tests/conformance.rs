@@ -1,13 +1,13 @@
 //! Live comparison with nvlink 13.0.88: the committed cases, and generated programs.
 //!
 //! Without the oracle (`eval "$(tests/tools/oracle)"`) this runs 0 live cases and passes. `CUWELD_SEEDS=200` runs more programs,
-//! `CUWELD_SEEDS=17..18` runs one. A program that links differently stays in `target/conformance/<seed>`, with the report.
+//! `CUWELD_SEEDS=17..18` runs one, for sm_90 or the targets of `CUWELD_ARCH=sm_75,sm_90a` (`all` stands for every SASS target). A
+//! program that links differently stays in `target/conformance/<seed>-<arch>`, with the report.
 
 mod harness;
 
 use std::error::Error;
 use std::io::Write as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -16,8 +16,14 @@ use harness::link::{Expected, Linker, compare};
 use harness::oracle;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const GENERATED_ARCH: &str = "sm_90";
+/// Target of generated programs that is tested most.
+const MAIN_ARCH: &str = "sm_90";
+/// The other targets without Mercury.
+const OTHER_ARCHS: [&str; 7] = [
+    "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90a",
+];
 const DEFAULT_SEEDS: u32 = 40;
+const DEFAULT_SEEDS_OF_OTHERS: u32 = 12;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments = Arguments::from_args();
@@ -50,10 +56,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                     ));
                 }
             }
-            for seed in seeds()? {
+            for (arch, seed) in programs()? {
                 let tools = tools.clone();
-                trials.push(Trial::test(format!("seed/{seed}"), move || {
-                    generated(seed, &tools)
+                trials.push(Trial::test(format!("seed/{seed}/{arch}"), move || {
+                    generated(seed, &arch, &tools)
                 }));
             }
         }
@@ -68,15 +74,36 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(libtest_mimic::run(&arguments, trials).exit_code())
 }
 
-/// `CUWELD_SEEDS`: a number of seeds, or a range `FROM..TO`.
-fn seeds() -> Result<Range<u32>, Box<dyn Error>> {
-    let Ok(text) = std::env::var("CUWELD_SEEDS") else {
-        return Ok(0..DEFAULT_SEEDS);
+/// The programs to make: target and seed. `CUWELD_SEEDS` is a number of seeds, or a range `FROM..TO`; `CUWELD_ARCH` a
+/// list of targets, or `all`. Without either, every target has its turn.
+fn programs() -> Result<Vec<(String, u32)>, Box<dyn Error>> {
+    let seeds = match std::env::var("CUWELD_SEEDS") {
+        Err(_) => None,
+        Ok(text) => Some(match text.split_once("..") {
+            Some((from, to)) => from.parse()?..to.parse()?,
+            None => 0..text.parse()?,
+        }),
     };
-    Ok(match text.split_once("..") {
-        Some((from, to)) => from.parse()?..to.parse()?,
-        None => 0..text.parse()?,
-    })
+    let archs: Vec<String> = match std::env::var("CUWELD_ARCH") {
+        Ok(list) if list != "all" => list.split(',').map(String::from).collect(),
+        Err(_) if seeds.is_some() => vec![MAIN_ARCH.into()],
+        _ => [MAIN_ARCH]
+            .iter()
+            .chain(&OTHER_ARCHS)
+            .map(|arch| (*arch).into())
+            .collect(),
+    };
+    let default = |arch: &str| match arch {
+        MAIN_ARCH => 0..DEFAULT_SEEDS,
+        _ => 0..DEFAULT_SEEDS_OF_OTHERS,
+    };
+    Ok(archs
+        .into_iter()
+        .flat_map(|arch| {
+            let seeds = seeds.clone().unwrap_or_else(|| default(&arch));
+            seeds.map(move |seed| (arch.clone(), seed))
+        })
+        .collect())
 }
 
 fn against(
@@ -125,9 +152,9 @@ fn live(case: &Case, arch: &str, tools: &Path) -> Result<(), Failed> {
     )?)
 }
 
-/// Makes program number `seed`, compiles it and links it with both.
-fn generated(seed: u32, tools: &Path) -> Result<(), Failed> {
-    let folder = work_folder().join(seed.to_string());
+/// Makes program number `seed`, compiles it for `arch` and links it with both.
+fn generated(seed: u32, arch: &str, tools: &Path) -> Result<(), Failed> {
+    let folder = work_folder().join(format!("{seed}-{arch}"));
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
@@ -136,15 +163,16 @@ fn generated(seed: u32, tools: &Path) -> Result<(), Failed> {
     run(Command::new("python3")
         .arg(generator)
         .arg(seed.to_string())
-        .arg(&folder))?;
-    let mut arguments = vec![format!("-arch={GENERATED_ARCH}")];
+        .arg(&folder)
+        .arg(arch))?;
+    let arch = format!("-arch={arch}");
+    let mut arguments = vec![arch.clone()];
     let options = std::fs::read_to_string(folder.join("options.txt"))?;
     arguments.extend(options.lines().map(str::to_owned));
     for line in std::fs::read_to_string(folder.join("modules.txt"))?.lines() {
         // name of the module, then options for ptxas or nvcc
         let mut words = line.split_whitespace();
         let module = words.next().ok_or("modules.txt has an empty line")?;
-        let arch = format!("-arch={GENERATED_ARCH}");
         let object = format!("{module}.cubin");
         let mut compiler = if module.ends_with(".cu") {
             let mut nvcc = Command::new(tools.join("nvcc"));

@@ -4,6 +4,7 @@ use crate::attribute::Attribute;
 use crate::attribute::MergedInfo;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
+use crate::elf::layout::align_up;
 use crate::function::Function;
 use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
@@ -252,6 +253,18 @@ impl<'data> Module<'data> {
             let first = self.link_symbols[slot.symbol].first;
             stt::header_kind(self.symbols[first].ty) & kinds != 0
         })
+    }
+
+    /// Size in bytes of a kernel's constant bank up to the end of a piece. What is behind the constants of device
+    /// functions is aligned, what is behind the kernel's own is not (measured, `DEVICE-ELF.md`).
+    pub fn bank_size(&self, piece: &BankPiece) -> u64 {
+        let link = |function: FunctionId| self.symbols[self.functions[function].symbol].link;
+        let end = piece.offset.saturating_add(piece.size);
+        if self.sections[piece.section].owner.and_then(link) == link(piece.kernel) {
+            end
+        } else {
+            align_up(end, piece.align)
+        }
     }
 
     /// The name of a function.

@@ -223,7 +223,7 @@ struct Facts<'data> {
     ends: HashMap<&'data [u8], u64, FixedState>,
     /// The bytes that losing definitions of variables occupy.
     losing_variables: Vec<(SectionId, u64, u64)>,
-    /// Whether the code of each function has relocations.
+    /// Whether the code of each function has relocations with addends of their own (RELA).
     relocated: Vec<bool>,
     /// The value of symbol 0, if anything refers to it.
     null_symbol: u64,
@@ -259,6 +259,7 @@ impl<'data> Facts<'data> {
             if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
                 (section.kind, section.owner, section.info)
                 && module.sections[target].kind == SectionKind::Text
+                && section.ty == sht::RELA
                 && !section.relocs.is_empty()
             {
                 relocated[owner.index()] = true;
@@ -605,11 +606,14 @@ fn symbol_kind(
     if symbol.is_function() {
         // Line tables of a copy that never was part of the link lose their rows; other debug sections
         // keep them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
-        // replaced loses them too, but only if its code had relocations (measured).
+        // replaced loses them too, but only if its code had relocations, and both are RELA: on targets
+        // below sm_90, whose line tables have REL rows, it keeps them (measured).
         let lost = symbol.function.is_some_and(|id| {
             let function = &module.functions[id];
             function.state == FunctionState::Losing
-                && (!function.edges_count || facts.relocated[id.index()])
+                && (!function.edges_count
+                    || facts.relocated[id.index()]
+                        && module.sections[reloc.section].ty == sht::RELA)
         });
         let in_line_table = LINE_TABLES.contains(&module.sections[patched].name);
         let weak = !module.options.relocatable

@@ -124,7 +124,7 @@ fn nodes(module: &Module<'_>) -> String {
     for (number, link) in (1..).zip(&functions) {
         number_of[link.index()] = number;
     }
-    let mut text = format!("callgraph for {}:\n{LEGEND}", module.target);
+    let mut text = format!("callgraph for sm_{}:\n{LEGEND}", module.target.sm);
     let callees = Callees::new(module, &number_of);
     for (number, link) in (1..).zip(&functions) {
         if !module.link_symbols[*link].live.is_live() {

@@ -181,8 +181,8 @@ impl Needs {
             }
         }
         for piece in &module.bank_pieces {
-            let end = piece.offset.saturating_add(piece.size);
-            grow(&mut needs.banks[piece.kernel.index()], piece.bank, end);
+            let size = module.bank_size(piece);
+            grow(&mut needs.banks[piece.kernel.index()], piece.bank, size);
         }
         for (id, _) in module.sections.iter() {
             needs.section(module, id);

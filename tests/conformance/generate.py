@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes one random program of relocatable device code, as PTX.
 
-    tests/conformance/generate.py SEED FOLDER
+    tests/conformance/generate.py SEED FOLDER [ARCH]
 
 writes m0.ptx, m1.ptx, ... and modules.txt (one line a module, in link order: its name, then options for ptxas), and options.txt with options
 of the link. Some seeds are programs in CUDA C++ (generate_cxx.py): the names in modules.txt then end in `.cu`, options are nvcc's. The same seed
-makes the same program on every machine: only `random.Random(seed)` decides, and nothing iterates over a set.
+makes the same program on every machine: only `random.Random(seed)` decides, and nothing iterates over a set. ARCH (sm_90 if it is left out) is
+what modules say as their `.target`, and changes nothing else.
 """
 import dataclasses
 import pathlib
@@ -14,7 +15,7 @@ import sys
 
 import generate_cxx
 
-HEADER = ".version 9.0\n.target sm_90\n.address_size 64\n"
+HEADER = ".version 9.0\n.target {arch}\n.address_size 64\n"
 OPERATIONS = ["add.s32", "sub.s32", "xor.b32", "and.b32", "or.b32", "mul.lo.s32", "min.s32", "max.s32"]
 
 # Prototypes of device functions: (result, parameters), each a PTX type.
@@ -45,9 +46,10 @@ class Variable:
 
 
 class Program:
-    def __init__(self, seed):
+    def __init__(self, seed, arch):
         self.random = random.Random(seed)
         self.source_lines = False
+        self.arch = arch
         self.modules = self.random.randint(2, 4)
         self.functions = []
         self.variables = []
@@ -177,7 +179,7 @@ class Module:
                 variables.append(self.define_variable(table))
         if r.random() < 0.5:
             r.shuffle(bodies)
-        text = HEADER + "".join(line + "\n" for line in self.declared + variables) + "".join(bodies)
+        text = HEADER.format(arch=self.program.arch) + "".join(line + "\n" for line in self.declared + variables) + "".join(bodies)
         return source_lines(text, self.index) if self.program.source_lines else text
 
 
@@ -433,7 +435,7 @@ def main():
         lines = generate_cxx.write(seed, folder)
         (folder / "modules.txt").write_text("".join(line + "\n" for line in lines))
         return
-    program = Program(seed)
+    program = Program(seed, sys.argv[3] if len(sys.argv) > 3 else "sm_90")
     program.source_lines = link.random() < 0.15
     lines = []
     for module in range(program.modules):

@@ -95,14 +95,15 @@ impl Parser<'_, '_, '_> {
 
     fn bank_piece(&mut self) -> Parsed<()> {
         let kernel = self.entity()?;
-        let (mut bank, mut section, mut offset, mut size) = (0, None, 0, 0);
+        let (mut bank, mut section, mut offset, mut size, mut align) = (0, None, 0, 0, 1);
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "bank" => bank = self.narrow_value()?,
                 "section" => section = Some(self.entity_value()?),
                 "offset" => offset = self.number_value()?,
                 "size" => size = self.number_value()?,
-                _ => return Err(unknown(position, key, "bank, section, offset, size")),
+                "align" => align = self.number_value()?,
+                _ => return Err(unknown(position, key, "bank, section, offset, size, align")),
             }
         }
         let Some(section) = section else {
@@ -114,6 +115,7 @@ impl Parser<'_, '_, '_> {
             section,
             offset,
             size,
+            align,
         });
         Ok(())
     }

@@ -69,7 +69,13 @@ impl Printer<'_, '_> {
             self.put_function(row.kernel);
             put!(self.out, " bank={} section=", row.bank);
             self.put_section(row.section);
-            put!(self.out, " offset={:#x} size={:#x}\n", row.offset, row.size);
+            put!(
+                self.out,
+                " offset={:#x} size={:#x} align={:#x}\n",
+                row.offset,
+                row.size,
+                row.align
+            );
         }
     }
 

@@ -399,6 +399,7 @@ fn sample(arena: &Arena) -> Module<'_> {
         section: s(10),
         offset: 8,
         size: 16,
+        align: 8,
     });
     module.header_slots.push(HeaderSlot {
         symbol: LinkSymbolId::new(1),

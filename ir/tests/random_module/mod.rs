@@ -376,6 +376,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
         section: r.id(n.sections),
         offset: r.number(),
         size: r.number(),
+        align: r.number(),
     });
     module.header_slots = r.list(rows, |r| HeaderSlot {
         symbol: r.id(n.link_symbols),

@@ -42,12 +42,12 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 };
                 for piece in &own_constants[function.index()] {
                     if piece.bank == bank {
-                        let end = piece.offset + piece.size;
                         let section = &mut out.sections[index];
                         if piece.size != 0 {
                             section.pieces.push((piece.offset, piece.section));
                         }
-                        section.size = section.size.max(end);
+                        section.align = section.align.max(piece.align);
+                        section.size = section.size.max(module.bank_size(piece));
                     }
                 }
                 if bank == 0

@@ -662,8 +662,7 @@ impl<'data> Replay<'_, 'data> {
                 let Some(link) = symbol.link else { continue };
                 let prefix = format!(".nv.constant{}.", piece.bank);
                 let name = self.joined(&prefix, symbol.name);
-                let align = module.sections[piece.section].align;
-                let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, align);
+                let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
                 let content = Content::Constants(link, piece.bank);
                 self.of_function(link, name, header, content, true);
             }

@@ -2,7 +2,9 @@
 //!
 //! A kernel's bank begins with its own section. The sections of the device functions that it reaches
 //! follow, last section of the last object first; a function has one offset, the largest that any
-//! kernel that reaches it needs. The constants of losing weak copies lie behind those of the copy that
+//! kernel that reaches it needs. All banks that a function's constants go into take the largest
+//! alignment that one of them or the constants have, and their sizes are multiples of it (measured on
+//! sm_80, where double constants are aligned to 8 and switch tables to 4). The constants of losing weak copies lie behind those of the copy that
 //! was taken, dead weight (measured); if that copy has none, they stay in a section of their own.
 //! A copy that replaces another takes over the place of its section, with its own constants or none.
 //! Parameter banks have rules of their own.
@@ -43,6 +45,13 @@ struct Constants {
     align: u64,
 }
 
+/// What a kernel's bank holds so far, in bytes.
+#[derive(Clone, Copy)]
+struct Bank {
+    size: u64,
+    align: u64,
+}
+
 impl Constants {
     fn add(&mut self, id: SectionId, align: u64, size: u64) {
         // It may have held the place of the section until now.
@@ -52,8 +61,9 @@ impl Constants {
         self.size = offset.saturating_add(size);
     }
 
-    /// Puts them at an offset into the banks of some functions, piece by piece.
-    fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64) {
+    /// Puts them at an offset into the banks of some functions, piece by piece. The banks are aligned
+    /// to `align` bytes.
+    fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64, align: u64) {
         for (section, offset, size) in &self.sections {
             let offset = at.saturating_add(*offset);
             module.sections[*section].place = Some(offset);
@@ -64,6 +74,7 @@ impl Constants {
                     section: *section,
                     offset,
                     size: *size,
+                    align: align.max(module.sections[*section].align),
                 });
             }
         }
@@ -83,32 +94,33 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         .into_iter()
         .partition(|constants| is_kernel[constants.owner.index()]);
     for constants in own.iter().chain(&orphans) {
-        constants.place(module, &[constants.owner], 0);
+        constants.place(module, &[constants.owner], 0, constants.align);
     }
-    let mut banks: Vec<u8> = device.iter().map(|constants| constants.bank).collect();
-    banks.sort_unstable();
-    banks.dedup();
-    for bank in banks {
+    let mut numbers: Vec<u8> = device.iter().map(|constants| constants.bank).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for bank in numbers {
         let of_bank = |all: &[Constants]| -> Vec<usize> {
             (0..all.len())
                 .filter(|index| all[*index].bank == bank)
                 .collect()
         };
-        // Sizes so far, by kernel ordinal.
-        let mut own_size = vec![0; module.functions.len()];
+        // Banks so far, by kernel ordinal.
+        let mut own_bank = vec![Bank { size: 0, align: 1 }; module.functions.len()];
         for index in of_bank(&own) {
-            own_size[own[index].owner.index()] = own[index].size;
+            let Constants { size, align, .. } = own[index];
+            own_bank[own[index].owner.index()] = Bank { size, align };
         }
-        let mut sizes: Vec<u64> = kernels
+        let mut banks: Vec<Bank> = kernels
             .iter()
-            .map(|(_, kernel)| own_size[kernel.index()])
+            .map(|(_, kernel)| own_bank[kernel.index()])
             .collect();
         let device: Vec<&Constants> = of_bank(&device)
             .into_iter()
             .map(|index| &device[index])
             .collect();
-        place_bank(module, graph, &kernels, &device, &mut sizes);
-        report_overflow(module, bank, &kernels, &sizes, errors);
+        place_bank(module, graph, &kernels, &device, &mut banks);
+        report_overflow(module, bank, &kernels, &banks, errors);
     }
 }
 
@@ -116,7 +128,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
 pub fn place_by_function(module: &mut Module<'_>) {
     let (constants, orphans) = collect(module);
     for constants in constants.iter().chain(&orphans) {
-        constants.place(module, &[constants.owner], 0);
+        constants.place(module, &[constants.owner], 0, 1);
     }
 }
 
@@ -261,7 +273,7 @@ fn place_bank(
     graph: &CallGraph,
     kernels: &[(LinkSymbolId, FunctionId)],
     device: &[&Constants],
-    sizes: &mut [u64],
+    banks: &mut [Bank],
 ) {
     let users = reachers(
         module,
@@ -270,19 +282,20 @@ fn place_bank(
         device.iter().map(|constants| constants.link),
     );
     for (constants, users) in device.iter().zip(&users).rev() {
-        let most = users
-            .iter()
-            .map(|kernel| sizes[*kernel as usize])
-            .max()
-            .unwrap_or(0);
-        let offset = align_up(most, constants.align);
+        let of_users = || users.iter().map(|kernel| banks[*kernel as usize]);
+        let most = of_users().map(|bank| bank.size).max().unwrap_or(0);
+        let align = of_users()
+            .map(|bank| bank.align)
+            .fold(constants.align, u64::max);
+        let offset = align_up(most, align);
+        let size = align_up(offset.saturating_add(constants.size), align);
         let functions: Vec<FunctionId> = users
             .iter()
             .map(|kernel| kernels[*kernel as usize].1)
             .collect();
-        constants.place(module, &functions, offset);
+        constants.place(module, &functions, offset, align);
         for kernel in users {
-            sizes[*kernel as usize] = offset.saturating_add(constants.size);
+            banks[*kernel as usize] = Bank { size, align };
         }
     }
 }
@@ -291,10 +304,10 @@ fn report_overflow(
     module: &Module<'_>,
     bank: u8,
     kernels: &[(LinkSymbolId, FunctionId)],
-    sizes: &[u64],
+    banks: &[Bank],
     errors: &mut Vec<Diagnostic>,
 ) {
-    for ((link, _), size) in kernels.iter().zip(sizes) {
+    for ((link, _), Bank { size, .. }) in kernels.iter().zip(banks) {
         if *size > CONSTANT_BANK_LIMIT {
             let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
             errors.push(
