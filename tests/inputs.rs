@@ -18,6 +18,18 @@ use harness::oracle;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 
+/// Kinds of inputs in the table of architectures, by the end of their names.
+const FORMS: [&str; 4] = [".cubin", "-elf.fatbin", ".ptx", "-ptx.fatbin"];
+/// Targets of the table.
+const TARGETS: [&str; 8] = [
+    "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a",
+];
+/// Architectures of the inputs.
+const MEMBERS: [&str; 23] = [
+    "75", "80", "86", "87", "88", "89", "90", "90a", "100", "100a", "100f", "103", "103a", "103f",
+    "110", "110a", "110f", "120", "120a", "120f", "121", "121a", "121f",
+];
+
 /// A file of links.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +38,7 @@ struct Links {
 }
 
 /// One command line, run in the folder of inputs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Link {
     /// Words, split at blanks; `-o` is added.
@@ -71,6 +83,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Some(_) if arguments.list => {}
         Some(tools) => {
             let workplace = Arc::new(build(tools)?);
+            for form in FORMS {
+                for target in TARGETS {
+                    let workplace = Arc::clone(&workplace);
+                    trials.push(Trial::test(
+                        format!("table: *{form} for {target}"),
+                        move || table(&workplace, form, target),
+                    ));
+                }
+            }
             for (name, link) in links()? {
                 let workplace = Arc::clone(&workplace);
                 trials.push(Trial::test(name, move || check(&workplace, &link)));
@@ -136,6 +157,32 @@ fn build(tools: PathBuf) -> Result<Workplace, Box<dyn Error>> {
         tools,
         _owner: owner,
     })
+}
+
+/// What fits a target: inputs of all architectures, one link each. Strict, for what deviation D03 is about.
+fn table(workplace: &Workplace, form: &str, target: &str) -> Result<(), Failed> {
+    let mut report = String::new();
+    for member in MEMBERS {
+        let link = Link {
+            args: format!("-arch={target} table/{member}{form}"),
+            ..Link::default()
+        };
+        let theirs = run(workplace, &link, false, &[])?;
+        let ours = run(
+            workplace,
+            &link,
+            true,
+            &["--cuweld-explain=off", "--cuweld-strict"],
+        )?;
+        if ours != theirs {
+            let _ = writeln!(report, "{member}: {}", difference(&ours, &theirs));
+        }
+    }
+    if report.is_empty() {
+        Ok(())
+    } else {
+        Err(report.into())
+    }
 }
 
 fn check(workplace: &Workplace, link: &Link) -> Result<(), Failed> {

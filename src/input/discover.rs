@@ -2,11 +2,9 @@
 
 use std::io;
 
-use cuweld_ir::elf::raw::EM_CUDA;
 use cuweld_ir::elf::raw::ET_EXEC;
 
 use super::Target;
-use super::archive;
 use super::arena::InputArena;
 use super::decompress::Codec;
 use super::decompress::DecompressError;
@@ -170,9 +168,9 @@ pub fn discover_bytes<'data>(
 
 /// Where an image comes from.
 #[derive(Clone, Copy)]
-struct Source<'a> {
-    path: &'a str,
-    member: Option<&'a str>,
+pub(super) struct Source<'a> {
+    pub(super) path: &'a str,
+    pub(super) member: Option<&'a str>,
 }
 
 impl Source<'_> {
@@ -181,7 +179,7 @@ impl Source<'_> {
         self.path.contains(SYSTEM_LIBRARY)
     }
 
-    fn display(&self) -> String {
+    pub(super) fn display(&self) -> String {
         match self.member {
             Some(member) => format!("{}:{member}", self.path),
             None => self.path.to_owned(),
@@ -189,13 +187,13 @@ impl Source<'_> {
     }
 }
 
-struct Walk<'a, 'data, Open> {
-    options: &'a DiscoverOptions<'a>,
+pub(super) struct Walk<'a, 'data, Open> {
+    pub(super) options: &'a DiscoverOptions<'a>,
     arena: &'data InputArena,
-    open: Open,
+    pub(super) open: Open,
     /// Archives seen so far, sorted.
-    archives: Vec<FileIdentity>,
-    found: Discovered<'data>,
+    pub(super) archives: Vec<FileIdentity>,
+    pub(super) found: Discovered<'data>,
     ordinal: Option<usize>,
     /// Whether there was an error that is not fatal.
     failed: bool,
@@ -317,7 +315,7 @@ where
     }
 
     /// Adds an image that is a file of its own.
-    fn raw(&mut self, source: Source<'_>, image: Image<'data>) {
+    pub(super) fn raw(&mut self, source: Source<'_>, image: Image<'data>) {
         if is_executable(&image) {
             return self.ignore(source, IgnoredReason::DeviceExecutable);
         }
@@ -342,7 +340,11 @@ where
         self.add(source, Some(image), ModuleIds::default(), true, skip);
     }
 
-    fn host_object(&mut self, source: Source<'_>, bytes: &'data [u8]) -> Result<(), InputError> {
+    pub(super) fn host_object(
+        &mut self,
+        source: Source<'_>,
+        bytes: &'data [u8],
+    ) -> Result<(), InputError> {
         let file = source.display();
         let not_found = |reason| InputError::FatbinNotFound {
             file: file.clone(),
@@ -412,117 +414,6 @@ where
             }
         }
         Ok(())
-    }
-
-    fn archive(&mut self, path: &str, file: LoadedFile<'data>) -> Result<(), InputError> {
-        let whole = Source { path, member: None };
-        match self.archives.binary_search(&file.identity) {
-            Ok(_) => {
-                self.ignore(whole, IgnoredReason::RepeatedArchive);
-                return Ok(());
-            }
-            Err(place) => self.archives.insert(place, file.identity),
-        }
-        let list = archive::members(file.bytes);
-        let mut cut_off = list.cut_off;
-        let count = list.members.len();
-        for (index, member) in list.members.into_iter().enumerate() {
-            let name = String::from_utf8_lossy(member.name);
-            let bytes = match member.data {
-                Some(bytes) => bytes,
-                None => self.thin_member(path, &name)?,
-            };
-            let is_last = index + 1 == count;
-            let source = Source {
-                path,
-                member: Some(&name),
-            };
-            match identify::elf_kind(bytes) {
-                Some(kind) if kind.machine == EM_CUDA => {
-                    self.cubin_in_archive(source, bytes);
-                }
-                Some(_) if member.extended_name && self.options.strict => {
-                    cut_off = true;
-                    break;
-                }
-                Some(_) => {
-                    if member.extended_name {
-                        self.deviate(
-                            "D06",
-                            format!(
-                                "'{}' is read; nvlink 13.0.88 does not know BSD's archive members",
-                                source.display()
-                            ),
-                        );
-                    }
-                    self.host_object(source, bytes)?;
-                }
-                None if self.options.strict => {
-                    cut_off = true;
-                    break;
-                }
-                None if is_last => {}
-                None => self.deviate(
-                    "D06",
-                    format!(
-                        "members behind '{}' are read; nvlink 13.0.88 stops there",
-                        source.display()
-                    ),
-                ),
-            }
-        }
-        if list.cut_off && !self.options.strict {
-            return Err(InputError::DamagedArchive {
-                file: path.to_owned(),
-                members: count,
-            });
-        }
-        if cut_off {
-            self.ignore(whole, IgnoredReason::RestOfArchive);
-        }
-        Ok(())
-    }
-
-    /// A member of a thin archive. Its path counts from the archive's folder; nvlink takes it from
-    /// the current one.
-    fn thin_member(&mut self, archive: &str, name: &str) -> Result<&'data [u8], InputError> {
-        let folder = archive.rsplit_once('/').map(|(folder, _)| folder);
-        if let Some(folder) = folder
-            && !self.options.strict
-            && !name.starts_with('/')
-            && let Ok(file) = (self.open)(&format!("{folder}/{name}"))
-        {
-            self.deviate("D05", format!("'{folder}/{name}' is the member of the thin archive '{archive}'; nvlink 13.0.88 opens '{name}'"));
-            return Ok(file.bytes);
-        }
-        match (self.open)(name) {
-            Ok(file) => Ok(file.bytes),
-            Err(error) => Err(InputError::ThinMember {
-                file: name.to_owned(),
-                archive: archive.to_owned(),
-                reason: error.to_string(),
-            }),
-        }
-    }
-
-    fn cubin_in_archive(&mut self, source: Source<'_>, bytes: &'data [u8]) {
-        self.found.host_info.set_unknown(&source.display());
-        if self.options.strict {
-            return self.ignore(source, IgnoredReason::CubinInArchive);
-        }
-        let sm = identify::device_elf_sm(bytes);
-        let fits = sm.is_some_and(|sm| self.options.target.accepts(sm, false));
-        if !fits {
-            return self.ignore(source, IgnoredReason::MemberArchNotFound);
-        }
-        self.deviate(
-            "D08",
-            format!(
-                "'{}' is linked; nvlink 13.0.88 ignores cubins in archives",
-                source.display()
-            ),
-        );
-        self.raw(source, Image::Cubin(bytes));
     }
 
     /// Chooses and unpacks the member of a fatbin that fits the target.
@@ -633,14 +524,14 @@ where
         });
     }
 
-    fn ignore(&mut self, source: Source<'_>, reason: IgnoredReason) {
+    pub(super) fn ignore(&mut self, source: Source<'_>, reason: IgnoredReason) {
         self.diagnose(DiagnosticKind::Ignored {
             file: source.display(),
             reason,
         });
     }
 
-    fn deviate(&mut self, id: &'static str, text: String) {
+    pub(super) fn deviate(&mut self, id: &'static str, text: String) {
         self.diagnose(DiagnosticKind::Deviation { id, text });
     }
 

@@ -167,7 +167,7 @@ pub fn device_elf_sm(bytes: &[u8]) -> Option<u16> {
 
 /// Whether the first token after blanks and comments is `.version`, which every PTX module begins
 /// with.
-fn is_ptx_text(bytes: &[u8]) -> bool {
+pub fn is_ptx_text(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     loop {
         rest = rest.trim_ascii_start();

@@ -23,10 +23,14 @@
 
 pub mod archive;
 pub mod arena;
+pub mod container;
+#[cfg(test)]
+mod damage_tests;
 pub mod decompress;
 pub mod device_input;
 pub mod diagnostic;
 pub mod discover;
+mod discover_archive;
 pub mod error;
 pub mod fatbin;
 pub mod host_info;
@@ -42,6 +46,7 @@ mod test_files;
 mod tests;
 
 pub use arena::InputArena;
+pub use container::InputContainer;
 pub use cuweld_ir::Target;
 pub use device_input::DeviceInput;
 pub use device_input::Image;

@@ -331,3 +331,19 @@ libraries = TOOLS.parent / "lib"
 os.symlink(libraries / "libnvvm.so.4", FOLDER / "nvvm/lib64/libnvvm.so")
 os.symlink(libraries / "libnvJitLink.so.13", FOLDER / "lib/libnvJitLink.so.13")
 os.symlink(libraries / "libcudadevrt.a", FOLDER / "lib/libcudadevrt.a")
+
+# ---- one member for each architecture: table/ARCH.cubin, .ptx, -elf.fatbin, -ptx.fatbin
+
+ARCHITECTURES = ("75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 103f 110 110a 110f 120 120a 120f 121 121a 121f").split()
+(FOLDER / "table").mkdir(exist_ok=True)
+running = []
+for arch in ARCHITECTURES:
+    write(f"table/{arch}.ptx", ALONE.format(target=f"sm_{arch}", name="kt", n=9))
+    running.append(subprocess.Popen(["ptxas", f"-arch=sm_{arch}", "-m64", "-c", f"table/{arch}.ptx", "-o", f"table/{arch}.cubin"]))
+if any(process.wait() for process in running):
+    sys.exit("ptxas fails for the table")
+for arch in ARCHITECTURES:
+    suffix = {"a": SPECIFIC, "f": FAMILY}.get(arch[-1], 0)
+    sm = int(arch.rstrip("af"))
+    write(f"table/{arch}-elf.fatbin", fatbin(member(ELF, sm, read(f"table/{arch}.cubin"), flags=WIDE | suffix)))
+    write(f"table/{arch}-ptx.fatbin", fatbin(member(PTX, sm, read(f"table/{arch}.ptx") + b"\0", flags=WIDE | suffix)))
