@@ -176,6 +176,11 @@ fn fixtures() -> Result<Vec<Fixture>, Box<dyn Error>> {
             for file in case.files(arch) {
                 inputs.push(std::fs::read(file)?);
             }
+            // Of objects with Mercury nvlink takes the Mercury view, which is not what is changed here.
+            let is_mercury = |image: &Vec<u8>| image.get(48) == Some(&2);
+            if inputs.iter().any(is_mercury) {
+                continue;
+            }
             let fits =
                 |image: &Vec<u8>| image.len() < LARGEST && Object::new(image.clone()).is_some();
             if inputs.is_empty() || !inputs.iter().all(fits) {

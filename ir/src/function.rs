@@ -27,6 +27,8 @@ pub struct Function {
     /// Which kinds of header slots at the end of its constant bank 0 the driver has to fill, a set
     /// of [`header`](crate::symbol::header); kernels only, set by `place-memory`.
     pub header_kinds: u8,
+    /// Size in bytes of its code as Mercury, 0 if it has none.
+    pub merc_size: u64,
 }
 
 /// The two forms of a function's code.
@@ -36,6 +38,16 @@ pub struct Views {
     pub sass: FunctionView,
     /// Capsule Mercury, on sm_100 and up.
     pub merc: Option<FunctionView>,
+}
+
+impl Views {
+    /// The attribute list that the link merges: that of the Mercury view where there is one.
+    pub fn merged_info(&self) -> Option<SectionId> {
+        match self.merc {
+            Some(merc) => merc.info,
+            None => self.sass.info,
+        }
+    }
 }
 
 /// The sections of one form of a function.

@@ -17,6 +17,7 @@ pub mod elf;
 pub mod function;
 pub mod ids;
 pub mod link_symbol;
+pub mod mercury;
 pub mod module;
 pub mod note;
 pub mod object;

@@ -10,6 +10,7 @@ use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
 use crate::note::Note;
 use crate::object::Object;
+use crate::object::ObjectState;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
 use crate::plan::ElfPlan;
@@ -289,6 +290,14 @@ impl<'data> Module<'data> {
             && row
                 .owner
                 .is_none_or(|function| self.is_function_live(function))
+    }
+
+    /// Whether all objects hold Mercury beside SASS, so that the link merges the Mercury view: bits 0 and
+    /// 1 of `e_flags` are those of an object that holds both (`mercury.md` sections 1 and 3).
+    pub fn is_capmerc(&self) -> bool {
+        let holds_both =
+            |object: &Object<'_>| object.state == ObjectState::Linker || object.e_flags & 3 == 2;
+        self.target.is_mercury() && self.objects.values().all(holds_both)
     }
 
     /// The objects that take part in the link, in link order.

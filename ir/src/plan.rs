@@ -77,6 +77,8 @@ pub enum PlanContent<'data> {
     Pieces(Range<u32>),
     /// Relocation rows; a range of [`ElfPlan::relocs`].
     Relocs(Range<u32>),
+    /// Those of an earlier output section with this index, at the same offset of the file.
+    Alias(u32),
     /// The section name table.
     SectionNames,
     /// The symbol name table.

@@ -144,6 +144,22 @@ pub enum SectionKind {
     Debug,
     /// Anything else without SHF_ALLOC that is PROGBITS or a note: concatenated.
     Other,
+    /// `.nv.capmerc.text.F`: the code of the Mercury view.
+    MercuryText,
+    /// `.nv.merc.symtab`.
+    MercurySymbols,
+    /// A section of the Mercury view whose plain twin has the same contents: constants and data.
+    MercuryTwin,
+    /// `.nv.merc.debug_*`: concatenated, beside the plain section.
+    MercuryDebug,
+    /// `.nv.info` where the link merges that of the Mercury view.
+    SassInfo,
+    /// `.nv.info.F` where the link merges that of the Mercury view.
+    SassFunctionInfo,
+    /// `.rela*` where the link merges those of the Mercury view.
+    SassRelocs,
+    /// `.nv.constant0.K` of a Mercury object, which the Mercury view does not have.
+    SassParameters,
 }
 
 impl SectionKind {
@@ -158,6 +174,8 @@ impl SectionKind {
                 | SectionKind::Debug
                 | SectionKind::Other
                 | SectionKind::Local
+                | SectionKind::MercuryTwin
+                | SectionKind::MercuryDebug
         )
     }
 }

@@ -163,7 +163,7 @@ pub enum SymbolPlace {
 }
 
 /// What a relocation, an attribute or a call graph row refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum SymbolRef {
     /// Symbol index 0.
     #[default]

@@ -22,6 +22,8 @@ use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
+mod mercury;
+
 use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -53,8 +55,12 @@ impl Pass for Classify {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        let capmerc = module.is_capmerc();
         for section in module.sections.values_mut() {
-            section.kind = kind(section);
+            section.kind = match mercury::kind(section) {
+                Some(kind) if capmerc => kind,
+                _ => kind(section),
+            };
         }
         owners(module);
         registers(module);
@@ -112,6 +118,17 @@ fn owners(module: &mut Module<'_>) {
         .iter()
         .map(|(id, function)| (id, function.views.sass.text))
         .collect();
+    let mercury: Vec<(FunctionId, SectionId)> = module
+        .functions
+        .iter()
+        .filter_map(|(id, function)| Some((id, function.views.merc?.text)))
+        .collect();
+    for (function, text) in mercury {
+        let section = &mut module.sections[text];
+        if section.kind == SectionKind::MercuryText && section.owner.is_none() {
+            section.owner = Some(function);
+        }
+    }
     for (function, text) in code {
         // The first symbol of a section is its function; ptxas writes one function a section.
         let section = &mut module.sections[text];
@@ -124,7 +141,8 @@ fn owners(module: &mut Module<'_>) {
         for &id in &ids {
             let section = &module.sections[id];
             // Relocation sections come second: their target may be owned only since the first round.
-            if (section.kind == SectionKind::Relocs) != pass {
+            let is_relocs = matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs);
+            if is_relocs != pass {
                 continue;
             }
             if section.kind == SectionKind::CudaInfo {
@@ -135,9 +153,20 @@ fn owners(module: &mut Module<'_>) {
             };
             let owner = module.sections[target].owner;
             let kind = section.kind;
+            let is_mercury = section.flags & shf::MERCURY != 0;
             module.sections[id].owner = owner;
-            if let (Some(function), SectionKind::FunctionInfo) = (owner, kind) {
-                module.functions[function].views.sass.info = Some(id);
+            let Some(function) = owner else { continue };
+            let views = &mut module.functions[function].views;
+            match kind {
+                SectionKind::FunctionInfo if is_mercury => {
+                    if let Some(merc) = &mut views.merc {
+                        merc.info = Some(id);
+                    }
+                }
+                SectionKind::FunctionInfo | SectionKind::SassFunctionInfo => {
+                    views.sass.info = Some(id);
+                }
+                _ => {}
             }
         }
     }
@@ -163,11 +192,7 @@ fn registers(module: &mut Module<'_>) {
 }
 
 fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
-    if module.target.is_mercury() {
-        cx.diagnostics.emit(Diagnostic::fatal(format!(
-            "cuweld: unsupported: {} and other Mercury targets (sm_100 and up)",
-            module.target
-        )));
+    if module.target.is_mercury() && mercury::refuse(module, cx) {
         return Err(PassError::Diagnosed);
     }
     let mut refused = false;
@@ -179,7 +204,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             SectionKind::Text if section.flags >> 3 != 0 => {
                 "flags that 13.0 compilers do not write (legacy barrier count)"
             }
-            SectionKind::Relocs if !may_be_relocated(module, section) => {
+            SectionKind::Relocs | SectionKind::SassRelocs if !may_be_relocated(module, section) => {
                 cx.diagnostics.emit(
                     Diagnostic::fatal("Internal error: unexpected reloc section")
                         .note(located(module, id))
@@ -240,6 +265,10 @@ fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {
             | SectionKind::Relocs
             | SectionKind::Info
             | SectionKind::FunctionInfo
+            | SectionKind::MercurySymbols
+            | SectionKind::SassInfo
+            | SectionKind::SassFunctionInfo
+            | SectionKind::SassRelocs
             | SectionKind::CallGraph
             | SectionKind::Prototypes
             | SectionKind::Compat

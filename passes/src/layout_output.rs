@@ -12,13 +12,16 @@ mod creation;
 mod finish;
 mod null_symbol;
 
+use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::RelocId;
+use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::elf::names::NameTable;
+use cuweld_ir::mercury::view_name;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -60,29 +63,13 @@ impl Pass for LayoutOutput {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let mut created = creation::replay(module, cx.arena);
-        let merge = ConstantMerge::new(module);
-        contents::fill(module, &mut created, &merge);
-        let null_symbol = null_symbol::shown(module, &merge);
-        let plan = finish::plan(module, created, null_symbol, cx.arena)?;
-        if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
-            let name = |object: ObjectId| module.objects[object].display();
-            let mut note = Diagnostic::new(
-                Severity::Note,
-                format!(
-                    "the constants of '{}' and '{}' are equal and keep their own places",
-                    name(merged),
-                    name(first)
-                ),
-            );
-            note.deviation = Some("D02");
-            cx.diagnostics.emit(note);
+        if module.is_capmerc() {
+            return Err(PassError::Internal(
+                "objects with Mercury are laid out by mercury-encode".to_owned(),
+            ));
         }
-        cx.statistics.add("sections", plan.sections.len() as u64);
-        cx.statistics.add("symbols", plan.symbols.len() as u64);
-        cx.statistics.add("relocations", plan.relocs.len() as u64);
-        cx.statistics.add("bytes", plan.file_size);
-        module.plan = Some(plan);
+        let plan = lay_out(module, cx)?;
+        record(module, plan, cx);
         Ok(Changed::Yes)
     }
 }
@@ -90,6 +77,45 @@ impl Pass for LayoutOutput {
 /// The value of symbol 0 in the output, which is not always 0.
 pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
     null_symbol::shown(module, &ConstantMerge::new(module))
+}
+
+/// Stores the plan.
+pub(crate) fn record<'data>(
+    module: &mut Module<'data>,
+    plan: ElfPlan<'data>,
+    cx: &mut PassCx<'_, 'data>,
+) {
+    cx.statistics.add("sections", plan.sections.len() as u64);
+    cx.statistics.add("symbols", plan.symbols.len() as u64);
+    cx.statistics.add("relocations", plan.relocs.len() as u64);
+    cx.statistics.add("bytes", plan.file_size);
+    module.plan = Some(plan);
+}
+
+/// The output file of a link; of objects with Mercury, the Mercury view.
+pub(crate) fn lay_out<'data>(
+    module: &Module<'data>,
+    cx: &mut PassCx<'_, 'data>,
+) -> Result<ElfPlan<'data>, PassError> {
+    let mut created = creation::replay(module, cx.arena);
+    let merge = ConstantMerge::new(module);
+    contents::fill(module, &mut created, &merge);
+    let null_symbol = null_symbol::shown(module, &merge);
+    let plan = finish::plan(module, created, null_symbol, cx.arena)?;
+    if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
+        let name = |object: ObjectId| module.objects[object].display();
+        let mut note = Diagnostic::new(
+            Severity::Note,
+            format!(
+                "the constants of '{}' and '{}' are equal and keep their own places",
+                name(merged),
+                name(first)
+            ),
+        );
+        note.deviation = Some("D02");
+        cx.diagnostics.emit(note);
+    }
+    Ok(plan)
 }
 
 /// What an output section holds.
@@ -171,4 +197,17 @@ struct Created<'data> {
     info_lists: Vec<u32>,
     /// Relocation section of each target, REL and RELA.
     relocs: HashMap<(OutId, bool), OutId, FixedState>,
+    /// Whether the Mercury view is laid out.
+    capmerc: bool,
+}
+
+impl<'data> Created<'data> {
+    /// The name of an input section in what is laid out.
+    fn name_of(&self, section: &Section<'data>) -> &'data [u8] {
+        if self.capmerc {
+            view_name(section)
+        } else {
+            section.name
+        }
+    }
 }

@@ -18,6 +18,7 @@ mod fake;
 pub mod instrument;
 pub mod layout_output;
 pub mod manager;
+pub mod mercury_encode;
 pub mod merge_metadata;
 pub mod options;
 pub mod pass;

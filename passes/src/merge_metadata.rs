@@ -112,7 +112,7 @@ fn merge_info(module: &mut Module<'_>) {
                 return;
             };
             let mut records = Vec::new();
-            if let Some(section) = module.functions[chosen].views.sass.info {
+            if let Some(section) = module.functions[chosen].views.merged_info() {
                 for attribute in module.sections[section].attributes.iter() {
                     records.extend(converted(module, attribute, Some(chosen)));
                 }
@@ -253,7 +253,7 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
     }
 }
 
-fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
+fn merge_compat<'data>(module: &mut Module<'data>, cx: &mut PassCx<'_, 'data>) {
     if !module.target.has_compat() {
         return;
     }
@@ -312,6 +312,15 @@ fn merge_compat(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
         .into_iter()
         .map(|(format, code, value)| created(module, value_record(format, code, value), &[]))
         .collect();
+    if module.is_capmerc() {
+        // `mercury-encode` writes the value.
+        let record = Attribute {
+            rest: &[0; 8],
+            ..value_record(format::SVAL, compat::CAN_FASTPATH_FINALIZE, 0)
+        };
+        let record = created(module, record, &[]);
+        module.merged_compat.push(record);
+    }
 }
 
 fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {

@@ -7,13 +7,17 @@
 //!
 //! Linear in the rows.
 
+mod frames;
+
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
+use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -22,6 +26,10 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::mercury::relocs::counterparts;
+use cuweld_ir::mercury::relocs::is_mercury;
+use cuweld_ir::mercury::relocs::plain as mercury_plain;
+use cuweld_ir::mercury::view_name;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
@@ -31,6 +39,8 @@ use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::RelocType;
 use cuweld_ir::target::relocs::addend_field;
 use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::section_types::is_rela;
+use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
@@ -46,6 +56,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use frames::FramePlaces;
 
 /// The `plan-relocations` pass.
 pub struct PlanRelocations;
@@ -229,11 +240,45 @@ struct Facts<'data> {
     null_symbol: u64,
     /// The functions that call graphs say have their address taken.
     address_taken: HashSet<LinkSymbolId, FixedState>,
+    /// The Mercury form of each debug section.
+    mercury_debug: HashMap<SectionId, SectionId, FixedState>,
+    /// Entries of `.debug_frame` in both views.
+    frames: FramePlaces,
     /// Offset of the slot of each texture, sampler and surface, by link symbol.
     slots: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
 impl<'data> Facts<'data> {
+    /// What is added to the addend of a row of the SASS view that names an entry of `.debug_frame`.
+    fn frame_shift(
+        &self,
+        module: &Module<'_>,
+        reloc: &Reloc,
+        target: SectionId,
+    ) -> Result<u64, Refusal> {
+        let holder = &module.sections[reloc.section];
+        if holder.kind != SectionKind::SassRelocs || !self.frames.has(target) {
+            return Ok(0);
+        }
+        let named = reloc.addend as u64;
+        match self.frames.in_sass(target, named) {
+            Some(place) => Ok(place.wrapping_sub(named)),
+            None => Err(Refusal::Unsupported(
+                "frames of the two views that do not stand for each other",
+            )),
+        }
+    }
+
+    /// The section that a row of some relocation section means by a section: in the Mercury view, the
+    /// Mercury form of debug sections.
+    fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
+        let twin = self.mercury_debug.get(&section);
+        match twin {
+            Some(twin) if holder.flags & shf::MERCURY != 0 => *twin,
+            _ => section,
+        }
+    }
+
     /// Whether a relocation refers to a section of a function or copy that goes.
     fn is_unlinked(&self, module: &Module<'_>, target: SymbolRef) -> bool {
         matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
@@ -258,16 +303,22 @@ impl<'data> Facts<'data> {
         for section in module.sections.values() {
             if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
                 (section.kind, section.owner, section.info)
-                && module.sections[target].kind == SectionKind::Text
-                && section.ty == sht::RELA
+                && matches!(
+                    module.sections[target].kind,
+                    SectionKind::Text | SectionKind::MercuryText
+                )
+                && is_rela(section.ty)
                 && !section.relocs.is_empty()
             {
                 relocated[owner.index()] = true;
             }
         }
         let slots = module.header_slots.iter();
+        let mercury_debug = mercury_debug(module);
         Facts {
             ends,
+            frames: FramePlaces::new(module, &mercury_debug),
+            mercury_debug,
             slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
             null_symbol: if module
                 .relocs
@@ -288,6 +339,26 @@ impl<'data> Facts<'data> {
             relocated,
         }
     }
+}
+
+/// The Mercury form of each debug section, by name within its object.
+fn mercury_debug(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
+    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
+    let mut found = HashMap::default();
+    for (id, section) in module.sections.iter() {
+        match section.kind {
+            SectionKind::Debug => {
+                plain.insert((section.object, section.name), id);
+            }
+            SectionKind::MercuryDebug => {
+                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
+                    found.insert(*twin, id);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The address of dynamic shared memory: with `-g` that of its name, otherwise as the code of the
@@ -339,7 +410,7 @@ fn check_offset(
     let section = &module.sections[patched];
     let place = contribution(module, patched).saturating_add(reloc.offset);
     let whole = facts.ends.get(section.name).copied().unwrap_or(0);
-    if reloc.offset < section.size() {
+    if reloc.offset < patched_size(module, patched) {
         Ok(())
     } else if section.kind.is_concatenated() && place < whole {
         // nvlink goes on in what other objects add to the section (measured).
@@ -348,6 +419,17 @@ fn check_offset(
         ))
     } else {
         Err(Refusal::Internal(words))
+    }
+}
+
+/// Size in bytes of what a row patches; offsets in Mercury code count bytes of a form that no file holds.
+fn patched_size(module: &Module<'_>, patched: SectionId) -> u64 {
+    let section = &module.sections[patched];
+    match section.owner {
+        Some(function) if section.kind == SectionKind::MercuryText => {
+            module.functions[function].merc_size
+        }
+        _ => section.size(),
     }
 }
 
@@ -401,16 +483,24 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
     }
     let executable = !module.options.relocatable;
     let mut ty = reloc.ty;
-    let unified = reloc_type(ty).and_then(|row| row.plain);
+    let in_code = module.sections[patched].kind == SectionKind::MercuryText;
+    if is_mercury(ty) && counterparts(ty, in_code).is_empty() {
+        return Err(Refusal::Unsupported(
+            "a relocation type of the Mercury view that is not known",
+        ));
+    }
+    let unified = mercury_plain(ty).or_else(|| reloc_type(ty).and_then(|row| row.plain));
     if executable && let Some(plain) = unified {
         ty = plain;
     }
-    let class = reloc_type(ty).map(|row| row.class);
+    // Rows of the Mercury view fare as those of the SASS view in their place.
+    let like = counterparts(ty, in_code).first().copied().unwrap_or(ty);
+    let class = reloc_type(like).map(|row| row.class);
     let target = target_kind(module, reloc, patched, facts)?;
 
-    let is_rela = section.ty == sht::RELA;
+    let is_rela = is_rela(section.ty);
     let moved = match reloc.target {
-        SymbolRef::Section(target) => contribution(module, target),
+        SymbolRef::Section(target) => contribution(module, facts.in_view(section, target)),
         _ => 0,
     };
     // A REL row against a moved section loses its in-place addend (`relocs.md` section 2).
@@ -447,7 +537,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
     let patch = || {
         check_offset(module, facts, reloc, patched, "reloc address not found")?;
         let end = reloc_type(ty).map_or(0, |row| row.bytes());
-        if reloc.offset.saturating_add(end) > module.sections[patched].size() {
+        if reloc.offset.saturating_add(end) > patched_size(module, patched) {
             // nvlink writes into what lies behind the section in the input's image (measured).
             return Err(Refusal::Unsupported(
                 "a field that goes over the end of its section",
@@ -580,7 +670,11 @@ fn target_kind(
                 ));
             }
             _ => TargetKind::Known {
-                value: contribution(module, section),
+                value: contribution(
+                    module,
+                    facts.in_view(&module.sections[reloc.section], section),
+                )
+                .wrapping_add(facts.frame_shift(module, reloc, section)?),
                 emitted: module.sections[section].owner.is_none_or(|owner| {
                     let link = module.symbols[module.functions[owner].symbol].link;
                     link.is_some_and(|link| module.link_symbols[link].live.is_live())
@@ -612,10 +706,9 @@ fn symbol_kind(
             let function = &module.functions[id];
             function.state == FunctionState::Losing
                 && (!function.edges_count
-                    || facts.relocated[id.index()]
-                        && module.sections[reloc.section].ty == sht::RELA)
+                    || facts.relocated[id.index()] && is_rela(module.sections[reloc.section].ty))
         });
-        let in_line_table = LINE_TABLES.contains(&module.sections[patched].name);
+        let in_line_table = LINE_TABLES.contains(&view_name(&module.sections[patched]));
         let weak = !module.options.relocatable
             && link.definition.is_none()
             && module.symbols[link.first].bind == stb::WEAK;

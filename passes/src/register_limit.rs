@@ -93,7 +93,7 @@ pub(crate) fn raises(module: &Module<'_>, graph: &CallGraph, all: bool) -> Vec<R
 
 /// The limit of a kernel, if it has one.
 fn limit(module: &Module<'_>, kernel: FunctionId) -> Option<u16> {
-    let section = module.functions[kernel].views.sass.info?;
+    let section = module.functions[kernel].views.merged_info()?;
     module.attributes[module.sections[section].attributes]
         .iter()
         .find(|record| record.code == code::MAXREG_COUNT)

@@ -11,6 +11,7 @@ use crate::callgraph_dce::CallgraphDce;
 use crate::classify::Classify;
 use crate::emit::Emit;
 use crate::layout_output::LayoutOutput;
+use crate::mercury_encode::MercuryEncode;
 use crate::merge_metadata::MergeMetadata;
 use crate::options::OptionError;
 use crate::options::OptionInfo;
@@ -199,6 +200,10 @@ fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(LayoutOutput),
         include_str!("layout_output.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(MercuryEncode),
+        include_str!("mercury_encode.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(Relocate),

@@ -12,8 +12,10 @@ use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::RelocClass;
@@ -60,6 +62,10 @@ impl Pass for Relocate {
             let SectionInfo::Section(section) = module.sections[reloc.section].info else {
                 continue;
             };
+            // Mercury code is filled by `mercury-encode`, which knows the records.
+            if module.sections[section].kind == SectionKind::MercuryText {
+                continue;
+            }
             match reloc.plan {
                 RelocPlan::Apply {
                     ty,
@@ -76,7 +82,7 @@ impl Pass for Relocate {
                     );
                 }
                 RelocPlan::Clear => {
-                    let field = reloc_type(reloc.ty).and_then(|row| row.field);
+                    let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
                     let width = field.map_or(32, |field| field.width);
                     patches.push(Patch {
                         section,
@@ -104,6 +110,11 @@ impl Pass for Relocate {
     }
 }
 
+/// The type whose fields a type has: those of the Mercury view in data have those of the SASS view.
+fn plain_type(ty: u32) -> u32 {
+    counterparts(ty, false).first().copied().unwrap_or(ty)
+}
+
 fn apply(
     module: &Module<'_>,
     patches: &mut Vec<Patch>,
@@ -112,7 +123,9 @@ fn apply(
     section: SectionId,
     (ty, value, in_place): (u32, u64, bool),
 ) {
-    let Some(row) = reloc_type(ty) else { return };
+    let Some(row) = reloc_type(plain_type(ty)) else {
+        return;
+    };
     let Some(field) = row.field.filter(|_| row.class != RelocClass::None) else {
         return;
     };

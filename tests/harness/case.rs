@@ -39,6 +39,8 @@ pub enum Topic {
     Debug,
     /// `-r` and its output as input.
     Relocatable,
+    /// Objects for sm_100 and up, which hold Mercury beside SASS.
+    Mercury,
     /// What options do.
     Options,
     /// All else.
@@ -49,7 +51,7 @@ pub enum Topic {
 #[allow(dead_code, reason = "only the runner for docs/SUPPORT.md needs it")]
 impl Topic {
     /// All topics, in the order of the page.
-    pub const ALL: [Topic; 11] = [
+    pub const ALL: [Topic; 12] = [
         Topic::Inputs,
         Topic::Symbols,
         Topic::Liveness,
@@ -59,6 +61,7 @@ impl Topic {
         Topic::Relocations,
         Topic::Debug,
         Topic::Relocatable,
+        Topic::Mercury,
         Topic::Options,
         Topic::Further,
     ];
@@ -75,6 +78,7 @@ impl Topic {
             Topic::Relocations => "Relocations",
             Topic::Debug => "Debug information",
             Topic::Relocatable => "Relocatable output",
+            Topic::Mercury => "Mercury: sm_100 and up",
             Topic::Options => "Options",
             Topic::Further => "Further cases",
         }

@@ -1,8 +1,12 @@
 //! Contents of decoded sections, encoded for given output indices.
 
+use zerocopy::IntoBytes;
+
+use super::raw::RawSymbol;
 use crate::attribute::Attribute;
 use crate::attribute::format;
 use crate::callgraph_record::CallKind;
+use crate::plan::PlanSymbol;
 
 /// Appends an attribute record; `refs` are the output symbol indices of its references.
 pub fn append_attribute(out: &mut Vec<u8>, attribute: &Attribute<'_>, refs: &[u32]) {
@@ -29,4 +33,20 @@ pub fn append_pair(out: &mut Vec<u8>, first: u32, second: u32) {
 /// Appends the marker row of a call graph group.
 pub fn append_marker(out: &mut Vec<u8>, kind: CallKind) {
     append_pair(out, 0, kind.marker() as u32);
+}
+/// Appends a row of a symbol table.
+pub fn append_symbol(bytes: &mut Vec<u8>, symbol: &PlanSymbol) {
+    bytes.extend_from_slice(raw_symbol(symbol).as_bytes());
+}
+
+/// A symbol as the file has it.
+pub(super) fn raw_symbol(symbol: &PlanSymbol) -> RawSymbol {
+    RawSymbol {
+        name: symbol.name_offset.into(),
+        info: symbol.info,
+        other: symbol.other,
+        shndx: symbol.shndx.into(),
+        value: symbol.value.into(),
+        size: symbol.size.into(),
+    }
 }

@@ -28,10 +28,8 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::symbol::stt;
 use crate::table::EntityId;
+use crate::target::section_types::shf;
 use crate::target::section_types::sht;
-
-/// `sh_flags` of the sections of the Mercury view (`mercury.md` section 5).
-const SHF_MERCURY: u64 = 0x1000_0000;
 
 /// Plans one input object of a module that no pass has decided anything about.
 pub fn plan_object<'data>(
@@ -143,7 +141,7 @@ pub fn plan_object<'data>(
                 PlanContent::Pieces(start..plan.pieces.len() as u32)
             }
             (_, SectionContent::Bytes(_) | SectionContent::NoBits(_)) => PlanContent::None,
-            (sht::REL | sht::RELA, _) => {
+            (sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA, _) => {
                 let start = plan.relocs.len() as u32;
                 plan.relocs
                     .extend(module.relocs[section.relocs].iter().map(|reloc| PlanReloc {
@@ -154,7 +152,7 @@ pub fn plan_object<'data>(
                     }));
                 PlanContent::Relocs(start..plan.relocs.len() as u32)
             }
-            (sht::CUDA_INFO | sht::CUDA_COMPAT, _) => {
+            (sht::CUDA_INFO | sht::CUDA_MERCURY_INFO | sht::CUDA_COMPAT, _) => {
                 for attribute in &module.attributes[section.attributes] {
                     let refs: Vec<u32> = module
                         .refs(attribute)
@@ -257,7 +255,7 @@ enum TableEntry {
 /// SECTION symbols first, then the object's own in their order.
 fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
     let has_symbol = |section: &Section<'_>| {
-        section.flags & SHF_MERCURY == 0
+        section.flags & shf::MERCURY == 0
             && !matches!(
                 section.ty,
                 sht::NULL

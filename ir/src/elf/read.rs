@@ -41,7 +41,10 @@ use crate::symbol::stt;
 use crate::table::EntityId;
 use crate::table::IdRange;
 use crate::target::attributes::reference_words;
+use crate::target::section_types::is_info;
 use crate::target::section_types::is_no_bits;
+use crate::target::section_types::is_rela;
+use crate::target::section_types::is_relocs;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -113,6 +116,7 @@ pub fn read_object<'data>(
     };
     reader.sections()?;
     reader.symbols()?;
+    reader.mercury_symbols()?;
     reader.section_infos()?;
     reader.contents()?;
     let Reader {
@@ -200,6 +204,8 @@ impl<'data> Reader<'data> {
                 | sht::NOTE
                 | sht::SYMTAB_SHNDX
                 | sht::CUDA_INFO
+                | sht::CUDA_MERCURY_INFO
+                | sht::CUDA_MERCURY_RELA
                 | sht::CUDA_CALLGRAPH
                 | sht::CUDA_PROTOTYPE
                 | sht::CUDA_COMPAT => SectionContent::Decoded,
@@ -324,6 +330,7 @@ impl<'data> Reader<'data> {
                         shared: None,
                         dynamic_shared: None,
                         header_kinds: 0,
+                        merc_size: 0,
                     });
                     Some(function)
                 }
@@ -341,6 +348,31 @@ impl<'data> Reader<'data> {
                 function,
                 link: None,
             });
+        }
+        Ok(())
+    }
+
+    /// Where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in the same
+    /// places, with the sections and sizes of the Mercury view (`mercury.md` section 5).
+    fn mercury_symbols(&mut self) -> Result<(), ReadError> {
+        let tables = self.headers.sections.iter().enumerate();
+        for (table, _) in tables.filter(|(_, row)| row.ty.get() == sht::CUDA_MERCURY_SYMTAB) {
+            let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
+                .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
+            for (row, target) in rows.iter().zip(&self.symbol_refs) {
+                let SymbolRef::Symbol(symbol) = target else {
+                    continue;
+                };
+                let function = self.part.symbols[symbol.index()].function;
+                let text = self.section_id(row.shndx.get().into());
+                if let (Some(function), Some(text)) = (function, text)
+                    && self.part.sections[text.index()].ty == sht::CUDA_CAPMERC
+                {
+                    let function = &mut self.part.functions[function.index()];
+                    function.views.merc = Some(FunctionView { text, info: None });
+                    function.merc_size = row.size.get();
+                }
+            }
         }
         Ok(())
     }
@@ -371,8 +403,8 @@ impl<'data> Reader<'data> {
     fn section_infos(&mut self) -> Result<(), ReadError> {
         for (index, header) in self.headers.sections.iter().enumerate() {
             let (ty, flags, raw) = (header.ty.get(), header.flags.get(), header.info.get());
-            let is_section = flags & shf::INFO_LINK != 0 || matches!(ty, sht::REL | sht::RELA);
-            let info = if raw == 0 && !matches!(ty, sht::REL | sht::RELA) {
+            let is_section = flags & shf::INFO_LINK != 0 || is_relocs(ty);
+            let info = if raw == 0 && !is_relocs(ty) {
                 SectionInfo::None
             } else if is_section {
                 let section = self
@@ -398,8 +430,10 @@ impl<'data> Reader<'data> {
     fn contents(&mut self) -> Result<(), ReadError> {
         for index in 0..self.headers.sections.len() {
             match self.part.sections[index].ty {
-                sht::REL | sht::RELA => self.relocs(index)?,
-                sht::CUDA_INFO | sht::CUDA_COMPAT => self.attributes(index)?,
+                sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA => self.relocs(index)?,
+                sht::CUDA_INFO | sht::CUDA_MERCURY_INFO | sht::CUDA_COMPAT => {
+                    self.attributes(index)?;
+                }
                 sht::CUDA_CALLGRAPH => self.calls(index)?,
                 sht::CUDA_PROTOTYPE => self.prototypes(index)?,
                 sht::NOTE => self.notes(index)?,
@@ -421,7 +455,7 @@ impl<'data> Reader<'data> {
                 )
             })
         };
-        if self.part.sections[index].ty == sht::RELA {
+        if is_rela(self.part.sections[index].ty) {
             let rows = <[RawRela]>::ref_from_bytes(bytes)
                 .map_err(|_| self.error(index, "its size is no multiple of 24"))?;
             self.part.relocs.reserve(rows.len());
@@ -459,7 +493,7 @@ impl<'data> Reader<'data> {
     fn attributes(&mut self, index: usize) -> Result<(), ReadError> {
         let section = SectionId::new(index);
         let start = self.part.attributes.len();
-        let has_references = self.part.sections[index].ty == sht::CUDA_INFO;
+        let has_references = is_info(self.part.sections[index].ty);
         let mut rest = self.bytes(index);
         while !rest.is_empty() {
             let &[format, code, low, high, ref tail @ ..] = rest else {

@@ -3,6 +3,7 @@
 use thiserror::Error;
 use zerocopy::IntoBytes;
 
+use super::encode::raw_symbol;
 use super::raw::*;
 use crate::ids::SectionId;
 use crate::module::Module;
@@ -142,7 +143,7 @@ fn section(
         name: String::from_utf8_lossy(row.name).into_owned(),
         what,
     };
-    if matches!(row.content, PlanContent::None) {
+    if matches!(row.content, PlanContent::None | PlanContent::Alias(_)) {
         return Ok(());
     }
     let start = usize::try_from(row.offset).map_err(|_| error("its offset is too large"))?;
@@ -159,19 +160,12 @@ fn section(
         Ok(())
     };
     match &row.content {
-        PlanContent::None => Ok(()),
+        PlanContent::None | PlanContent::Alias(_) => Ok(()),
         PlanContent::Bytes(bytes) => copy(target, bytes),
         PlanContent::SectionNames => copy(target, &plan.section_names),
         PlanContent::SymbolNames => copy(target, &plan.symbol_names),
         PlanContent::Symbols => {
-            let rows = plan.symbols.iter().map(|symbol| RawSymbol {
-                name: symbol.name_offset.into(),
-                info: symbol.info,
-                other: symbol.other,
-                shndx: symbol.shndx.into(),
-                value: symbol.value.into(),
-                size: symbol.size.into(),
-            });
+            let rows = plan.symbols.iter().map(raw_symbol);
             fill(target, rows).ok_or_else(|| error("its size is not that of its symbols"))
         }
         PlanContent::Relocs(range) => {

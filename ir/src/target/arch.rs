@@ -78,11 +78,7 @@ impl Target {
 
     /// Whether shared memory of this SM begins with a reserved block that counts in section sizes.
     pub fn reserved_shared_size(self) -> u64 {
-        if (90..100).contains(&self.sm) {
-            0x400
-        } else {
-            0
-        }
+        if self.sm >= 90 { 0x400 } else { 0 }
     }
 
     /// Low bits of `e_flags`: 4 for SASS, 2 for Mercury.

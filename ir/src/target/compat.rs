@@ -31,6 +31,16 @@ pub fn is_merged(code: u8) -> bool {
     code == MERCURY_ISA_PATCH_VERSION || DEFAULTS.iter().any(|(known, _)| *known == code)
 }
 
+/// The value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own (`mercury.md`
+/// section 7). Bits: 1 sm_100, 8 sm_103, 0x10 sm_120, 0x40 sm_121.
+pub fn fast_path_targets(sm: u16) -> u64 {
+    match sm {
+        100 => 9,
+        120 => 0x50,
+        _ => 0,
+    }
+}
+
 fn merge_class(a: u16, b: u16) -> u16 {
     if a == 0 || b == 0 { 0 } else { a.max(b) }
 }

@@ -44,6 +44,20 @@ pub mod sht {
     pub const CUDA_CONSTANT0: u32 = 0x7000_0064;
     /// The last constant bank, 17.
     pub const CUDA_CONSTANT17: u32 = 0x7000_0075;
+    /// `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury.
+    pub const CUDA_CAPMERC: u32 = 0x7000_0016;
+    /// `.nv.merc.nv.constant.user`, the Mercury form of bank 3.
+    pub const CUDA_MERCURY_CONSTANT_USER: u32 = 0x7000_007c;
+    /// `.nv.merc.nv.constant.pic`, the Mercury form of bank 4.
+    pub const CUDA_MERCURY_CONSTANT_PIC: u32 = 0x7000_007d;
+    /// `.nv.merc.rela*`: RELA rows of the Mercury view.
+    pub const CUDA_MERCURY_RELA: u32 = 0x7000_0082;
+    /// `.nv.merc.nv.info*`.
+    pub const CUDA_MERCURY_INFO: u32 = 0x7000_0083;
+    /// `.nv.merc.nv.constant.optimizer.F`, the Mercury form of bank 2.
+    pub const CUDA_MERCURY_CONSTANT_OPTIMIZER: u32 = 0x7000_0084;
+    /// `.nv.merc.symtab`.
+    pub const CUDA_MERCURY_SYMTAB: u32 = 0x7000_0085;
     /// `.nv.compat`.
     pub const CUDA_COMPAT: u32 = 0x7000_0086;
 }
@@ -58,6 +72,8 @@ pub mod shf {
     pub const EXECINSTR: u64 = 4;
     /// `sh_info` is a section index.
     pub const INFO_LINK: u64 = 0x40;
+    /// Of the Mercury view.
+    pub const MERCURY: u64 = 0x1000_0000;
     /// On `.note.nv.cuinfo`.
     pub const CUDA_INFO_NOTE: u64 = 0x0100_0000;
     /// On `.note.nv.tkinfo`.
@@ -71,6 +87,21 @@ pub fn is_no_bits(ty: u32) -> bool {
         || ty
             .checked_sub(sht::CUDA_GLOBAL)
             .is_some_and(|relative| relative <= 14 && (0x400d_u32 >> relative) & 1 != 0)
+}
+
+/// Whether a section of this type holds relocations, of the SASS or of the Mercury view.
+pub fn is_relocs(ty: u32) -> bool {
+    matches!(ty, sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA)
+}
+
+/// Whether the relocations in a section of this type have explicit addends.
+pub fn is_rela(ty: u32) -> bool {
+    matches!(ty, sht::RELA | sht::CUDA_MERCURY_RELA)
+}
+
+/// Whether a section of this type holds attribute records that refer to symbols.
+pub fn is_info(ty: u32) -> bool {
+    matches!(ty, sht::CUDA_INFO | sht::CUDA_MERCURY_INFO)
 }
 
 /// The bank of a constant section type.

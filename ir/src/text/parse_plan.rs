@@ -166,13 +166,14 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                         PlanContent::Relocs(start..end)
                     };
                 }
+                "alias" => row.content = PlanContent::Alias(self.narrow_value()?),
                 "section-names" => row.content = PlanContent::SectionNames,
                 "symbol-names" => row.content = PlanContent::SymbolNames,
                 "symbols" => row.content = PlanContent::Symbols,
                 _ => {
                     let known = "name, type, flags, offset, size, link, info, align, entsize, \
-                                 no-bytes, bytes, pieces, relocs, section-names, symbol-names, \
-                                 symbols";
+                                 no-bytes, bytes, pieces, relocs, alias, section-names, \
+                                 symbol-names, symbols";
                     return Err(unknown(position, key, known));
                 }
             }

@@ -104,6 +104,7 @@ impl<'m> Printer<'m, '_> {
             }
             PlanContent::Pieces(range) => put!(out, "pieces={}..{}", range.start, range.end),
             PlanContent::Relocs(range) => put!(out, "relocs={}..{}", range.start, range.end),
+            PlanContent::Alias(section) => put!(out, "alias={section}"),
             PlanContent::SectionNames => out.push_str("section-names"),
             PlanContent::SymbolNames => out.push_str("symbol-names"),
             PlanContent::Symbols => out.push_str("symbols"),

@@ -259,6 +259,7 @@ fn sample(arena: &Arena) -> Module<'_> {
             } else {
                 0
             },
+            merc_size: if chosen { 0x120 } else { 0 },
         });
     }
     for (index, plan) in [

@@ -81,6 +81,19 @@ const SECTION_TYPES: Words<u32> = Words(&[
     (sht::CUDA_SHARED, "CUDA_SHARED"),
     (sht::CUDA_RELOCINFO, "CUDA_RELOCINFO"),
     (sht::CUDA_SHARED_RESERVED, "CUDA_SHARED_RESERVED"),
+    (sht::CUDA_CAPMERC, "CUDA_CAPMERC"),
+    (
+        sht::CUDA_MERCURY_CONSTANT_USER,
+        "CUDA_MERCURY_CONSTANT_USER",
+    ),
+    (sht::CUDA_MERCURY_CONSTANT_PIC, "CUDA_MERCURY_CONSTANT_PIC"),
+    (sht::CUDA_MERCURY_RELA, "CUDA_MERCURY_RELA"),
+    (sht::CUDA_MERCURY_INFO, "CUDA_MERCURY_INFO"),
+    (
+        sht::CUDA_MERCURY_CONSTANT_OPTIMIZER,
+        "CUDA_MERCURY_CONSTANT_OPTIMIZER",
+    ),
+    (sht::CUDA_MERCURY_SYMTAB, "CUDA_MERCURY_SYMTAB"),
     (sht::CUDA_COMPAT, "CUDA_COMPAT"),
 ]);
 
@@ -110,6 +123,7 @@ pub(super) const SECTION_FLAGS: Words<u64> = Words(&[
     (shf::ALLOC, "ALLOC"),
     (shf::EXECINSTR, "EXECINSTR"),
     (shf::INFO_LINK, "INFO_LINK"),
+    (shf::MERCURY, "MERCURY"),
     (shf::CUDA_INFO_NOTE, "CUDA_INFO_NOTE"),
     (shf::CUDA_TOOL_NOTE, "CUDA_TOOL_NOTE"),
 ]);
@@ -193,6 +207,14 @@ pub(super) const SECTION_KINDS: Words<SectionKind> = Words(&[
     (SectionKind::Unified, "unified"),
     (SectionKind::Debug, "debug"),
     (SectionKind::Other, "other"),
+    (SectionKind::MercuryText, "mercury-text"),
+    (SectionKind::MercurySymbols, "mercury-symbols"),
+    (SectionKind::MercuryTwin, "mercury-twin"),
+    (SectionKind::MercuryDebug, "mercury-debug"),
+    (SectionKind::SassInfo, "sass-info"),
+    (SectionKind::SassFunctionInfo, "sass-function-info"),
+    (SectionKind::SassRelocs, "sass-relocs"),
+    (SectionKind::SassParameters, "sass-parameters"),
 ]);
 
 type BankKind = fn(u8) -> SectionKind;

@@ -5,6 +5,8 @@ use super::Rule;
 use crate::section::Section;
 use crate::section::SectionKind;
 use crate::target::section_types::constant_bank;
+use crate::target::section_types::is_info;
+use crate::target::section_types::is_relocs;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -34,12 +36,20 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             let place = checker.function(id);
             checker.report(Rule::TextOwner, place, what);
         }
-        let Some(info) = view.info else { continue };
-        let row = &module.sections[info];
-        if row.kind != SectionKind::FunctionInfo || row.owner != Some(id) {
-            let what = format!("its attributes are {}", checker.section(info));
-            let place = checker.function(id);
-            checker.report(Rule::FunctionInfo, place, what);
+        let merged = function.views.merged_info();
+        let views = [Some(view), function.views.merc];
+        for info in views.into_iter().flatten().filter_map(|view| view.info) {
+            let row = &module.sections[info];
+            let kind = if merged == Some(info) {
+                SectionKind::FunctionInfo
+            } else {
+                SectionKind::SassFunctionInfo
+            };
+            if row.kind != kind || row.owner != Some(id) {
+                let what = format!("its attributes are {}", checker.section(info));
+                let place = checker.function(id);
+                checker.report(Rule::FunctionInfo, place, what);
+            }
         }
     }
 }
@@ -52,9 +62,14 @@ fn fits(section: &Section<'_>) -> bool {
         SectionKind::SectionNames | SectionKind::SymbolNames => ty == sht::STRTAB,
         SectionKind::Symbols => ty == sht::SYMTAB,
         SectionKind::SymbolSectionIndices => ty == sht::SYMTAB_SHNDX,
-        SectionKind::Relocs => matches!(ty, sht::REL | sht::RELA),
+        SectionKind::Relocs => is_relocs(ty),
+        SectionKind::SassRelocs => matches!(ty, sht::REL | sht::RELA),
         SectionKind::ToolInfo | SectionKind::CudaInfo => ty == sht::NOTE,
-        SectionKind::Info | SectionKind::FunctionInfo => ty == sht::CUDA_INFO,
+        SectionKind::Info | SectionKind::FunctionInfo => is_info(ty),
+        SectionKind::SassInfo | SectionKind::SassFunctionInfo => ty == sht::CUDA_INFO,
+        SectionKind::MercuryText => ty == sht::CUDA_CAPMERC,
+        SectionKind::MercurySymbols => ty == sht::CUDA_MERCURY_SYMTAB,
+        SectionKind::SassParameters => ty == sht::CUDA_CONSTANT0,
         SectionKind::Compat => ty == sht::CUDA_COMPAT,
         SectionKind::CallGraph => ty == sht::CUDA_CALLGRAPH,
         SectionKind::Prototypes => ty == sht::CUDA_PROTOTYPE,

@@ -65,7 +65,7 @@ fn content_size(plan: &ElfPlan<'_>, section: &PlanSection<'_>) -> Option<usize> 
         PlanContent::None if is_no_bits(section.ty) => None,
         PlanContent::None => Some(0),
         PlanContent::Bytes(bytes) => Some(bytes.len()),
-        PlanContent::Pieces(_) => None,
+        PlanContent::Pieces(_) | PlanContent::Alias(_) => None,
         PlanContent::Relocs(range) => {
             let row = if section.ty == sht::REL { 16 } else { 24 };
             Some((range.end as usize).saturating_sub(range.start as usize) * row)
@@ -94,6 +94,18 @@ fn offsets(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let mut end = FILE_HEADER;
     for (index, section) in plan.sections.iter().enumerate() {
         if section.ty == sht::NULL {
+            continue;
+        }
+        if let PlanContent::Alias(target) = section.content {
+            let twin = plan.sections.get(target as usize);
+            let same = |twin: &PlanSection<'_>| {
+                (twin.offset, twin.size) == (section.offset, section.size)
+                    && (target as usize) < index
+            };
+            if !twin.is_some_and(same) {
+                let what = format!("it does not lie where section {target} does");
+                checker.report(Rule::LayoutOffsets, place(index, section), what);
+            }
             continue;
         }
         let aligned = section.offset.is_multiple_of(section.align.max(1));

@@ -182,7 +182,10 @@ fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         let size = patched.map_or(0, |patched| patched.size);
         let rows = plan.relocs.get(range.start as usize..range.end as usize);
         for (index, reloc) in (range.start..).zip(rows.unwrap_or(&[])) {
-            if reloc.symbol as usize >= plan.symbols.len() || reloc.offset >= size {
+            // Offsets in Mercury code count bytes of a form that no file holds.
+            let in_code = patched.is_some_and(|patched| patched.ty == sht::CUDA_CAPMERC);
+            let inside = reloc.offset < size || in_code;
+            if reloc.symbol as usize >= plan.symbols.len() || !inside {
                 let what = format!(
                     "offset {:#x} of {size:#x} bytes, symbol {}",
                     reloc.offset, reloc.symbol
@@ -222,6 +225,7 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         let what = format!("{kept} are kept and {created} created, {rows} rows are planned");
         checker.report(Rule::LayoutKept, "output relocations", what);
     }
+    let capmerc = module.is_capmerc();
     let mut copies = vec![0u32; module.sections.len()];
     for piece in &plan.pieces {
         copies[piece.section.index()] += 1;
@@ -235,6 +239,9 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
                 | SectionKind::Debug
                 | SectionKind::Other
         );
+        // Of objects with Mercury only the frames of linked functions stay in the SASS view.
+        let is_frames = capmerc && section.name == b".debug_frame";
+        let expected = expected && !is_frames;
         let has_bytes = !section.bytes().is_empty();
         if expected && has_bytes && module.is_section_linked(id) && copies != 1 {
             let place = checker.section(id);

@@ -2,12 +2,14 @@
 
 use super::Checker;
 use super::Rule;
+use crate::mercury::relocs::counterparts;
 use crate::module::Module;
 use crate::module::Phase;
 use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
 use crate::section::SectionContent;
 use crate::section::SectionInfo;
+use crate::section::SectionKind;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use crate::target::relocs::reloc_type;
@@ -39,6 +41,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         let fits = match reloc.plan {
             RelocPlan::Keep { ty, .. } => !(executable && unified(ty)),
             RelocPlan::Apply { ty, .. } => {
+                let like = counterparts(ty, is_mercury_code(module, reloc));
+                let ty = like.first().copied().unwrap_or(ty);
                 reloc_type(ty).is_some_and(|row| row.field.is_some())
                     && !(executable && unified(ty))
             }
@@ -78,8 +82,20 @@ fn matters(plan: RelocPlan) -> bool {
 /// Size in bytes of the section that a relocation patches.
 fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     match module.sections[reloc.section].info {
+        // Offsets in Mercury code count bytes of a form that no file holds.
+        SectionInfo::Section(patched) if is_mercury_code(module, reloc) => module.sections[patched]
+            .owner
+            .map(|owner| module.functions[owner].merc_size),
         SectionInfo::Section(patched) => Some(module.sections[patched].size()),
         _ => None,
+    }
+}
+
+/// Whether a relocation patches Mercury code, which `mercury-encode` fills.
+fn is_mercury_code(module: &Module<'_>, reloc: &Reloc) -> bool {
+    match module.sections[reloc.section].info {
+        SectionInfo::Section(patched) => module.sections[patched].kind == SectionKind::MercuryText,
+        _ => false,
     }
 }
 
@@ -133,7 +149,10 @@ pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
         return;
     }
     for ((id, reloc), patched) in module.relocs.iter().zip(patched) {
-        if matches!(reloc.plan, RelocPlan::Apply { .. } | RelocPlan::Clear) && !patched {
+        if matches!(reloc.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
+            && !patched
+            && !is_mercury_code(module, reloc)
+        {
             checker.report(Rule::Patched, id, "it has no patch");
         }
     }

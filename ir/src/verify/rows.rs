@@ -10,7 +10,9 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::symbol::stt;
 use crate::table::EntityId;
+use crate::target::section_types::is_info;
 use crate::target::section_types::is_no_bits;
+use crate::target::section_types::is_relocs;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -107,7 +109,7 @@ fn sections(checker: &mut Checker<'_, '_>) {
             let place = checker.section(id);
             checker.report(Rule::SectionContent, place, what);
         }
-        let is_relocs = matches!(section.ty, sht::REL | sht::RELA);
+        let is_relocs = is_relocs(section.ty);
         let linked = is_relocs || section.flags & shf::INFO_LINK != 0;
         let fits = match section.info {
             SectionInfo::None => !is_relocs,
@@ -140,6 +142,8 @@ fn content_form(ty: u32) -> Form {
         | sht::NOTE
         | sht::SYMTAB_SHNDX
         | sht::CUDA_INFO
+        | sht::CUDA_MERCURY_INFO
+        | sht::CUDA_MERCURY_RELA
         | sht::CUDA_CALLGRAPH
         | sht::CUDA_PROTOTYPE
         | sht::CUDA_COMPAT => Form::Decoded,
@@ -227,11 +231,7 @@ fn relocs(checker: &mut Checker<'_, '_>) {
     }
     // Each row is in the range of its section: a range that is no longer than its rows has no other.
     for ((id, section), rows) in module.sections.iter().zip(rows) {
-        let expected = if matches!(section.ty, sht::REL | sht::RELA) {
-            rows
-        } else {
-            0
-        };
+        let expected = if is_relocs(section.ty) { rows } else { 0 };
         if section.relocs.len() != rows || rows != expected {
             let what = format!("its range is {:?}, {rows} rows name it", section.relocs);
             let place = checker.section(id);
@@ -280,7 +280,7 @@ fn attributes(checker: &mut Checker<'_, '_>) {
         checker.report(Rule::AttributeRefs, format!("reference {next}"), what);
     }
     for ((id, section), rows) in module.sections.iter().zip(rows) {
-        let expected = if matches!(section.ty, sht::CUDA_INFO | sht::CUDA_COMPAT) {
+        let expected = if is_info(section.ty) || section.ty == sht::CUDA_COMPAT {
             rows
         } else {
             0

@@ -278,6 +278,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             }),
             dynamic_shared: r.maybe(|r| r.number()),
             header_kinds: r.below(8) as u8,
+            merc_size: r.below(2) as u64 * 0x130,
         });
     }
     let target = |r: &mut Random| match r.below(3) {
@@ -487,6 +488,7 @@ fn random_plan<'data>(
             1 => PlanContent::Bytes(bytes(r)),
             2 => PlanContent::Pieces(narrow(r.range(plan.pieces.len()))),
             3 => PlanContent::Relocs(narrow(r.range(plan.relocs.len()))),
+            6 => PlanContent::Alias(r.below(9) as u32),
             4 => PlanContent::SectionNames,
             5 => PlanContent::SymbolNames,
             _ => PlanContent::Symbols,

@@ -125,7 +125,9 @@ fn is_copied(section: &Section<'_>) -> bool {
         SectionKind::Local | SectionKind::Other => true,
         SectionKind::FunctionConstants(_)
         | SectionKind::KernelShared
-        | SectionKind::ModuleShared => false,
+        | SectionKind::ModuleShared
+        | SectionKind::MercuryTwin
+        | SectionKind::MercuryDebug => false,
         kind => section.owner.is_none() && kind.is_concatenated(),
     }
 }

@@ -19,6 +19,7 @@ use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::is_rela;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use hashbrown::HashMap;
@@ -104,6 +105,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         text: vec![None; module.link_symbols.len()],
         info_lists,
         relocs: HashMap::default(),
+        capmerc: module.is_capmerc(),
     };
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     // Relocatable output keeps the constants of each function where they are.
@@ -438,7 +440,7 @@ impl<'data> Replay<'_, 'data> {
                 SectionKind::ModuleShared => Content::ModuleShared,
                 _ => Content::Concatenated,
             };
-            self.named(section.name, header, content, true);
+            self.named(self.out.name_of(section), header, content, true);
             return true;
         };
         let taken = match section.kind {
@@ -481,7 +483,15 @@ impl<'data> Replay<'_, 'data> {
                 | SectionKind::CallGraph
                 | SectionKind::Prototypes
                 | SectionKind::RelAction
-                | SectionKind::Text => {}
+                | SectionKind::Text
+                | SectionKind::MercuryText
+                | SectionKind::MercurySymbols
+                | SectionKind::MercuryTwin
+                | SectionKind::MercuryDebug
+                | SectionKind::SassInfo
+                | SectionKind::SassFunctionInfo
+                | SectionKind::SassRelocs
+                | SectionKind::SassParameters => {}
                 _ => {
                     self.symbol_section(id);
                 }
@@ -523,13 +533,16 @@ impl<'data> Replay<'_, 'data> {
             };
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
-            let is_rela = section.ty == sht::RELA;
+            let is_rela = is_rela(section.ty);
             // Rows in a losing variable, and debug rows of copies that were not taken at their turn, never were.
             let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
                 function.is_some_and(|id| !self.module.functions[id].edges_count)
             };
-            let of_debug = self.module.sections[patched].kind == SectionKind::Debug;
+            let of_debug = matches!(
+                self.module.sections[patched].kind,
+                SectionKind::Debug | SectionKind::MercuryDebug
+            );
             let linked = self.module.is_section_linked(id);
             let stay = rows.iter().filter(|row| {
                 let in_loser = linked && row.plan == RelocPlan::Gone;
@@ -626,6 +639,8 @@ impl<'data> Replay<'_, 'data> {
         );
         if !relocatable {
             self.late_banks();
+        }
+        if !relocatable && !self.out.capmerc {
             let action = Header {
                 ty: sht::CUDA_RELOCINFO,
                 flags: 0,
@@ -688,12 +703,12 @@ pub(super) fn shared_output_of(
 pub(super) fn output_of(module: &Module<'_>, out: &Created<'_>, id: SectionId) -> Option<OutId> {
     let section = &module.sections[id];
     match section.owner {
-        None => out.by_name.get(section.name).copied(),
+        None => out.by_name.get(out.name_of(section)).copied(),
         Some(owner) => {
             let link = module.symbols[module.functions[owner].symbol].link?;
             match section.kind {
-                SectionKind::Text => out.text[link.index()],
-                _ => out.by_function.get(&(link, section.name)).copied(),
+                SectionKind::Text | SectionKind::MercuryText => out.text[link.index()],
+                _ => out.by_function.get(&(link, out.name_of(section))).copied(),
             }
         }
     }

@@ -26,7 +26,7 @@ pub trait PipelineSource {
 pub struct Embedded;
 
 /// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 2] = [
+const FILES: [(&str, &str, &str); 3] = [
     (
         "executable",
         "pipelines/executable.toml",
@@ -36,6 +36,11 @@ const FILES: [(&str, &str, &str); 2] = [
         "relocatable",
         "pipelines/relocatable.toml",
         include_str!("../../../pipelines/relocatable.toml"),
+    ),
+    (
+        "mercury",
+        "pipelines/mercury.toml",
+        include_str!("../../../pipelines/mercury.toml"),
     ),
 ];
 
@@ -52,6 +57,24 @@ const EXECUTABLE: [&str; 14] = [
     "report-call-graph",
     "plan-relocations",
     "layout-output",
+    "relocate",
+    "report-resources",
+    "emit",
+];
+
+/// The passes of `pipelines/mercury.toml`.
+const MERCURY: [&str; 14] = [
+    "classify",
+    "select-objects",
+    "symbol-resolve",
+    "callgraph-dce",
+    "merge-metadata",
+    "propagate-resources",
+    "place-memory",
+    "check-undefined",
+    "report-call-graph",
+    "plan-relocations",
+    "mercury-encode",
     "relocate",
     "report-resources",
     "emit",
@@ -89,9 +112,13 @@ impl PipelineSource for Embedded {
 impl Embedded {
     /// The pipeline that a link runs if none is asked for.
     pub fn standard(facts: Facts) -> &'static str {
-        match facts.holds("relocatable") {
-            Some(true) => "relocatable",
-            _ => "executable",
+        let holds = |fact| facts.holds(fact) == Some(true);
+        if holds("relocatable") {
+            "relocatable"
+        } else if holds("mercury") {
+            "mercury"
+        } else {
+            "executable"
         }
     }
 
@@ -105,10 +132,10 @@ impl Resolved {
     /// The pipeline that a link runs if none is asked for, resolved without parsing its file.
     pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
         let name = Embedded::standard(facts);
-        let passes = if name == "relocatable" {
-            RELOCATABLE.as_slice()
-        } else {
-            EXECUTABLE.as_slice()
+        let passes = match name {
+            "relocatable" => RELOCATABLE.as_slice(),
+            "mercury" => MERCURY.as_slice(),
+            _ => EXECUTABLE.as_slice(),
         };
         let pipeline = Pipeline {
             name: name.to_owned(),
@@ -129,15 +156,19 @@ mod tests {
     #[test]
     fn the_short_way_equals_the_file() {
         let registry = Registry::standard();
-        let passes = [EXECUTABLE.as_slice(), RELOCATABLE.as_slice()];
-        for (relocatable, passes) in [false, true].into_iter().zip(passes) {
+        for (target, relocatable, passes) in [
+            ("sm_90", false, EXECUTABLE.as_slice()),
+            ("sm_90", true, RELOCATABLE.as_slice()),
+            ("sm_100", false, MERCURY.as_slice()),
+            ("sm_100", true, RELOCATABLE.as_slice()),
+        ] {
             for debug in [false, true] {
                 let options = LinkOptions {
                     debug,
                     relocatable,
                     ..Default::default()
                 };
-                let facts = Facts::new(Target::parse("sm_100").unwrap(), &options);
+                let facts = Facts::new(Target::parse(target).unwrap(), &options);
                 let name = Embedded::standard(facts);
                 let parsed = Embedded.pipeline(name).unwrap().unwrap();
                 assert_eq!(parsed.name, name);

@@ -243,7 +243,7 @@ impl Summaries {
         reached
             || module
                 .link_function(link)
-                .and_then(|function| module.functions[function].views.sass.info)
+                .and_then(|function| module.functions[function].views.merged_info())
                 .is_some_and(|section| {
                     module.attributes[module.sections[section].attributes]
                         .iter()
@@ -397,7 +397,7 @@ fn own_records(
     node: &mut Summary,
     summaries: &mut Summaries,
 ) -> bool {
-    let Some(section) = module.functions[function].views.sass.info else {
+    let Some(section) = module.functions[function].views.merged_info() else {
         return false;
     };
     let mut mma = false;

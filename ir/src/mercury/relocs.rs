@@ -1,0 +1,73 @@
+//! Relocation types of the Mercury view, by what the SASS view has in the same places (`mercury.md`
+//! section 5: found on 4000 rows). No tool prints names of theirs.
+
+/// Mercury types in code, each with the SASS types in the same place. The first decides what becomes of
+/// a row.
+const IN_CODE: [(u32, &[u32]); 9] = [
+    (0x10002, &[0x4b, 0x72]),
+    (0x10003, &[0x37, 0x73]),
+    (0x10004, &[0x3b, 0x42]),
+    (0x10005, &[0x38, 0x70, 0x3e]),
+    (0x10006, &[0x39, 0x71, 0x3f]),
+    // The address of an instruction of the function itself: addends count bytes of the view's own code.
+    (0x10028, &[0x38]),
+    (0x10029, &[0x39]),
+    (0x1003e, &[0x70, 0x3e]),
+    (0x1003f, &[0x71, 0x3f]),
+];
+
+/// Mercury types in data and debug sections.
+const IN_DATA: [(u32, &[u32]); 8] = [
+    (0x10001, &[0x04]),
+    (0x10002, &[0x02, 0x66]),
+    (0x10003, &[0x01]),
+    (0x10008, &[0x01]),
+    (0x1000e, &[0x49]),
+    (0x1000f, &[0x23]),
+    (0x10032, &[0x66]),
+    (0x1003d, &[0x02]),
+];
+
+/// Whether a type belongs to the Mercury view.
+pub fn is_mercury(ty: u32) -> bool {
+    ty >= 0x10000
+}
+
+/// The SASS types that stand in the place of a Mercury type; empty if it is not known.
+pub fn counterparts(ty: u32, in_code: bool) -> &'static [u32] {
+    let table: &[(u32, &'static [u32])] = if in_code { &IN_CODE } else { &IN_DATA };
+    table
+        .iter()
+        .find(|(known, _)| *known == ty)
+        .map_or(&[], |(_, sass)| sass)
+}
+
+/// The type that an executable has in the place of a UNIFIED one.
+pub fn plain(ty: u32) -> Option<u32> {
+    match ty {
+        0x1003e => Some(0x10005),
+        0x1003f => Some(0x10006),
+        0x10032 => Some(0x10002),
+        _ => None,
+    }
+}
+
+/// Whether a type gives the address of an instruction of the function that holds it, with an addend
+/// that counts in its own view.
+pub fn is_return_address(ty: u32) -> bool {
+    matches!(ty, 0x10028 | 0x10029)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_tell_equal_types_apart() {
+        assert_eq!(counterparts(0x10002, true), [0x4b, 0x72]);
+        assert_eq!(counterparts(0x10002, false), [0x02, 0x66]);
+        assert_eq!(plain(0x10032), Some(0x10002));
+        assert!(counterparts(0x10007, true).is_empty());
+        assert!(is_mercury(0x10001) && !is_mercury(0x73));
+    }
+}

@@ -1,0 +1,43 @@
+//! What has to be known of SASS instructions of sm_100 and later: whether nvlink would schedule a kernel
+//! anew (`mercury.md` section 4).
+
+/// A SASS instruction: 128 bits, little-endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction(pub u128);
+
+impl Instruction {
+    /// The instructions of some code; a rest of less than 16 bytes is left out.
+    pub fn all(code: &[u8]) -> impl Iterator<Item = Instruction> {
+        code.chunks_exact(16).map(|bytes| {
+            let mut word = [0; 16];
+            word.copy_from_slice(bytes);
+            Instruction(u128::from_le_bytes(word))
+        })
+    }
+
+    /// The operation, bits 0 to 11 with the form of the operands.
+    pub fn operation(self) -> u16 {
+        (self.0 & 0xfff) as u16
+    }
+
+    /// Whether it calls a function: `CALL` in all forms.
+    pub fn is_call(self) -> bool {
+        matches!(self.operation() & 0x1ff, 0x143 | 0x144)
+    }
+
+    /// Whether sm_100 and sm_103 differ in it, as far as known: double precision arithmetic (`DADD`, `DMUL`,
+    /// `DFMA`, `DSETP`, `DMMA`) and `IMMA`.
+    pub fn is_own_to_target(self) -> bool {
+        matches!(self.operation() & 0x1ff, 0x28..=0x2b | 0x37 | 0x3f)
+    }
+
+    /// The write barrier of the control bits, 7 for none.
+    pub fn write_barrier(self) -> u8 {
+        (self.0 >> 110 & 7) as u8
+    }
+
+    /// Whether it is `LDC R1, c[0][…]`, which loads the stack pointer.
+    pub fn loads_stack_pointer(self) -> bool {
+        self.operation() == 0xb82 && self.0 >> 16 & 0xff == 1
+    }
+}

@@ -1,0 +1,138 @@
+//! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
+//! exactly (`docs/MERCURY.md`).
+
+use cuweld_ir::Module;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::capmerc::Capmerc;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+
+use super::IndexU32;
+use super::located;
+use crate::diagnostic::Diagnostic;
+use crate::pass::PassCx;
+
+/// The kind of a section in a link of such objects; `None` if both views share it.
+///
+/// Relocations and attributes of the Mercury view take the place of those of the SASS view, which are
+/// derived from the result.
+pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
+    let of_function = section.flags & shf::INFO_LINK != 0;
+    if section.flags & shf::MERCURY == 0 {
+        return match section.ty {
+            sht::CUDA_INFO if of_function => Some(SectionKind::SassFunctionInfo),
+            sht::CUDA_INFO => Some(SectionKind::SassInfo),
+            sht::REL | sht::RELA => Some(SectionKind::SassRelocs),
+            sht::CUDA_CONSTANT0 if of_function => Some(SectionKind::SassParameters),
+            _ => None,
+        };
+    }
+    Some(match section.ty {
+        sht::CUDA_CAPMERC => SectionKind::MercuryText,
+        sht::CUDA_MERCURY_SYMTAB => SectionKind::MercurySymbols,
+        sht::CUDA_MERCURY_RELA => SectionKind::Relocs,
+        sht::CUDA_MERCURY_INFO if of_function => SectionKind::FunctionInfo,
+        sht::CUDA_MERCURY_INFO => SectionKind::Info,
+        sht::CUDA_MERCURY_CONSTANT_USER | sht::CUDA_GLOBAL_INIT => SectionKind::MercuryTwin,
+        sht::PROGBITS if view_name(section).starts_with(b".debug_") => SectionKind::MercuryDebug,
+        _ => SectionKind::Other,
+    })
+}
+
+/// Reports what cannot be linked exactly; says whether there is anything.
+pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+    let mut findings = Vec::new();
+    let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
+        let mut finding = Diagnostic::fatal(format!("cuweld: unsupported: {what}")).at(object, 0);
+        if let Some(section) = section {
+            finding = finding.note(located(module, section));
+        }
+        findings.push(finding);
+    };
+    if module.options.relocatable {
+        refused("relocatable output for sm_100 and up", None, 0);
+    }
+    if module.options.debug {
+        refused(
+            "-g for sm_100 and up, which needs NVIDIA's code generator",
+            None,
+            0,
+        );
+    }
+    if module.options.reserve_null_pointer {
+        refused("--reserve-null-pointer for sm_100 and up", None, 0);
+    }
+    for (id, object) in module.objects.iter() {
+        if object.state == ObjectState::Linker {
+            continue;
+        }
+        let name = object.display();
+        if object.e_flags & 3 != 2 {
+            let what = format!("'{name}' holds no Mercury, or nothing else");
+            refused(&what, None, id.index_u32());
+        } else if object.sm() != module.target.sm {
+            let what = format!(
+                "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
+                object.sm()
+            );
+            refused(&what, None, id.index_u32());
+        }
+        for symbol in &module.symbols[object.symbols] {
+            if stt::is_header(symbol.ty) {
+                let what = "textures, samplers and surfaces for sm_100 and up";
+                refused(what, None, id.index_u32());
+            }
+        }
+    }
+    if !module.is_capmerc() {
+        for finding in findings {
+            cx.diagnostics.emit(finding);
+        }
+        return true;
+    }
+    for (id, section) in module.sections.iter() {
+        let is_mercury = section.flags & shf::MERCURY != 0;
+        let what = match section.kind {
+            SectionKind::Other if section.ty == sht::CUDA_SHARED_RESERVED => {
+                "variables in reserved shared memory for sm_100 and up"
+            }
+            SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
+            SectionKind::ConstantBank(bank) if bank != 3 => {
+                "constant banks but 3 for sm_100 and up"
+            }
+            SectionKind::FunctionConstants(_) => "constants of functions for sm_100 and up",
+            SectionKind::Debug | SectionKind::MercuryDebug
+                if view_name(section) != b".debug_frame" =>
+            {
+                "debug information for sm_100 and up"
+            }
+            SectionKind::MercuryText if section.owner.is_none() => "Mercury that no function has",
+            SectionKind::Unified => "unified tables for sm_100 and up",
+            _ => continue,
+        };
+        refused(what, Some(id), section.object.index_u32());
+    }
+    for function in module.functions.values() {
+        let (text, object) = (function.views.sass.text, function.object.index_u32());
+        let Some(merc) = function.views.merc else {
+            refused("a function without Mercury", Some(text), object);
+            continue;
+        };
+        let size = module.sections[text].size();
+        let parsed = Capmerc::parse(module.sections[merc.text].bytes());
+        if let Err(error) = parsed.and_then(|capmerc| capmerc.covers(size)) {
+            let what = format!("Mercury of another form: {error}");
+            refused(&what, Some(merc.text), object);
+        }
+    }
+    let any = !findings.is_empty();
+    for finding in findings {
+        cx.diagnostics.emit(finding);
+    }
+    any
+}

@@ -1,0 +1,387 @@
+//! `mercury-encode`: the output file of a link for sm_100 and later is decided.
+//!
+//! nvlink merges the Mercury view of the objects as it merges any objects, then derives the SASS view from
+//! the result and writes both. So does this pass: it lays out the Mercury view, then renames constant
+//! banks, adds the parameters of kernels, and makes of every section that differs between the views a
+//! second one, behind all others (`mercury.md` section 5).
+//!
+//! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are refused
+//! (section 4, `detector`).
+//!
+//! Links of objects without Mercury are laid out as for any target.
+
+mod code;
+mod detector;
+mod fast_path;
+mod frames;
+mod info;
+mod names;
+mod rows;
+mod segments;
+mod symbols;
+
+use cuweld_ir::Arena;
+use cuweld_ir::ElfPlan;
+use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::CONSTANT_USER;
+use cuweld_ir::mercury::PREFIX;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanPiece;
+use cuweld_ir::plan::PlanSection;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+
+use crate::analysis::Preserved;
+use crate::classify::IndexU32;
+use crate::classify::located;
+use crate::diagnostic::Diagnostic;
+use crate::layout_output::lay_out;
+use crate::layout_output::record;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `mercury-encode` pass.
+pub struct MercuryEncode;
+
+impl Pass for MercuryEncode {
+    fn name(&self) -> &'static str {
+        "mercury-encode"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide the output file of objects with Mercury: their Mercury view, and the SASS view derived from it"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Planned
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::LaidOut)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut plan = lay_out(module, cx)?;
+        if module.is_capmerc() {
+            plan = match Encode::new(module, cx.arena, plan).run() {
+                Ok(plan) => plan,
+                Err(refusals) => {
+                    for refusal in refusals {
+                        cx.diagnostics.emit(refusal.diagnostic(module));
+                    }
+                    return Err(PassError::Diagnosed);
+                }
+            };
+        }
+        record(module, plan, cx);
+        Ok(Changed::Yes)
+    }
+}
+
+/// Why the SASS view cannot be derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal {
+    what: String,
+    section: Option<SectionId>,
+}
+
+impl Refusal {
+    fn new(what: impl Into<String>, section: impl Into<Option<SectionId>>) -> Self {
+        Refusal {
+            what: what.into(),
+            section: section.into(),
+        }
+    }
+
+    fn diagnostic(self, module: &Module<'_>) -> Diagnostic {
+        let diagnostic = Diagnostic::fatal(format!("cuweld: unsupported: {}", self.what));
+        match self.section {
+            Some(section) => diagnostic
+                .note(located(module, section))
+                .at(module.sections[section].object.index_u32(), 0),
+            None => diagnostic,
+        }
+    }
+}
+
+/// What a section of the Mercury view becomes beside that of the SASS view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Second {
+    /// Nothing: both views share it.
+    None,
+    /// A section with the same bytes, of this type.
+    Alias(u32),
+    /// `.nv.merc.debug_*`.
+    Debug,
+    /// `.nv.merc.nv.info`.
+    Info,
+    /// `.nv.merc.nv.info.F`.
+    FunctionInfo,
+    /// `.nv.merc.rela*`.
+    Relocs,
+}
+
+fn second_of(section: &PlanSection<'_>) -> Second {
+    match section.ty {
+        sht::RELA => Second::Relocs,
+        sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => Second::FunctionInfo,
+        sht::CUDA_INFO => Second::Info,
+        sht::PROGBITS if section.name == CONSTANT_USER => {
+            Second::Alias(sht::CUDA_MERCURY_CONSTANT_USER)
+        }
+        sht::PROGBITS if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
+        sht::PROGBITS if section.name.starts_with(b".debug_") => Second::Debug,
+        _ => Second::None,
+    }
+}
+
+/// The work on one file.
+struct Encode<'m, 'data> {
+    module: &'m Module<'data>,
+    arena: &'data Arena,
+    /// The Mercury view at first, the whole file in the end.
+    plan: ElfPlan<'data>,
+    /// How many sections the Mercury view has.
+    view: usize,
+    /// The function whose code each section of the view holds.
+    functions: Vec<Option<FunctionId>>,
+    /// For each section of the view, the index of what stands for it in the Mercury view of the file.
+    twin: Vec<Option<u32>>,
+    /// Index of `.nv.merc.symtab`.
+    mercury_symbols: u32,
+    /// Kernels with the index of their parameters' section.
+    parameters: Vec<(FunctionId, u32)>,
+    refusals: Vec<Refusal>,
+}
+
+impl<'m, 'data> Encode<'m, 'data> {
+    fn new(module: &'m Module<'data>, arena: &'data Arena, plan: ElfPlan<'data>) -> Self {
+        let view = plan.sections.len();
+        let functions = plan
+            .sections
+            .iter()
+            .map(|section| {
+                let PlanContent::Pieces(range) = &section.content else {
+                    return None;
+                };
+                let piece = plan.pieces.get(range.start as usize)?;
+                let input = &module.sections[piece.section];
+                input.owner.filter(|_| input.kind == SectionKind::Text)
+            })
+            .collect();
+        Encode {
+            module,
+            arena,
+            plan,
+            view,
+            functions,
+            twin: vec![None; view],
+            mercury_symbols: 0,
+            parameters: Vec::new(),
+            refusals: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
+        self.number();
+        self.detect();
+        // The lists of the view are needed as they are until their clones are made.
+        let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
+        self.parameter_sections();
+        self.code_sections();
+        self.clones(&view);
+        let gap = self.rename();
+        self.sass_infos();
+        self.fast_path();
+        self.module_shared();
+        self.rows();
+        self.compact_pieces();
+        self.symbol_tables(&view);
+        if !self.refusals.is_empty() {
+            return Err(self.refusals);
+        }
+        segments::place(&mut self.plan, gap);
+        Ok(self.plan)
+    }
+
+    /// Decides the indices of the sections that are added: parameters of kernels, code, the clones in the
+    /// order of their originals, symbols.
+    fn number(&mut self) {
+        let mut next = self.view as u32;
+        for function in self.functions.iter().flatten() {
+            let symbol = self.module.functions[*function].symbol;
+            if self.module.symbols[symbol].is_entry() {
+                self.parameters.push((*function, next));
+                next += 1;
+            }
+        }
+        for (index, function) in self.functions.iter().enumerate() {
+            if function.is_some() {
+                self.twin[index] = Some(next);
+                next += 1;
+            }
+        }
+        for index in 0..self.view {
+            if second_of(&self.plan.sections[index]) != Second::None {
+                self.twin[index] = Some(next);
+                next += 1;
+            }
+        }
+        self.mercury_symbols = next;
+    }
+
+    fn twin_of(&self, index: u32) -> u32 {
+        let twin = self.twin.get(index as usize).copied().flatten();
+        twin.unwrap_or(index)
+    }
+
+    fn joined(&self, prefix: &[u8], name: &[u8]) -> &'data [u8] {
+        self.arena.bytes(&[prefix, name].concat())
+    }
+
+    /// `.nv.constant0.K`, which the Mercury view does not have.
+    fn parameter_sections(&mut self) {
+        let mut of_kernel = vec![None; self.module.functions.len()];
+        for (id, section) in self.module.sections.iter() {
+            if let (SectionKind::SassParameters, Some(owner)) = (section.kind, section.owner) {
+                of_kernel[owner.index()] = Some(id);
+            }
+        }
+        let texts: Vec<(usize, FunctionId)> = self
+            .functions
+            .iter()
+            .enumerate()
+            .filter_map(|(index, function)| Some((index, (*function)?)))
+            .collect();
+        for (text, function) in texts {
+            let symbol = self.module.functions[function].symbol;
+            if !self.module.symbols[symbol].is_entry() {
+                continue;
+            }
+            let Some(id) = of_kernel[function.index()] else {
+                let text = self.module.functions[function].views.sass.text;
+                let refusal = Refusal::new("a kernel without a section of parameters", text);
+                self.refusals.push(refusal);
+                continue;
+            };
+            let input = &self.module.sections[id];
+            let start = self.plan.pieces.len() as u32;
+            self.plan.pieces.push(PlanPiece {
+                offset: 0,
+                section: id,
+            });
+            self.plan.sections.push(PlanSection {
+                name: input.name,
+                name_offset: 0,
+                ty: sht::PROGBITS,
+                flags: input.flags,
+                offset: 0,
+                size: input.size(),
+                link: 0,
+                info: text as u32,
+                align: input.align,
+                entsize: 0,
+                content: PlanContent::Pieces(start..start + 1),
+            });
+        }
+    }
+
+    /// The clones, in the order of their originals.
+    fn clones(&mut self, view: &[PlanSection<'data>]) {
+        for (index, section) in view.iter().enumerate() {
+            let second = second_of(section);
+            if second == Second::None {
+                continue;
+            }
+            let linked = self.mercury_symbols;
+            let mut row = PlanSection {
+                name: self.joined(PREFIX, section.name),
+                flags: shf::MERCURY | section.flags & (shf::ALLOC | shf::WRITE | shf::INFO_LINK),
+                link: 0,
+                info: 0,
+                ..section.clone()
+            };
+            match second {
+                Second::Alias(ty) => {
+                    row.ty = ty;
+                    row.content = PlanContent::Alias(index as u32);
+                }
+                Second::Debug => self.debug(&mut row, section.name),
+                Second::Info | Second::FunctionInfo => {
+                    row.ty = sht::CUDA_MERCURY_INFO;
+                    row.link = linked;
+                    if second == Second::FunctionInfo {
+                        row.info = self.twin_of(section.info);
+                    }
+                }
+                Second::Relocs => {
+                    row.ty = sht::CUDA_MERCURY_RELA;
+                    row.link = linked;
+                    row.info = self.twin_of(section.info);
+                }
+                Second::None => {}
+            }
+            self.plan.sections.push(row);
+        }
+    }
+
+    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view.
+    fn module_shared(&mut self) {
+        for section in &mut self.plan.sections[..self.view] {
+            if section.name == b".nv_debug.shared" {
+                section.size = section.size.max(self.module.reserved_shared_size());
+            }
+        }
+    }
+
+    /// Leaves out pieces of sections that have contents of their own now.
+    fn compact_pieces(&mut self) {
+        let pieces = std::mem::take(&mut self.plan.pieces);
+        for section in &mut self.plan.sections {
+            if let PlanContent::Pieces(range) = &mut section.content {
+                let start = self.plan.pieces.len() as u32;
+                let own = pieces.get(range.start as usize..range.end as usize);
+                self.plan.pieces.extend_from_slice(own.unwrap_or(&[]));
+                *range = start..self.plan.pieces.len() as u32;
+            }
+        }
+    }
+
+    /// The contributions of all objects to a debug section of the Mercury view.
+    fn debug(&mut self, row: &mut PlanSection<'data>, name: &[u8]) {
+        let start = self.plan.pieces.len() as u32;
+        row.size = 0;
+        for (_, object) in self.module.included_objects() {
+            for id in object.sections.iter() {
+                let input = &self.module.sections[id];
+                let (SectionKind::MercuryDebug, Some(place)) = (input.kind, input.place) else {
+                    continue;
+                };
+                if cuweld_ir::mercury::view_name(input) != name || input.size() == 0 {
+                    continue;
+                }
+                row.size = row.size.max(place.saturating_add(input.size()));
+                self.plan.pieces.push(PlanPiece {
+                    offset: place,
+                    section: id,
+                });
+            }
+        }
+        row.content = PlanContent::Pieces(start..self.plan.pieces.len() as u32);
+    }
+}

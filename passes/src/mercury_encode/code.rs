@@ -1,0 +1,155 @@
+//! `.nv.capmerc.text.F`: copied, with the few words that a link changes (`mercury.md` section 6).
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::capmerc::Capmerc;
+use cuweld_ir::mercury::capmerc::Form;
+use cuweld_ir::mercury::capmerc::INSTRUCTION;
+use cuweld_ir::mercury::capmerc::Item;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanSection;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use super::Encode;
+use super::Refusal;
+
+/// Offset in bytes of the word of a record that holds an immediate value or an offset.
+const IMMEDIATE: usize = 0x1c;
+
+/// The section of relocations of each function's code in both views.
+struct CodeRelocs {
+    mercury: Vec<Option<SectionId>>,
+    sass: Vec<Option<SectionId>>,
+}
+
+impl<'data> Encode<'_, 'data> {
+    /// The sections with the Mercury code, in the order of the SASS.
+    pub(super) fn code_sections(&mut self) {
+        let relocs = self.code_relocs();
+        for index in 0..self.view {
+            let Some(function) = self.functions[index] else {
+                continue;
+            };
+            let Some(merc) = self.module.functions[function].views.merc else {
+                continue;
+            };
+            let input = &self.module.sections[merc.text];
+            let mut bytes = input.bytes().to_vec();
+            if let Some(word) = bytes.get_mut(..4) {
+                word.copy_from_slice(&(index as u32).to_le_bytes());
+            }
+            if let Err(refusal) = self.fill(&mut bytes, function, merc.text, &relocs) {
+                self.refusals.push(refusal);
+            }
+            self.plan.sections.push(PlanSection {
+                name: input.name,
+                name_offset: 0,
+                ty: sht::CUDA_CAPMERC,
+                flags: shf::MERCURY,
+                offset: 0,
+                size: bytes.len() as u64,
+                link: self.mercury_symbols,
+                info: self.plan.sections[index].info & 0x00ff_ffff,
+                align: input.align,
+                entsize: 0,
+                content: PlanContent::Bytes(self.arena.bytes(&bytes)),
+            });
+        }
+    }
+
+    fn code_relocs(&self) -> CodeRelocs {
+        let mut found = CodeRelocs {
+            mercury: vec![None; self.module.functions.len()],
+            sass: vec![None; self.module.functions.len()],
+        };
+        for (id, section) in self.module.sections.iter() {
+            let (Some(owner), SectionInfo::Section(patched)) = (section.owner, section.info) else {
+                continue;
+            };
+            match (section.kind, self.module.sections[patched].kind) {
+                (SectionKind::Relocs, SectionKind::MercuryText) => {
+                    found.mercury[owner.index()] = Some(id);
+                }
+                (SectionKind::SassRelocs, SectionKind::Text) => {
+                    found.sass[owner.index()] = Some(id);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Whether a row of the Mercury view has no counterpart: reserved shared memory, whose addresses are
+    /// in the SASS already.
+    pub(super) fn is_alone(&self, reloc: &Reloc) -> bool {
+        let symbol = reloc.target.symbol();
+        symbol.is_some_and(|symbol| {
+            toolkit::is_reserved_shared_symbol(self.module.symbols[symbol].name)
+        })
+    }
+
+    /// Fills the records at which relocations are applied. The rows of both views stand for each other in
+    /// order, and a SASS instruction leads to the item that stands for it.
+    fn fill(
+        &self,
+        bytes: &mut [u8],
+        function: FunctionId,
+        merc: SectionId,
+        relocs: &CodeRelocs,
+    ) -> Result<(), Refusal> {
+        let rows = |section: Option<SectionId>| {
+            let range = section.map(|id| self.module.sections[id].relocs);
+            range.map_or(&[][..], |range| &self.module.relocs[range])
+        };
+        let mercury = rows(relocs.mercury[function.index()]);
+        let sass = rows(relocs.sass[function.index()]);
+        let mercury: Vec<&Reloc> = mercury.iter().filter(|row| !self.is_alone(row)).collect();
+        if mercury.len() != sass.len() {
+            let what = "relocations of the two views that do not stand for each other";
+            return Err(Refusal::new(what, merc));
+        }
+        if !mercury
+            .iter()
+            .any(|row| matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear))
+        {
+            return Ok(());
+        }
+        let capmerc = Capmerc::parse(self.module.sections[merc].bytes())
+            .map_err(|error| Refusal::new(format!("Mercury of another form: {error}"), merc))?;
+        let items: Vec<Item<'_>> = capmerc.items().collect();
+        for (mercury, sass) in mercury.iter().zip(sass) {
+            let RelocPlan::Apply { value, .. } = mercury.plan else {
+                if mercury.plan == RelocPlan::Clear {
+                    return Err(Refusal::new("a cleared site in Mercury code", merc));
+                }
+                continue;
+            };
+            let instruction = sass.offset / INSTRUCTION;
+            let after = items.partition_point(|item| item.instruction <= instruction);
+            let Some(item) = after.checked_sub(1).and_then(|index| items.get(index)) else {
+                return Err(Refusal::new("a relocation outside of Mercury code", merc));
+            };
+            match item.form {
+                Form::Plain => {}
+                Form::Record(record) if record.len() == 32 => {
+                    let at = item.at + IMMEDIATE;
+                    if let Some(word) = bytes.get_mut(at..at + 4) {
+                        word.copy_from_slice(&(value as u32).to_le_bytes());
+                    }
+                }
+                Form::Record(_) | Form::Run(_) => {
+                    let what = "an applied relocation of a Mercury record without a value";
+                    return Err(Refusal::new(what, merc));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Relocation rows of the SASS view, beside those of the Mercury view.
+
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::relocs::counterparts;
+use cuweld_ir::mercury::relocs::is_return_address;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanReloc;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use super::Encode;
+use super::Refusal;
+
+impl Encode<'_, '_> {
+    /// Gives the relocation sections of the SASS view their rows, and those of the Mercury view the rows
+    /// that were laid out. The rows of both stand for each other in order.
+    pub(super) fn rows(&mut self) {
+        let module = self.module;
+        let mut kept = self.kept_rows(module);
+        let frames = self.plan.sections[..self.view]
+            .iter()
+            .position(|section| section.name == b".debug_frame");
+        if let Some(frames) = frames {
+            let mut rows = self.frames(frames).unwrap_or_else(|refusal| {
+                self.refusals.push(refusal);
+                Vec::new()
+            });
+            rows.reverse();
+            let holder = self.plan.sections[..self.view]
+                .iter()
+                .position(|section| section.ty == sht::RELA && section.info as usize == frames);
+            if let Some(holder) = holder {
+                kept[holder] = rows;
+            }
+        }
+        let mercury = std::mem::take(&mut self.plan.relocs);
+        let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
+        for (index, kept) in kept.iter().enumerate() {
+            let section = &self.plan.sections[index];
+            let PlanContent::Relocs(range) = section.content.clone() else {
+                continue;
+            };
+            let in_code = self.functions.get(section.info as usize).copied().flatten();
+            let twins = mercury.get(range.start as usize..range.end as usize);
+            let twins: Vec<&PlanReloc> = twins
+                .unwrap_or(&[])
+                .iter()
+                .filter(|row| !self.is_reserved(row.symbol))
+                .collect();
+            let fits = twins.len() == kept.len()
+                && twins.iter().zip(kept).all(|(twin, (row, _))| {
+                    let RelocPlan::Keep { addend, .. } = row.plan else {
+                        return false;
+                    };
+                    counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
+                        && (twin.addend == addend || is_return_address(twin.ty))
+                });
+            if !fits {
+                let name = String::from_utf8_lossy(section.name);
+                let what = format!("relocations of {name} in two views that differ");
+                self.refusals.push(Refusal::new(what, None));
+                continue;
+            }
+            let start = rows.len() as u32;
+            for (twin, (row, base)) in twins.iter().zip(kept) {
+                let RelocPlan::Keep { ty, addend, .. } = row.plan else {
+                    continue;
+                };
+                rows.push(PlanReloc {
+                    offset: row.offset.wrapping_add(*base),
+                    ty,
+                    symbol: twin.symbol,
+                    addend,
+                });
+            }
+            let section = &mut self.plan.sections[index];
+            section.size = (rows.len() as u64 - u64::from(start)) * section.entsize;
+            section.content = PlanContent::Relocs(start..rows.len() as u32);
+        }
+        let moved = rows.len() as u32;
+        rows.extend(mercury);
+        for section in &mut self.plan.sections[self.view..] {
+            if let PlanContent::Relocs(range) = &mut section.content {
+                *range = range.start + moved..range.end + moved;
+            }
+        }
+        self.plan.relocs = rows;
+    }
+
+    fn is_reserved(&self, symbol: u32) -> bool {
+        let name = self.plan.symbols.get(symbol as usize);
+        let name = name.and_then(|row| self.plan.symbol_names.get(row.name_offset as usize..));
+        let name = name.and_then(|rest| rest.split(|byte| *byte == 0).next());
+        name.is_some_and(toolkit::is_reserved_shared_symbol)
+    }
+
+    /// The rows of the SASS view that are kept, by the section of the view that holds them, with the
+    /// offset of the contribution that they patch; in the order of the output.
+    fn kept_rows<'a>(&self, module: &'a Module<'_>) -> Vec<Vec<(&'a Reloc, u64)>> {
+        let mut place = vec![None; module.sections.len()];
+        for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
+            if let PlanContent::Pieces(range) = &section.content {
+                for piece in range.start as usize..range.end as usize {
+                    if let Some(piece) = self.plan.pieces.get(piece) {
+                        place[piece.section.index()] = Some((index as u32, piece.offset));
+                    }
+                }
+            }
+        }
+        let mut of_target = vec![None; self.view];
+        for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
+            if section.ty == sht::RELA
+                && let Some(slot) = of_target.get_mut(section.info as usize)
+            {
+                *slot = Some(index);
+            }
+        }
+        let mut kept: Vec<Vec<(&'a Reloc, u64)>> = vec![Vec::new(); self.view];
+        for (_, object) in module.included_objects() {
+            for id in object.sections.iter() {
+                let section = &module.sections[id];
+                let (SectionKind::SassRelocs, SectionInfo::Section(patched)) =
+                    (section.kind, section.info)
+                else {
+                    continue;
+                };
+                let Some((target, base)) = place[patched.index()] else {
+                    continue;
+                };
+                let Some(holder) = of_target[target as usize] else {
+                    continue;
+                };
+                let rows = module.relocs[section.relocs].iter();
+                kept[holder].extend(
+                    rows.filter(|row| matches!(row.plan, RelocPlan::Keep { .. }))
+                        .map(|row| (row, base)),
+                );
+            }
+        }
+        for rows in &mut kept {
+            rows.reverse();
+        }
+        kept
+    }
+}

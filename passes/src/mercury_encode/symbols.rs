@@ -1,0 +1,149 @@
+//! Symbol tables of both views (`mercury.md` section 5).
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::elf::encode::append_symbol;
+use cuweld_ir::mercury::CONSTANT_USER;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanSection;
+use cuweld_ir::plan::PlanSymbol;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use super::Encode;
+
+impl<'data> Encode<'_, 'data> {
+    /// Output symbol index of the SECTION symbol of a kernel's parameters: behind all others.
+    pub(super) fn parameter_symbol(&self, function: FunctionId) -> u32 {
+        let place = self
+            .parameters
+            .iter()
+            .position(|(known, _)| *known == function);
+        place.map_or(0, |place| (self.plan.symbols.len() + place) as u32)
+    }
+
+    /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view: constant
+    /// banks under their SASS names, and the parameters of kernels.
+    pub(super) fn symbol_tables(&mut self, view: &[PlanSection<'data>]) {
+        let mut rows = Vec::with_capacity(self.plan.symbols.len() * 24);
+        for index in 0..self.plan.symbols.len() {
+            let symbol = &mut self.plan.symbols[index];
+            let start = symbol.name_offset as usize;
+            let name = self.plan.symbol_names.get(start..).unwrap_or(&[]);
+            let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
+            let is_reserved = toolkit::is_reserved_shared_symbol(name);
+            if is_reserved {
+                symbol.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
+            }
+            let symbol = *symbol;
+            let mut twin = PlanSymbol {
+                shndx: self.twin_of(symbol.shndx.into()) as u16,
+                ..symbol
+            };
+            let section = view.get(usize::from(symbol.shndx));
+            match symbol.info & 15 {
+                stt::FUNC => {
+                    if let Some(function) = self.function_at(symbol.shndx) {
+                        twin.size = self.module.functions[function].merc_size;
+                    }
+                }
+                stt::OBJECT => {
+                    twin.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
+                    // An undefined variable is one of global memory.
+                    twin.other |= match symbol.shndx {
+                        0 => sto::GLOBAL,
+                        _ => section.map_or(0, space_of),
+                    };
+                }
+                _ if is_reserved => twin.value = 0,
+                _ => {}
+            }
+            append_symbol(&mut rows, &twin);
+        }
+        let table = view
+            .iter()
+            .position(|section| section.content == PlanContent::Symbols);
+        let first_global = table.map_or(0, |table| view[table].info);
+        self.renamed_symbols(view);
+        self.parameter_symbols();
+        if let Some(table) = table {
+            let section = &mut self.plan.sections[table];
+            section.size = self.plan.symbols.len() as u64 * 24;
+            // Local symbols stand at the end.
+            if !self.parameters.is_empty() {
+                section.info = self.plan.symbols.len() as u32;
+            }
+        }
+        let name: &'static [u8] = b".nv.merc.symtab";
+        let name_offset = self.plan.section_names.len() as u32;
+        self.plan.section_names.extend_from_slice(name);
+        self.plan.section_names.push(0);
+        self.plan.sections.push(PlanSection {
+            name,
+            name_offset,
+            ty: sht::CUDA_MERCURY_SYMTAB,
+            flags: shf::MERCURY,
+            offset: 0,
+            size: rows.len() as u64,
+            link: 2,
+            info: first_global,
+            align: 8,
+            entsize: 24,
+            content: PlanContent::Bytes(self.arena.bytes(&rows)),
+        });
+        for section in &mut self.plan.sections {
+            match section.content {
+                PlanContent::SectionNames => section.size = self.plan.section_names.len() as u64,
+                PlanContent::SymbolNames => section.size = self.plan.symbol_names.len() as u64,
+                _ => {}
+            }
+        }
+    }
+
+    fn function_at(&self, section: u16) -> Option<FunctionId> {
+        self.functions.get(usize::from(section)).copied().flatten()
+    }
+
+    /// SECTION symbols of constant banks take the names of the SASS view.
+    fn renamed_symbols(&mut self, view: &[PlanSection<'data>]) {
+        for (index, section) in view.iter().enumerate() {
+            if section.name != CONSTANT_USER {
+                continue;
+            }
+            let name = self.plan.sections[index].name;
+            let offset = self.append_symbol_name(name);
+            for symbol in &mut self.plan.symbols {
+                if symbol.info == stt::SECTION && usize::from(symbol.shndx) == index {
+                    symbol.name_offset = offset;
+                }
+            }
+        }
+    }
+
+    fn parameter_symbols(&mut self) {
+        for (_, section) in self.parameters.clone() {
+            let name = self.plan.sections[section as usize].name;
+            let name_offset = self.append_symbol_name(name);
+            self.plan.symbols.push(PlanSymbol {
+                name_offset,
+                info: stt::SECTION,
+                other: 0,
+                shndx: section as u16,
+                value: 0,
+                size: 0,
+            });
+        }
+    }
+}
+
+/// The bits of `st_other` that say in which memory a variable lies, which the SASS view of an executable
+/// does not have.
+fn space_of(section: &PlanSection<'_>) -> u8 {
+    match section.name {
+        b".nv.global" | b".nv.global.init" => sto::GLOBAL,
+        name if name == CONSTANT_USER => sto::CONSTANT,
+        _ => 0,
+    }
+}
