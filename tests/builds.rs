@@ -1,6 +1,6 @@
-//! Real builds: nvcc and CMake with a shadow toolkit (`cuweld toolkit`) and with NVIDIA's own, and the programs that come of it.
+//! Real builds: nvcc, CMake and clang with a shadow toolkit (`cuweld toolkit`) and with NVIDIA's own, and the programs that come of it.
 //!
-//! Without the oracle (`eval "$(tests/tools/oracle)"`) or CMake the builds that need it are left out.
+//! Without the oracle (`eval "$(tests/tools/oracle)"`) CMake or clang's tools (Debian: clang-tools-19) the builds that need them are left out.
 
 mod harness;
 
@@ -198,6 +198,47 @@ fn cmake_builds_with_separable_compilation() -> Result {
             .arg(setting("CMAKE_CUDA_FLAGS", build.library_path())))?;
         run(build.command(&cmake).args(["--build", "build"]))
     })
+}
+
+/// A cubin on the command line and one in an archive, which clang's wrapper takes apart.
+#[test]
+fn clang_nvlink_wrapper_links() -> Result {
+    let Some(build) = Build::new()? else {
+        return Ok(());
+    };
+    let Some(wrapper) = on_path("clang-nvlink-wrapper") else {
+        writeln!(
+            std::io::stdout(),
+            "builds: there is no clang-nvlink-wrapper"
+        )?;
+        return Ok(());
+    };
+    let nvcc = || build.command(&build.real.join("bin/nvcc"));
+    for name in ["k", "g"] {
+        let (source, object) = (format!("{name}.cu"), format!("{name}.cubin"));
+        run(nvcc().args(["-rdc=true", "-cubin", "-arch=sm_90", &source, "-o", &object]))?;
+    }
+    run(build
+        .command(Path::new("ar"))
+        .args(["rcs", "libfn.a", "g.cubin"]))?;
+    let mut outputs = Vec::new();
+    for toolkit in [&build.real, &build.shadow] {
+        run(build
+            .command(&wrapper)
+            .arg(format!("--cuda-path={}", toolkit.display()))
+            .args(["--arch=sm_90", "k.cubin", "-L.", "-lfn", "-o", "out.cubin"]))?;
+        outputs.push(std::fs::read(build.folder().join("out.cubin"))?);
+    }
+    assert!(outputs[0] == outputs[1], "the outputs differ");
+    Ok(())
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(std::iter::once(PathBuf::from("/usr/lib/llvm-19/bin")))
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
 }
 
 /// CMake on `PATH`, or where `tests/tools/oracle` installs it.

@@ -56,6 +56,12 @@ enum Command {
     },
     /// Make a CUDA toolkit that links with cuweld, for nvcc, CMake and clang.
     Toolkit(ToolkitArgs),
+    /// Print the nvlink-compatible command line's manual page, or its completion for bash.
+    Document {
+        /// Which one.
+        #[arg(value_parser = ["man", "bash"])]
+        kind: String,
+    },
     /// List the passes, or describe one; print pipelines.
     Passes(PassesArgs),
 }
@@ -108,6 +114,14 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
         Command::Nvlink { arguments } => {
             let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
             super::nvlink::run(&words, &|_| None, stdout, stderr)
+        }
+        Command::Document { kind } => {
+            let text = match kind.as_str() {
+                "man" => super::nvlink::documents::man_page(),
+                _ => super::nvlink::documents::bash_completion(),
+            };
+            stdout.write_all(text.as_bytes())?;
+            Ok(0)
         }
         Command::Toolkit(args) => super::toolkit::run(&args, stdout, stderr),
         Command::Passes(args) => run_passes(&args, stdout, stderr),

@@ -11,6 +11,7 @@
 pub mod args;
 pub mod check;
 pub mod command_line;
+pub mod documents;
 pub mod environment;
 pub mod error;
 mod help;
