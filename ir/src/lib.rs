@@ -52,6 +52,7 @@ pub use object::Object;
 pub use object::ObjectState;
 pub use placement::BankPiece;
 pub use placement::HeaderSlot;
+pub use placement::PoolPart;
 pub use placement::SharedFrame;
 pub use plan::ElfPlan;
 pub use reloc::Patch;

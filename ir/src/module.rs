@@ -13,6 +13,7 @@ use crate::object::Object;
 use crate::object::ObjectState;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
+use crate::placement::PoolPart;
 use crate::plan::ElfPlan;
 use crate::reloc::Patch;
 use crate::reloc::Reloc;
@@ -184,6 +185,8 @@ pub struct Module<'data> {
     pub bank_pieces: Vec<BankPiece>,
     /// Slots of texture, sampler and surface headers, by offset; made by `place-memory`.
     pub header_slots: Vec<HeaderSlot>,
+    /// Constants that several kernels share, sorted by bank and offset; made by `constant-bank-dedup`.
+    pub pool_parts: Vec<PoolPart>,
     /// Output attribute lists; made by `merge-metadata`, added to by `propagate-resources`.
     pub merged_info: Vec<MergedInfo>,
     /// Output records of `.nv.compat`, in order; made by `merge-metadata`.
@@ -220,6 +223,20 @@ impl<'data> Module<'data> {
         } else {
             self.target.reserved_shared_size()
         }
+    }
+
+    /// The parts of a bank's pool in order of offset; none if the bank has no pool.
+    pub fn pool(&self, bank: u8) -> &[PoolPart] {
+        let start = self.pool_parts.partition_point(|part| part.bank < bank);
+        let end = self.pool_parts.partition_point(|part| part.bank <= bank);
+        self.pool_parts.get(start..end).unwrap_or(&[])
+    }
+
+    /// Size in bytes of a bank's pool, 0 if it has none.
+    pub fn pool_size(&self, bank: u8) -> u64 {
+        self.pool(bank)
+            .last()
+            .map_or(0, |part| part.offset.saturating_add(part.size))
     }
 
     /// The references of an attribute.

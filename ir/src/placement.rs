@@ -43,3 +43,19 @@ pub struct BankPiece {
     /// Alignment in bytes of the kernel's bank once this piece is in it; its size is a multiple.
     pub align: u64,
 }
+
+/// A compiler constant in a pool that takes the place of a bank's pieces: each kernel that has pieces of
+/// the bank has the whole pool instead (`merge.md` section 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolPart {
+    /// The bank number.
+    pub bank: u8,
+    /// The input section that holds the bytes.
+    pub section: SectionId,
+    /// Offset in bytes in that section.
+    pub start: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Offset in bytes in the pool.
+    pub offset: u64,
+}

@@ -20,7 +20,7 @@ pub struct Fake {
 
 /// Name, required and established phase of the passes of the standard pipeline, and two more: one
 /// that changes nothing, one that fails.
-const FAKES: [(&str, Phase, Option<Phase>); 14] = [
+const FAKES: [(&str, Phase, Option<Phase>); 15] = [
     ("classify", Phase::Lowered, Some(Phase::Classified)),
     ("select-objects", Phase::Classified, Some(Phase::Selected)),
     ("symbol-resolve", Phase::Selected, Some(Phase::Resolved)),
@@ -28,6 +28,7 @@ const FAKES: [(&str, Phase, Option<Phase>); 14] = [
     ("merge-metadata", Phase::Live, Some(Phase::Merged)),
     ("propagate-resources", Phase::Merged, None),
     ("place-memory", Phase::Merged, Some(Phase::Placed)),
+    ("constant-bank-dedup", Phase::Placed, None),
     ("plan-relocations", Phase::Placed, Some(Phase::Planned)),
     ("layout-output", Phase::Planned, Some(Phase::LaidOut)),
     ("relocate", Phase::LaidOut, Some(Phase::Relocated)),
@@ -61,8 +62,8 @@ impl Fake {
             }};
         }
         plain!("classify" "select-objects" "symbol-resolve" "callgraph-dce" "merge-metadata"
-            "propagate-resources" "place-memory" "plan-relocations" "layout-output" "relocate" "emit"
-            "nothing" "fail" "wrong-phase")
+            "propagate-resources" "place-memory" "constant-bank-dedup" "plan-relocations" "layout-output" "relocate"
+            "emit" "nothing" "fail" "wrong-phase")
     }
 }
 

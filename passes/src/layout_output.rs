@@ -6,6 +6,7 @@
 //! sorts them into file order, numbers sections and symbols and lays out the file (`merge.md`
 //! sections 2 to 5, 7, 10).
 
+mod bank_pool;
 mod constant_merge;
 mod contents;
 mod creation;

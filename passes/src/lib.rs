@@ -10,6 +10,7 @@
 pub mod analysis;
 pub mod callgraph_dce;
 pub mod classify;
+pub mod constant_bank_dedup;
 pub mod demangle;
 pub mod diagnostic;
 pub mod emit;
@@ -36,6 +37,7 @@ pub mod select_objects;
 mod suggest;
 pub mod symbol_resolve;
 mod undefined;
+mod value_tables;
 
 pub use analysis::Analyses;
 pub use diagnostic::Diagnostic;

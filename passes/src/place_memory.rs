@@ -8,7 +8,7 @@
 //! - Textures, samplers and surfaces get slots in constant bank 0 (`headers`).
 //! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
 
-mod banks;
+pub(crate) mod banks;
 pub(crate) mod headers;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
@@ -68,7 +68,7 @@ impl Pass for PlaceMemory {
         if module.options.relocatable {
             banks::place_by_function(module);
         } else {
-            banks::place(module, cx.analyses.call_graph(module), &mut errors);
+            banks::place(module, cx.analyses.call_graph(module));
             headers::place(module, cx.analyses.call_graph(module));
         }
         concatenate(module, cx);

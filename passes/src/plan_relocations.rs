@@ -57,6 +57,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use frames::FramePlaces;
+use crate::place_memory::banks::bank_beyond_limit;
 
 /// The `plan-relocations` pass.
 pub struct PlanRelocations;
@@ -87,6 +88,13 @@ impl Pass for PlanRelocations {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        if let Some(kernel) = bank_beyond_limit(module) {
+            let name = String::from_utf8_lossy(module.function_name(kernel)).into_owned();
+            cx.diagnostics.emit(Diagnostic::fatal(format!(
+                "cuweld: unsupported: function '{name}' needs a constant bank beyond 64 KiB"
+            )));
+            return Err(PassError::Diagnosed);
+        }
         let ids: Vec<RelocId> = module.relocs.ids().collect();
         let facts = Facts::new(module);
         let (mut kept, mut applied, mut dropped) = (0, 0, 0);

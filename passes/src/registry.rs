@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 
 use crate::callgraph_dce::CallgraphDce;
 use crate::classify::Classify;
+use crate::constant_bank_dedup;
+use crate::constant_bank_dedup::ConstantBankDedup;
 use crate::emit::Emit;
 use crate::layout_output::LayoutOutput;
 use crate::mercury_encode::MercuryEncode;
@@ -184,6 +186,11 @@ fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(PlaceMemory),
         include_str!("place_memory.rs"),
+    ));
+    registry.register(PassInfo::with_options(
+        constant_bank_dedup::OPTIONS,
+        |options| Box::new(ConstantBankDedup { options }),
+        include_str!("constant_bank_dedup.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(CheckUndefined),

@@ -181,7 +181,16 @@ impl Needs {
             }
         }
         for piece in &module.bank_pieces {
-            let size = module.bank_size(piece);
+            let symbol = module.functions[piece.kernel].symbol;
+            let pool = if module.symbols[symbol].is_entry() {
+                module.pool_size(piece.bank)
+            } else {
+                0
+            };
+            let size = match pool {
+                0 => module.bank_size(piece),
+                size => size,
+            };
             grow(&mut needs.banks[piece.kernel.index()], piece.bank, size);
         }
         for (id, _) in module.sections.iter() {

@@ -188,8 +188,8 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         match word {
             // Headings that only help the eye.
             "sections" | "symbols" | "functions" | "calls" | "prototypes" | "link-symbols"
-            | "bank-pieces" | "header-slots" | "merged" | "patches" | "output-sections"
-            | "pieces" | "output-symbols" | "output-relocs" | "segments" => {}
+            | "bank-pieces" | "pool-parts" | "header-slots" | "merged" | "patches"
+            | "output-sections" | "pieces" | "output-symbols" | "output-relocs" | "segments" => {}
             "object" => return self.object_block(),
             "unowned" => self.start_block(None),
             "option" => self.option()?,

@@ -10,6 +10,7 @@ use crate::link_symbol::LinkSymbol;
 use crate::link_symbol::Liveness;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
+use crate::placement::PoolPart;
 use crate::reloc::Patch;
 use crate::table::EntityId;
 
@@ -18,6 +19,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn link_row(&mut self, word: &str) -> Parsed<bool> {
         match word {
             "bank-piece" => self.bank_piece()?,
+            "pool-part" => self.pool_part()?,
             "header-slot" => self.header_slot()?,
             "merged-info" => {
                 let function = if self.cursor.eat_word("none") {
@@ -117,6 +119,28 @@ impl Parser<'_, '_, '_> {
             size,
             align,
         });
+        Ok(())
+    }
+
+    fn pool_part(&mut self) -> Parsed<()> {
+        let section = self.entity()?;
+        let mut part = PoolPart {
+            bank: 0,
+            section,
+            start: 0,
+            size: 0,
+            offset: 0,
+        };
+        while let Some((position, key)) = self.cursor.field()? {
+            match key {
+                "bank" => part.bank = self.narrow_value()?,
+                "start" => part.start = self.number_value()?,
+                "size" => part.size = self.number_value()?,
+                "offset" => part.offset = self.number_value()?,
+                _ => return Err(unknown(position, key, "bank, start, size, offset")),
+            }
+        }
+        self.module.pool_parts.push(part);
         Ok(())
     }
 

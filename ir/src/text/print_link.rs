@@ -11,6 +11,7 @@ impl Printer<'_, '_> {
     pub(super) fn link(&mut self) {
         self.group("\nlink-symbols\n", Self::link_symbols);
         self.group("\nbank-pieces\n", Self::bank_pieces);
+        self.group("\npool-parts\n", Self::pool_parts);
         self.group("\nheader-slots\n", Self::header_slots);
         self.group("\nmerged\n", Self::merged);
         self.group("\npatches\n", Self::patches);
@@ -76,6 +77,18 @@ impl Printer<'_, '_> {
                 row.size,
                 row.align
             );
+        }
+    }
+
+    fn pool_parts(&mut self) {
+        for row in &self.module.pool_parts {
+            if !self.shows_section(row.section) {
+                continue;
+            }
+            self.out.push_str("  pool-part ");
+            self.put_section(row.section);
+            put!(self.out, " bank={} start={:#x}", row.bank, row.start);
+            put!(self.out, " size={:#x} offset={:#x}\n", row.size, row.offset);
         }
     }
 

@@ -402,6 +402,13 @@ fn sample(arena: &Arena) -> Module<'_> {
         size: 16,
         align: 8,
     });
+    module.pool_parts.push(PoolPart {
+        bank: 2,
+        section: s(10),
+        start: 8,
+        size: 4,
+        offset: 16,
+    });
     module.header_slots.push(HeaderSlot {
         symbol: LinkSymbolId::new(1),
         offset: 0x210,

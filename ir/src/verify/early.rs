@@ -120,6 +120,9 @@ fn not_placed(checker: &mut Checker<'_, '_>) {
             "there are slots of headers",
         );
     }
+    if !module.pool_parts.is_empty() {
+        checker.report(Rule::EarlyPlaced, "pool part 0", "there are pools of banks");
+    }
     if !module.bank_pieces.is_empty() {
         checker.report(
             Rule::EarlyPlaced,

@@ -192,6 +192,11 @@ fn link_rows(checker: &mut Checker<'_, '_>) {
             row.id(piece.section);
         });
     }
+    for (index, part) in module.pool_parts.iter().enumerate() {
+        row!(checker, format_args!("pool part {index}"), |row| {
+            row.id(part.section);
+        });
+    }
     for (index, slot) in module.header_slots.iter().enumerate() {
         row!(checker, format_args!("header slot {index}"), |row| {
             row.id(slot.symbol);

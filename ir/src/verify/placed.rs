@@ -13,6 +13,7 @@ use crate::table::EntityId;
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     sections(checker);
     bank_pieces(checker);
+    pool_parts(checker);
     values(checker);
     shared_frames(checker);
 }
@@ -93,8 +94,36 @@ fn bank_pieces(checker: &mut Checker<'_, '_>) {
     }
 }
 
+/// Parts of a pool are constants of their bank, in order of offset.
+fn pool_parts(checker: &mut Checker<'_, '_>) {
+    let module = checker.module;
+    let (mut ends, mut bank) = ([0u64; 256], 0);
+    for (index, part) in module.pool_parts.iter().enumerate() {
+        let section = &module.sections[part.section];
+        let end = &mut ends[usize::from(part.bank)];
+        let what = if section.kind != SectionKind::FunctionConstants(part.bank)
+            || part.start.saturating_add(part.size) > section.size()
+        {
+            "its section holds no such constants of this bank"
+        } else if part.offset < *end || part.bank < bank {
+            "it lies before the end of the part before it"
+        } else {
+            ""
+        };
+        *end = part.offset.saturating_add(part.size);
+        bank = part.bank;
+        if !what.is_empty() {
+            checker.report(Rule::BankPiece, format!("pool part {index}"), what);
+        }
+    }
+}
+
 fn values(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
+    let mut pool_sizes = [0u64; 256];
+    for part in &module.pool_parts {
+        pool_sizes[usize::from(part.bank)] = part.offset.saturating_add(part.size);
+    }
     for (id, link) in module.link_symbols.iter() {
         let Some(definition) = link.definition else {
             continue;
@@ -117,6 +146,12 @@ fn values(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::ValueSet, place, "it is defined and has no value");
             continue;
         };
+        if let Some(SectionKind::FunctionConstants(bank)) = kind
+            && symbol.is_compiler_constant()
+            && value.saturating_add(symbol.size) <= pool_sizes[usize::from(bank)]
+        {
+            continue;
+        }
         let base = match section.and_then(|section| section.place) {
             Some(place) if !symbol.is_function() => place,
             _ => 0,

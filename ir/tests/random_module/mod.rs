@@ -379,6 +379,13 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
         size: r.number(),
         align: r.number(),
     });
+    module.pool_parts = r.list(rows, |r| PoolPart {
+        bank: r.number() as u8,
+        section: r.id(n.sections),
+        start: r.number(),
+        size: r.number(),
+        offset: r.number(),
+    });
     module.header_slots = r.list(rows, |r| HeaderSlot {
         symbol: r.id(n.link_symbols),
         offset: r.number(),

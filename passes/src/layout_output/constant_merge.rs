@@ -15,6 +15,9 @@ use cuweld_ir::elf::layout::align_up;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::value_tables::has_table;
+use crate::value_tables::is_empty_value;
+
 /// The bank whose sections are merged; others are not (measured: 1, 4, 5 and 6).
 const BANK: u8 = 3;
 
@@ -49,8 +52,8 @@ impl ConstantMerge {
                 if !module.is_section_linked(id) || bytes.is_empty() {
                     continue;
                 }
-                let looked_up = is_looked_up(bytes.len(), section.align);
-                let zero = bytes.len() <= 8 && bytes.iter().all(|byte| *byte == 0);
+                let looked_up = has_table(bytes.len() as u64, section.align);
+                let zero = is_empty_value(bytes);
                 if looked_up
                     && !zero
                     && let Some(first) = known.get(&(section.align, *bytes))
@@ -92,13 +95,4 @@ fn is_active(module: &Module<'_>) -> bool {
         && (options.host_kernels_external.is_some()
             || named(&options.kernels_used)
             || named(&options.variables_used))
-}
-
-/// The sizes in bytes for which nvlink has a table.
-fn is_looked_up(size: usize, align: u64) -> bool {
-    match size {
-        4 | 8 => align == size as u64,
-        12 | 16 | 20 | 24 | 32 | 48 | 64 => true,
-        _ => false,
-    }
 }

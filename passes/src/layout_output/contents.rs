@@ -10,6 +10,7 @@ use cuweld_ir::table::EntityId;
 
 use super::Content;
 use super::Created;
+use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
 use super::creation::output_of;
 use crate::place_memory::headers::SLOT_SIZE;
@@ -40,6 +41,10 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 let Some(function) = module.link_function(link) else {
                     continue;
                 };
+                if has_pool(module, function, bank) {
+                    out.sections[index].size = module.pool_size(bank);
+                    continue;
+                }
                 for piece in &own_constants[function.index()] {
                     if piece.bank == bank {
                         let section = &mut out.sections[index];

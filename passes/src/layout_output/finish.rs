@@ -44,6 +44,8 @@ use super::Created;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
+use super::bank_pool::has_pool;
+use super::bank_pool::pool_bytes;
 use super::creation::MODULE_SHARED;
 use super::creation::output_of;
 use super::creation::shared_output_of;
@@ -68,6 +70,8 @@ struct Finish<'m, 'data> {
     symbol_index: Vec<u32>,
     /// Output symbol index of each created section's SECTION symbol.
     section_symbol: Vec<u32>,
+    /// Pools of constants by bank, made at first need.
+    pools: Vec<(u8, &'data [u8])>,
     plan: ElfPlan<'data>,
 }
 
@@ -89,6 +93,7 @@ pub(super) fn plan<'data>(
         section_symbol: vec![0; sections.len()],
         sections,
         out,
+        pools: Vec::new(),
         plan: ElfPlan {
             e_type: if module.options.relocatable {
                 ET_REL
@@ -399,6 +404,12 @@ impl<'data> Finish<'_, 'data> {
             Content::RelAction => PlanContent::Bytes(&toolkit::REL_ACTION),
             Content::Relocs(_) => self.relocs(id),
             Content::HeaderRelocs(_, link) => self.header_relocs(link),
+            Content::Constants(link, bank) => match self.module.link_function(link) {
+                Some(function) if has_pool(self.module, function, bank) => {
+                    PlanContent::Bytes(self.pool(bank))
+                }
+                _ => self.pieces(id),
+            },
             _ => self.pieces(id),
         };
         let section = &self.sections[id];
@@ -420,6 +431,15 @@ impl<'data> Finish<'_, 'data> {
             entsize: section.entsize,
             content,
         });
+    }
+
+    fn pool(&mut self, bank: u8) -> &'data [u8] {
+        if let Some((_, bytes)) = self.pools.iter().find(|(known, _)| *known == bank) {
+            return bytes;
+        }
+        let bytes = self.arena.bytes(&pool_bytes(self.module, bank));
+        self.pools.push((bank, bytes));
+        bytes
     }
 
     fn text_index(&self, link: LinkSymbolId) -> u32 {

@@ -45,7 +45,7 @@ const FILES: [(&str, &str, &str); 3] = [
 ];
 
 /// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
-const EXECUTABLE: [&str; 14] = [
+const EXECUTABLE: [&str; 15] = [
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -53,6 +53,7 @@ const EXECUTABLE: [&str; 14] = [
     "merge-metadata",
     "propagate-resources",
     "place-memory",
+    "constant-bank-dedup",
     "check-undefined",
     "report-call-graph",
     "plan-relocations",

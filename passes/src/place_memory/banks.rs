@@ -9,6 +9,8 @@
 //! A copy that replaces another takes over the place of its section, with its own constants or none.
 //! Parameter banks have rules of their own.
 //!
+//! Banks may come out too large here: `constant-bank-dedup` makes them fit.
+//!
 //! Bound: for every section of a device function, the kernels that reach it.
 
 use cuweld_ir::BankPiece;
@@ -29,7 +31,6 @@ use crate::analysis::CallGraph;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::analysis::reachers;
-use crate::diagnostic::Diagnostic;
 
 /// The constants of one function in one bank.
 struct Constants {
@@ -82,7 +83,7 @@ impl Constants {
 }
 
 /// Places the constants of functions.
-pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
+pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
     let functions = functions_in_creation_order(module);
     let kernels: Vec<(LinkSymbolId, FunctionId)> = kernels(module, &functions).collect();
     let mut is_kernel = vec![false; module.functions.len()];
@@ -120,7 +121,6 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             .map(|index| &device[index])
             .collect();
         place_bank(module, graph, &kernels, &device, &mut banks);
-        report_overflow(module, bank, &kernels, &banks, errors);
     }
 }
 
@@ -300,22 +300,10 @@ fn place_bank(
     }
 }
 
-fn report_overflow(
-    module: &Module<'_>,
-    bank: u8,
-    kernels: &[(LinkSymbolId, FunctionId)],
-    banks: &[Bank],
-    errors: &mut Vec<Diagnostic>,
-) {
-    for ((link, _), Bank { size, .. }) in kernels.iter().zip(banks) {
-        if *size > CONSTANT_BANK_LIMIT {
-            let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
-            errors.push(
-                Diagnostic::fatal(
-                    "cuweld: unsupported: constants that only fit if equal values are merged",
-                )
-                .note(format!("bank {bank} of kernel '{name}' needs {size:#x} bytes of {CONSTANT_BANK_LIMIT:#x}")),
-            );
-        }
-    }
+/// A function with pieces of a bank beyond what a bank can hold, if no pool takes their place.
+pub(crate) fn bank_beyond_limit(module: &Module<'_>) -> Option<FunctionId> {
+    let beyond = module.bank_pieces.iter().find(|piece| {
+        module.bank_size(piece) > CONSTANT_BANK_LIMIT && module.pool(piece.bank).is_empty()
+    });
+    beyond.map(|piece| piece.kernel)
 }
