@@ -56,8 +56,8 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use frames::FramePlaces;
 use crate::place_memory::banks::bank_beyond_limit;
+use frames::FramePlaces;
 
 /// The `plan-relocations` pass.
 pub struct PlanRelocations;
