@@ -1,6 +1,8 @@
 //! Runs a pipeline over a module, with the instruments that were asked for.
 
 use std::io;
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
 
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
@@ -9,14 +11,18 @@ use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Diagnostics;
+use cuweld_passes::analysis::call_graph_dot;
 use cuweld_passes::instrument::Dump;
 use cuweld_passes::instrument::Instrument;
+use cuweld_passes::instrument::InstrumentError;
+use cuweld_passes::instrument::PassStatistics;
 use cuweld_passes::instrument::Timing;
 use cuweld_passes::instrument::VerifyEach;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunError;
 use cuweld_passes::manager::RunOptions;
 use cuweld_passes::manager::StepSelector;
+use cuweld_passes::manager::optional_steps;
 use cuweld_passes::pass::PassError;
 use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::Facts;
@@ -27,14 +33,21 @@ use cuweld_passes::pipeline::Source;
 use cuweld_passes::pipeline::resolve;
 use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
-use cuweld_passes::registry::Registry;
 
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
+use crate::extend::Extensions;
+use crate::watch::ChromeTrace;
+use crate::watch::ExecOnChange;
+use crate::watch::cpu_time;
+use crate::watch::peak_memory;
+use crate::watch::unified_diff;
 
 /// How a pipeline runs and what is shown of it.
 #[derive(Clone, Debug, Default)]
 pub struct Controls {
+    /// Passes from outside.
+    pub extensions: Extensions,
     /// Do as nvlink even where it loses code.
     pub strict: bool,
     /// A pipeline: the name of a predefined one, or a file.
@@ -57,12 +70,70 @@ pub struct Controls {
     pub start_after: Option<String>,
     /// Last pass to run.
     pub stop_after: Option<String>,
+    /// Passes to leave out.
+    pub skip: Vec<String>,
+    /// How many of the optional passes to run; `None` for all.
+    pub bisect_limit: Option<usize>,
+    /// A shell command to run after every pass that changed the module.
+    pub exec_on_change: Option<String>,
+    /// Dump after passes that changed the module.
+    pub dump_changed: Option<DumpChanged>,
+    /// Dump only rows with these names; all if there are none.
+    pub dump_filter: Vec<String>,
+    /// What dumps are.
+    pub dump_format: DumpFormat,
+    /// Report what passes counted.
+    pub statistics: Option<StatisticsForm>,
+    /// File for a trace in Chrome's format.
+    pub chrome_trace: Option<String>,
+    /// File for a reproducer; after an internal error there is one in any case.
+    pub repro: Option<String>,
+}
+
+/// What is dumped of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DumpChanged {
+    /// The whole module.
+    Module,
+    /// A unified diff against the dump before.
+    Diff,
+}
+
+/// What dumps are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DumpFormat {
+    /// The text form.
+    #[default]
+    Lir,
+    /// The rows of the text form as JSON.
+    Json,
+    /// The call graph, for Graphviz.
+    Dot,
+}
+
+impl DumpFormat {
+    fn extension(self) -> &'static str {
+        match self {
+            DumpFormat::Lir => "lir",
+            DumpFormat::Json => "json",
+            DumpFormat::Dot => "dot",
+        }
+    }
+}
+
+/// How counts are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatisticsForm {
+    /// A table to read.
+    Table,
+    /// A list of steps.
+    Json,
 }
 
 impl Controls {
     /// The pipeline that was asked for, for a module that has this phase at its start.
     pub fn manager(&self, facts: Facts, start: Phase) -> Result<PassManager, Diagnostic> {
-        let registry = Registry::standard();
+        let registry = self.extensions.registry()?;
         let parsed = match (&self.passes, &self.pipeline) {
             (Some(text), _) => {
                 let source = Source {
@@ -87,7 +158,7 @@ impl Controls {
 }
 
 /// A predefined pipeline, or one in a file.
-fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
+pub(crate) fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
     if let Some(source) = PipelineSource::find(&Embedded, name) {
         return Ok(source);
     }
@@ -100,7 +171,7 @@ fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
     })
 }
 
-fn refused(error: PipelineError) -> Diagnostic {
+pub(crate) fn refused(error: PipelineError) -> Diagnostic {
     Diagnostic {
         notes: error.render().lines().map(str::to_owned).collect(),
         ..Diagnostic::fatal(format!("cuweld: {error}"))
@@ -117,40 +188,43 @@ pub fn run_pipeline<'data>(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
     let mut diagnostics = Diagnostics::default();
-    let step = |name: &Option<String>| -> Option<StepSelector> { name.as_deref()?.parse().ok() };
+    let step = |name: &String| -> Option<StepSelector> { name.parse().ok() };
     let run = RunOptions {
-        start_after: step(&controls.start_after),
-        stop_after: step(&controls.stop_after),
-        skip: Vec::new(),
+        start_after: controls.start_after.as_ref().and_then(step),
+        stop_after: controls.stop_after.as_ref().and_then(step),
+        skip: controls.skip.iter().filter_map(step).collect(),
+        optional_limit: controls.bisect_limit,
     };
-    let mut timing = controls.time_passes.then(Timing::new);
     let mut sink = DumpTo::new(controls.dump_dir.clone());
+    let mut timing = controls
+        .time_passes
+        .then(|| Timing::new().with_cpu(cpu_time));
+    let mut statistics = controls.statistics.map(|_| PassStatistics::new());
+    let mut trace = controls.chrome_trace.as_ref().map(|_| ChromeTrace::new());
     let result = {
+        let mut dump = dump(controls, &mut sink);
+        let mut verify_each = controls.verify_each.then(|| VerifyEach::new(findings));
+        let mut exec = controls.exec_on_change.as_deref().map(ExecOnChange::new);
         let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
-        let mut dump;
-        if !controls.dump_before.is_empty() || !controls.dump_after.is_empty() {
-            dump = Dump::new(
-                |module: &Module<'_>| text::print(module, controls.dump_bytes),
-                &mut sink,
-            );
-            for name in &controls.dump_before {
-                dump.before.add(name);
-            }
-            for name in &controls.dump_after {
-                dump.after.add(name);
-            }
-            instruments.push(&mut dump);
-        }
-        let mut verify_each;
-        if controls.verify_each {
-            verify_each = VerifyEach::new(findings);
-            instruments.push(&mut verify_each);
-        }
-        if let Some(timing) = &mut timing {
-            instruments.push(timing);
-        }
-        manager.run(module, arena, &mut diagnostics, &run, &mut instruments)
+        // The last is closest to the passes.
+        instruments.extend(dump.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(verify_each.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(exec.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(statistics.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(trace.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(timing.as_mut().map(|it| it as &mut dyn Instrument));
+        let run = || manager.run(module, arena, &mut diagnostics, &run, &mut instruments);
+        // What a panic leaves behind is only looked at for messages: no output is written.
+        catch_unwind(AssertUnwindSafe(run))
     };
+    let result = result.unwrap_or_else(|_| {
+        let error = PassError::Internal("a pass panicked".to_owned());
+        Err(RunError::Pass {
+            pass: "?",
+            step: 0,
+            error,
+        })
+    });
     for diagnostic in diagnostics.list() {
         reporter.report(diagnostic)?;
     }
@@ -160,13 +234,98 @@ pub fn run_pipeline<'data>(
             error: PassError::Diagnosed,
             ..
         }) => {}
-        Err(error) => reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?,
+        Err(error) => {
+            reporter.internal_error |= is_internal(&error);
+            reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?;
+        }
     }
     reporter.text(sink.text())?;
+    if let Some(limit) = controls.bisect_limit {
+        reporter.text(&bisect_lines(manager, limit))?;
+    }
+    match (statistics, controls.statistics) {
+        (Some(counts), Some(StatisticsForm::Json)) => reporter.text(&counts.json())?,
+        (Some(counts), _) => reporter.text(&counts.report())?,
+        (None, _) => {}
+    }
     if let Some(timing) = timing {
         reporter.text(&timing.report())?;
+        if let Some(bytes) = peak_memory() {
+            reporter.text(&format!("peak memory: {} KiB\n", bytes >> 10))?;
+        }
+    }
+    if let (Some(trace), Some(file)) = (trace, &controls.chrome_trace)
+        && let Err(error) = std::fs::write(file, trace.json())
+    {
+        reporter.report(&Diagnostic::fatal(format!(
+            "cannot write '{file}': {error}"
+        )))?;
     }
     Ok(())
+}
+
+/// Whether an error is our fault.
+fn is_internal(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Pass {
+            error: PassError::Internal(_),
+            ..
+        } | RunError::Instrument {
+            error: InstrumentError::Broken(_),
+            ..
+        }
+    )
+}
+
+/// The dumps that were asked for, if any were.
+fn dump<'a>(controls: &'a Controls, sink: &'a mut DumpTo) -> Option<Dump<'a>> {
+    let none = controls.dump_before.is_empty() && controls.dump_after.is_empty();
+    if none && controls.dump_changed.is_none() {
+        return None;
+    }
+    let printer = |module: &Module<'_>| {
+        let text = || match controls.dump_filter.as_slice() {
+            [] => text::print(module, controls.dump_bytes),
+            names => {
+                let names = names.to_vec();
+                text::print_filtered(module, &text::Filter { names })
+            }
+        };
+        match controls.dump_format {
+            DumpFormat::Lir => text(),
+            DumpFormat::Json => text::rows_as_json(&text()),
+            DumpFormat::Dot => call_graph_dot(module, &controls.dump_filter),
+        }
+    };
+    let mut dump = Dump::new(printer, sink);
+    dump.extension = controls.dump_format.extension();
+    dump.changed = controls.dump_changed.is_some();
+    if controls.dump_changed == Some(DumpChanged::Diff) {
+        dump.diff = Some(unified_diff);
+    }
+    for name in &controls.dump_before {
+        dump.before.add(name);
+    }
+    for name in &controls.dump_after {
+        dump.after.add(name);
+    }
+    Some(dump)
+}
+
+/// Which optional passes a limit lets run.
+fn bisect_lines(manager: &PassManager, limit: usize) -> String {
+    let steps = manager.pipeline().steps();
+    let mut out = String::new();
+    for (index, number) in optional_steps(manager.pipeline()).enumerate() {
+        let name = steps.get(number - 1).map_or("", |step| step.pass.name());
+        let what = if index < limit { "run" } else { "not run" };
+        out.push_str(&format!(
+            "bisect: {}: step {number} '{name}': {what}\n",
+            index + 1
+        ));
+    }
+    out
 }
 
 /// What the verifier finds, the first of it in full.

@@ -68,6 +68,40 @@ fn objects_written_again_link_to_the_same_bytes() {
 }
 
 #[test]
+fn the_grammar_for_editors_knows_every_phase_and_row() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let grammar = read("editors/vscode/syntaxes/lir.tmLanguage.json");
+    let value: serde_json::Value = serde_json::from_str(&grammar).unwrap();
+    assert_eq!(value["scopeName"], "source.lir");
+    for phase in cuweld_ir::Phase::ALL {
+        assert!(grammar.contains(phase.name()), "{}", phase.name());
+    }
+    // The words that rows of the grammar in the docs begin with.
+    let page = read("docs/LIR.md");
+    let rows = page
+        .split("## Grammar")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .nth(1)
+        .unwrap();
+    let heading = value["repository"]["heading"]["match"].as_str().unwrap();
+    let is_row = |word: &&str| {
+        word.len() > 2
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    };
+    for line in rows.lines() {
+        let quoted = line.split('"').nth(1).filter(|word| is_row(word));
+        if let Some(word) = quoted.filter(|_| line.contains("= \"") || line.contains("{ \"")) {
+            assert!(heading.contains(word), "{word}: {line}");
+        }
+    }
+}
+
+#[test]
 fn a_link_in_parts_is_the_link() {
     let folder = tempfile::tempdir().unwrap();
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links/weak-templates/sm_90");

@@ -12,6 +12,7 @@ pub(crate) mod tests;
 pub use selection::RunOptions;
 pub use selection::SelectionError;
 pub use selection::StepSelector;
+pub use selection::optional_steps;
 
 use cuweld_ir::Arena;
 use cuweld_ir::Module;

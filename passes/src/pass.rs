@@ -34,6 +34,12 @@ pub trait Pass {
         false
     }
 
+    /// Whether the link is right without the pass, so that a bisection may leave it out; by default if
+    /// it establishes no phase.
+    fn is_optional(&self) -> bool {
+        self.establishes().is_none()
+    }
+
     /// The analyses that stay valid when the pass reports a change.
     fn preserves(&self) -> Preserved {
         Preserved::NONE

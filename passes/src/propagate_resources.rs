@@ -48,6 +48,10 @@ impl Pass for PropagateResources {
         "Give kernels the registers, barriers, stack and externs of what they reach"
     }
 
+    fn is_optional(&self) -> bool {
+        false
+    }
+
     fn requires(&self) -> Phase {
         Phase::Merged
     }

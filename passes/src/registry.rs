@@ -4,6 +4,8 @@
 //! its documentation from the head of the source file that holds it. Pipelines, `cuweld passes` and
 //! `docs/PASSES.md` all read from here.
 
+use std::borrow::Cow;
+
 use cuweld_ir::Phase;
 use serde::de::DeserializeOwned;
 
@@ -42,7 +44,7 @@ pub struct PassInfo {
     pub establishes: Option<Phase>,
     /// The options that it takes.
     pub options: &'static [OptionInfo],
-    source: &'static str,
+    source: Cow<'static, str>,
     make: Make,
 }
 
@@ -74,11 +76,24 @@ impl PassInfo {
         Self::declare(&*make(T::default()), options, Box::new(make_from), source)
     }
 
+    /// A pass that is known only at run time, such as one of a plugin: an instance of it with default
+    /// options, what is known of its options, how it is made, and its documentation as Markdown.
+    ///
+    /// The pass that `make` returns may require and establish other phases than the instance.
+    pub fn loaded(
+        instance: &dyn Pass,
+        options: &'static [OptionInfo],
+        make: impl Fn(&PassOptions) -> Result<Box<dyn Pass>, OptionError> + 'static,
+        doc: String,
+    ) -> Self {
+        Self::declare(instance, options, Box::new(make), doc)
+    }
+
     fn declare(
         pass: &dyn Pass,
         options: &'static [OptionInfo],
         make: Make,
-        source: &'static str,
+        source: impl Into<Cow<'static, str>>,
     ) -> Self {
         PassInfo {
             name: pass.name(),
@@ -86,7 +101,7 @@ impl PassInfo {
             requires: pass.requires(),
             establishes: pass.establishes(),
             options,
-            source,
+            source: source.into(),
             make,
         }
     }

@@ -53,6 +53,10 @@ impl Pass for ReportCallGraph {
         "Show the call graph if asked to, and report kernels with too few registers for what they call"
     }
 
+    fn is_optional(&self) -> bool {
+        false
+    }
+
     fn requires(&self) -> Phase {
         Phase::Live
     }

@@ -40,6 +40,10 @@ impl Pass for ReportResources {
         "Report what the link and its kernels need of memory, registers and barriers, if asked to"
     }
 
+    fn is_optional(&self) -> bool {
+        false
+    }
+
     fn requires(&self) -> Phase {
         Phase::Placed
     }

@@ -48,6 +48,10 @@ impl Pass for CheckUndefined {
         "Report what is kept and defined nowhere"
     }
 
+    fn is_optional(&self) -> bool {
+        false
+    }
+
     fn requires(&self) -> Phase {
         Phase::Live
     }

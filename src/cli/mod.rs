@@ -1,10 +1,56 @@
 //! Command lines: `cuweld nvlink` (and any program name that ends in `nvlink`) is the compatible
 //! one, everything else is ours.
 
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
+use std::process::ExitCode;
+
+use crate::extend::Register;
+
+pub mod bisect;
 pub mod diff;
 pub mod inspect;
+pub mod module_args;
 pub mod native;
 pub mod nvlink;
 pub mod opt;
 pub mod pipeline_args;
+pub mod reduce;
+pub mod replay;
 pub mod toolkit;
+
+/// The whole program: decides by the program's name and its first argument which command line it is.
+///
+/// A program of its own is `cuweld::cli::main(&[register])` and has every command of `cuweld`, with
+/// the passes that `register` adds.
+pub fn main(register: &[Register]) -> ExitCode {
+    let arguments: Vec<Vec<u8>> = std::env::args_os()
+        .map(std::ffi::OsString::into_vec)
+        .collect();
+    let mut stdout = std::io::stdout().lock();
+    let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
+    // Drivers call us by nvlink's name; on that path nothing of clap is set up.
+    let by_name = arguments
+        .first()
+        .is_some_and(|name| name.ends_with(b"nvlink"));
+    let by_command = arguments.get(1).is_some_and(|word| word == b"nvlink");
+    let result = if by_name || by_command {
+        let words = arguments
+            .get(if by_name { 1 } else { 2 }..)
+            .unwrap_or_default();
+        let environment = |name: &str| std::env::var_os(name).map(std::ffi::OsString::into_vec);
+        nvlink::run(words, &environment, register, &mut stdout, &mut stderr)
+    } else {
+        let words: Vec<String> = arguments
+            .iter()
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect();
+        native::run(&words, register, &mut stdout, &mut stderr)
+    };
+    let flushed = stderr.flush().and_then(|()| stdout.flush());
+    match (result, flushed) {
+        (Ok(code), Ok(())) => ExitCode::from(code),
+        // Whoever read our messages is gone; there is nobody to tell.
+        _ => ExitCode::from(1),
+    }
+}

@@ -14,20 +14,25 @@ use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
-use cuweld_passes::registry::Registry;
 
+use super::bisect::BisectArgs;
 use super::diff::DiffArgs;
 use super::inspect::InspectArgs;
 use super::opt::OptArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::parse_target;
+use super::reduce::ReduceArgs;
+use super::replay::ReplayArgs;
 use super::toolkit::ToolkitArgs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::link;
+use crate::extend::Extensions;
+use crate::extend::Register;
 use crate::input::InputArena;
 use crate::output::write_atomically;
+use crate::repro::finish;
 
 /// An open CUDA device linker.
 #[derive(Parser)]
@@ -43,6 +48,8 @@ enum Command {
     Link(Box<LinkArgs>),
     /// Run passes over objects or over a module in text form, and write either.
     Opt(Box<OptArgs>),
+    /// Find the pass after which a check fails.
+    Bisect(Box<BisectArgs>),
     /// List how two cubins differ, in a linker's terms.
     Diff(DiffArgs),
     /// Show what is in cubins, fatbins, host files and archives.
@@ -62,6 +69,10 @@ enum Command {
         #[arg(value_parser = ["man", "bash"])]
         kind: String,
     },
+    /// Make inputs smaller while a check keeps failing.
+    Reduce(Box<ReduceArgs>),
+    /// Run a link again from the file that `--repro` wrote.
+    Replay(ReplayArgs),
     /// List the passes, or describe one; print pipelines.
     Passes(PassesArgs),
 }
@@ -90,10 +101,18 @@ struct PassesArgs {
     /// Print this pipeline in its one-line form.
     #[arg(long, value_name = "NAME|FILE")]
     pipeline: Option<String>,
+    /// Load passes from this library.
+    #[arg(long, value_name = "LIBRARY")]
+    load_pass_plugin: Vec<String>,
 }
 
-/// Runs the program: `arguments` begin with the program's name.
-pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
+/// Runs the program, with passes of the program that embeds cuweld: `arguments` begin with its name.
+pub fn run(
+    arguments: &[String],
+    register: &[Register],
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> io::Result<u8> {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -107,13 +126,24 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
         }
     };
     match cli.command {
-        Command::Link(args) => run_link(&args, stderr),
-        Command::Opt(args) => super::opt::run(&args, stderr),
+        Command::Link(args) => run_link(
+            &args,
+            arguments.get(1..).unwrap_or_default(),
+            register,
+            stderr,
+        ),
+        Command::Opt(args) => super::opt::run(
+            &args,
+            arguments.get(1..).unwrap_or_default(),
+            register,
+            stderr,
+        ),
+        Command::Bisect(args) => super::bisect::run(&args, register, stdout, stderr),
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
-            super::nvlink::run(&words, &|_| None, stdout, stderr)
+            super::nvlink::run(&words, &|_| None, register, stdout, stderr)
         }
         Command::Document { kind } => {
             let text = match kind.as_str() {
@@ -124,13 +154,23 @@ pub fn run(arguments: &[String], stdout: &mut dyn Write, stderr: &mut dyn Write)
             Ok(0)
         }
         Command::Toolkit(args) => super::toolkit::run(&args, stdout, stderr),
-        Command::Passes(args) => run_passes(&args, stdout, stderr),
+        Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
+        Command::Replay(args) => super::replay::run(&args, stdout, stderr),
+        Command::Passes(args) => run_passes(&args, register, stdout, stderr),
     }
 }
 
-fn run_link(args: &LinkArgs, stderr: &mut dyn Write) -> io::Result<u8> {
+fn run_link(
+    args: &LinkArgs,
+    words: &[String],
+    register: &[Register],
+    stderr: &mut dyn Write,
+) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
-    let controls = args.pipeline.controls();
+    let controls = args.pipeline.controls(register);
+    let mut recorder = args.pipeline.recorder(words, &controls);
+    let path = args.output.to_string_lossy();
+    recorder.nvlink_arguments(args.input.nvlink_words(&args.inputs, args.arch, &path));
     let name = args.output.file_name();
     let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let request = match args.input.request(&args.inputs, args.arch, name, &controls) {
@@ -150,11 +190,32 @@ fn run_link(args: &LinkArgs, stderr: &mut dyn Write) -> io::Result<u8> {
             "cannot write '{name}': {error}"
         )))?;
     }
+    finish(
+        &recorder,
+        controls.repro.as_deref(),
+        &input_arena,
+        &mut reporter,
+    )?;
     Ok(reporter.exit_code())
 }
 
-fn run_passes(args: &PassesArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
-    let registry = Registry::standard();
+fn run_passes(
+    args: &PassesArgs,
+    register: &[Register],
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> io::Result<u8> {
+    let extensions = Extensions {
+        register: register.to_vec(),
+        plugins: args.load_pass_plugin.clone(),
+    };
+    let registry = match extensions.registry() {
+        Ok(registry) => registry,
+        Err(diagnostic) => {
+            writeln!(stderr, "error: {}", diagnostic.message)?;
+            return Ok(1);
+        }
+    };
     if let Some(name) = &args.pipeline {
         let source = match Embedded.find(name) {
             Some(source) => source,
@@ -185,7 +246,14 @@ fn run_passes(args: &PassesArgs, stdout: &mut dyn Write, stderr: &mut dyn Write)
             for info in registry.iter() {
                 writeln!(stdout, "{:22} {}", info.name, info.summary)?;
             }
-            writeln!(stdout, "\npipelines: {}", Embedded.names().join(" "))?;
+            writeln!(stdout, "\npipelines:")?;
+            for name in Embedded.names() {
+                let summary = match Embedded.pipeline(&name) {
+                    Some(Ok(pipeline)) => pipeline.summary,
+                    _ => String::new(),
+                };
+                writeln!(stdout, "{name:22} {summary}")?;
+            }
             Ok(0)
         }
         Some(name) => match registry.get(name) {

@@ -12,10 +12,16 @@ use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::driver::Request;
+use crate::extend::Extensions;
+use crate::extend::Register;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
+use crate::repro::Recorder;
 use crate::run::Controls;
+use crate::run::DumpChanged;
+use crate::run::DumpFormat;
+use crate::run::StatisticsForm;
 
 /// How inputs are found and what of them is kept.
 #[derive(Args, Debug)]
@@ -45,6 +51,21 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// A link of these inputs as nvlink is told to do it, if it can be.
+    pub fn nvlink_words(&self, inputs: &[String], target: Target, output: &str) -> Vec<String> {
+        let mut words = vec![format!("-arch={target}")];
+        words.extend(self.debug.then(|| "-g".to_owned()));
+        words.extend(
+            self.ignore_host_info
+                .then(|| "-ignore-host-info".to_owned()),
+        );
+        words.extend(self.library_paths.iter().map(|path| format!("-L{path}")));
+        words.extend(inputs.iter().cloned());
+        words.extend(self.libraries.iter().map(|name| format!("-l{name}")));
+        words.extend(["-o".to_owned(), output.to_owned()]);
+        words
+    }
+
     /// The link of these inputs, whose output has this base name.
     pub fn request<'a>(
         &'a self,
@@ -121,18 +142,36 @@ pub struct PipelineArgs {
     /// The passes to run, such as `classify,select-objects,...`.
     #[arg(long, value_name = "PASSES", conflicts_with = "pipeline")]
     passes: Option<String>,
+    /// Load passes from this library; docs/WRITING-PASSES.md says how one is written.
+    #[arg(long, value_name = "LIBRARY")]
+    load_pass_plugin: Vec<String>,
     /// Check the invariants of the IR after every pass.
     #[arg(long)]
     verify_each: bool,
-    /// Report the time of every pass.
+    /// Report wall and CPU time of every pass, and the most memory that was resident.
     #[arg(long)]
     time_passes: bool,
+    /// Report what every pass counted, as a table or as JSON.
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table", value_parser = ["table", "json"])]
+    stats: Option<String>,
+    /// Write a trace that chrome://tracing and ui.perfetto.dev open.
+    #[arg(long, value_name = "chrome:FILE", value_parser = parse_trace)]
+    trace: Option<String>,
     /// Dump the IR before these passes, or `all`.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     dump_before: Vec<String>,
     /// Dump the IR after these passes, or `all`.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     dump_after: Vec<String>,
+    /// Dump the IR after passes that changed it; with `diff`, only the lines that changed.
+    #[arg(long, value_name = "diff", num_args = 0..=1, require_equals = true, default_missing_value = "module", value_parser = ["module", "diff"])]
+    dump_changed: Option<String>,
+    /// Dump only rows whose name, or a name that they refer to, contains one of these.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    dump_filter: Vec<String>,
+    /// What dumps are: the text form, JSON, or the call graph as DOT.
+    #[arg(long, value_name = "FORM", default_value = "lir", value_parser = ["lir", "json", "dot"])]
+    dump_format: String,
     /// Put dumps into files of this folder.
     #[arg(long, value_name = "DIR")]
     dump_dir: Option<String>,
@@ -143,6 +182,18 @@ pub struct PipelineArgs {
     /// Stop after this pass.
     #[arg(long, value_name = "PASS")]
     stop_after: Option<String>,
+    /// Write a file that holds this run: inputs, options, pipeline; `cuweld replay` runs it again.
+    #[arg(long, value_name = "FILE.tar")]
+    repro: Option<String>,
+    /// Leave these passes out.
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    skip: Vec<String>,
+    /// Run only so many of the passes that a link is right without, and say which.
+    #[arg(long, value_name = "N")]
+    bisect_limit: Option<usize>,
+    /// After every pass that changed the IR, run this shell command on its text; end if it fails.
+    #[arg(long, value_name = "CMD")]
+    exec_on_change: Option<String>,
 }
 
 impl PipelineArgs {
@@ -151,9 +202,34 @@ impl PipelineArgs {
         self.dump_bytes.unwrap_or(DumpBytes::Full)
     }
 
-    /// These arguments as what the driver takes.
-    pub fn controls(&self) -> Controls {
+    /// What a reproducer of a run with these words needs beside its inputs.
+    pub fn recorder(&self, arguments: &[String], controls: &Controls) -> Recorder {
+        let mut recorder = Recorder::new(without_option(arguments, "--repro"));
+        let files = self.pipeline.iter().chain(&self.load_pass_plugin);
+        for file in files {
+            recorder.file(file);
+        }
+        // Facts do not matter for what the pipeline is called, and conditions are shown as they are.
+        if let Some(text) = &controls.passes {
+            recorder.pipeline(text.clone());
+        } else {
+            recorder.pipeline(
+                controls
+                    .pipeline
+                    .clone()
+                    .unwrap_or_else(|| "executable".to_owned()),
+            );
+        }
+        recorder
+    }
+
+    /// These arguments as what the driver takes, with passes of the program that embeds cuweld.
+    pub fn controls(&self, register: &[Register]) -> Controls {
         Controls {
+            extensions: Extensions {
+                register: register.to_vec(),
+                plugins: self.load_pass_plugin.clone(),
+            },
             strict: self.strict,
             pipeline: self.pipeline.clone(),
             passes: self.passes.clone(),
@@ -165,7 +241,50 @@ impl PipelineArgs {
             dump_bytes: self.dump_bytes.unwrap_or_default(),
             start_after: None,
             stop_after: self.stop_after.clone(),
+            skip: self.skip.clone(),
+            bisect_limit: self.bisect_limit,
+            exec_on_change: self.exec_on_change.clone(),
+            dump_changed: self.dump_changed.as_deref().map(|word| match word {
+                "diff" => DumpChanged::Diff,
+                _ => DumpChanged::Module,
+            }),
+            dump_filter: self.dump_filter.clone(),
+            dump_format: match &*self.dump_format {
+                "json" => DumpFormat::Json,
+                "dot" => DumpFormat::Dot,
+                _ => DumpFormat::Lir,
+            },
+            statistics: self.stats.as_deref().map(|word| match word {
+                "json" => StatisticsForm::Json,
+                _ => StatisticsForm::Table,
+            }),
+            chrome_trace: self.trace.clone(),
+            repro: self.repro.clone(),
         }
+    }
+}
+
+/// Words without an option and its value.
+pub fn without_option(words: &[String], option: &str) -> Vec<String> {
+    let mut left = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == option {
+            words.next();
+        } else if !word
+            .strip_prefix(option)
+            .is_some_and(|rest| rest.starts_with('='))
+        {
+            left.push(word.clone());
+        }
+    }
+    left
+}
+
+fn parse_trace(text: &str) -> Result<String, String> {
+    match text.strip_prefix("chrome:") {
+        Some(file) if !file.is_empty() => Ok(file.to_owned()),
+        _ => Err("expected chrome:FILE".to_owned()),
     }
 }
 

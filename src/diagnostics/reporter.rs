@@ -47,6 +47,8 @@ pub struct Reporter<'w> {
     pub silence_arch_warnings: bool,
     /// Whether warnings about stack sizes are silent (`-suppress-stack-size-warning`).
     pub silence_stack_size_warnings: bool,
+    /// Whether an error was our own fault, so that a reproducer is of use.
+    pub internal_error: bool,
     /// The target that `-report-arch` appends to every first line.
     pub report_arch: Option<String>,
     worst: Option<Severity>,
@@ -64,6 +66,7 @@ impl<'w> Reporter<'w> {
             silence_warnings: false,
             silence_arch_warnings: false,
             silence_stack_size_warnings: false,
+            internal_error: false,
             report_arch: None,
             worst: None,
         }

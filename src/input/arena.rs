@@ -1,6 +1,8 @@
 //! The owner of all input bytes.
 
 use std::fmt;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 
 use memmap2::Mmap;
 use typed_arena::Arena;
@@ -12,6 +14,7 @@ use typed_arena::Arena;
 pub struct InputArena {
     buffers: Arena<Vec<u8>>,
     maps: Arena<Mmap>,
+    opened: Mutex<Vec<String>>,
 }
 
 impl InputArena {
@@ -28,6 +31,19 @@ impl InputArena {
     /// Takes over a mapping and lends its bytes.
     pub fn keep_map(&self, map: Mmap) -> &[u8] {
         self.maps.alloc(map)
+    }
+
+    /// Remembers a file that was read.
+    pub fn note_opened(&self, path: &str) {
+        // Another thread that panicked has left the list whole.
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.push(path.to_owned());
+    }
+
+    /// The files that were read, as they were named, in the order of reading.
+    pub fn opened(&self) -> Vec<String> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.clone()
     }
 
     /// How many buffers it owns.

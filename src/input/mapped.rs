@@ -42,6 +42,7 @@ pub struct LoadedFile<'data> {
 /// Reads or maps a file. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFile<'data>> {
     let mut file = File::open(path)?;
+    arena.note_opened(path);
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));

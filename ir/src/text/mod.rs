@@ -15,6 +15,7 @@
 //! of a module that it returns is an id of its table.
 
 mod content;
+mod json;
 mod lexer;
 mod parse;
 mod parse_link;
@@ -34,6 +35,7 @@ mod tests;
 
 use thiserror::Error;
 
+pub use json::rows_as_json;
 pub use parse::parse;
 pub use print::print;
 pub use print::print_filtered;

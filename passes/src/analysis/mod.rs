@@ -1,12 +1,14 @@
 //! Facts derived from a module, computed on demand and kept until a pass invalidates them.
 
 mod call_graph;
+mod call_graph_dot;
 mod counting_calls;
 mod creation_order;
 mod reachers;
 
 pub use call_graph::CallGraph;
 pub use call_graph::Components;
+pub use call_graph_dot::call_graph_dot;
 pub use counting_calls::counting_calls;
 pub use creation_order::all_functions_in_creation_order;
 pub use creation_order::functions_in_creation_order;

@@ -57,6 +57,9 @@ impl DumpPasses {
     }
 }
 
+/// Says how a text differs from another: old name, old text, new name, new text.
+pub type DiffText = fn(&str, &str, &str, &str) -> String;
+
 /// Dumps the module around passes.
 pub struct Dump<'a> {
     /// Before which passes.
@@ -65,6 +68,10 @@ pub struct Dump<'a> {
     pub after: DumpPasses,
     /// After passes that changed the text, whatever they say of themselves.
     pub changed: bool,
+    /// What is written of a change instead of the whole text: old name, old text, new name, new text.
+    pub diff: Option<DiffText>,
+    /// What names of dumps end in.
+    pub extension: &'static str,
     printer: Box<dyn Fn(&Module<'_>) -> String + 'a>,
     sink: &'a mut dyn DumpSink,
     /// The text after the pass before, if changes are looked for.
@@ -78,6 +85,8 @@ impl<'a> Dump<'a> {
             before: DumpPasses::None,
             after: DumpPasses::None,
             changed: false,
+            diff: None,
+            extension: "lir",
             printer: Box::new(printer),
             sink,
             last: None,
@@ -90,7 +99,11 @@ impl<'a> Dump<'a> {
         side: &str,
         text: &str,
     ) -> Result<(), InstrumentError> {
-        let name = format!("{}.{side}.lir", step.label());
+        let name = format!("{}.{side}.{}", step.label(), self.extension);
+        self.put(name, text)
+    }
+
+    fn put(&mut self, name: String, text: &str) -> Result<(), InstrumentError> {
         self.sink
             .write(&name, text)
             .map_err(|error| InstrumentError::Dump {
@@ -129,8 +142,19 @@ impl Instrument for Dump<'_> {
             return Ok(());
         }
         let text = (self.printer)(module);
-        if wanted || self.last.as_ref().is_some_and(|last| *last != text) {
-            self.write(step, "after", &text)?;
+        match (&self.last, self.diff) {
+            (Some(last), Some(diff)) if *last != text => {
+                let difference = diff("before", last, step.name, &text);
+                self.put(format!("{}.diff", step.label()), &difference)?;
+                if wanted {
+                    self.write(step, "after", &text)?;
+                }
+            }
+            (last, _) => {
+                if wanted || last.as_ref().is_some_and(|last| *last != text) {
+                    self.write(step, "after", &text)?;
+                }
+            }
         }
         if self.changed {
             self.last = Some(text);
@@ -230,6 +254,28 @@ mod tests {
         let expected = [
             ("01-classify.after.lir", "classify "),
             ("03-select-objects.after.lir", "classify select-objects "),
+        ];
+        assert_eq!(found, named(&expected));
+    }
+
+    #[test]
+    fn changes_can_be_shown_as_differences() {
+        let found = dumps(
+            |dump| {
+                dump.changed = true;
+                dump.diff = Some(|_, old, name, new| format!("{old}|{name}|{new}"));
+                dump.extension = "txt";
+                dump.after.add("nothing");
+            },
+            "classify,nothing,select-objects",
+        );
+        let expected = [
+            ("01-classify.diff", "|classify|classify "),
+            ("02-nothing.after.txt", "classify "),
+            (
+                "03-select-objects.diff",
+                "classify |select-objects|classify select-objects ",
+            ),
         ];
         assert_eq!(found, named(&expected));
     }

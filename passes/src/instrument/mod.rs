@@ -9,6 +9,7 @@ mod timing;
 mod tracing_spans;
 mod verify_each;
 
+pub use dump::DiffText;
 pub use dump::Dump;
 pub use dump::DumpPasses;
 pub use dump::DumpSink;
@@ -119,6 +120,9 @@ pub enum InstrumentError {
     /// The verifier found a module broken.
     #[error("the module is broken: {}", .0.join("; "))]
     Broken(Vec<String>),
+    /// A check from outside failed.
+    #[error("{0}")]
+    Check(String),
     /// A dump could not be written.
     #[error("cannot write dump '{name}': {message}")]
     Dump {

@@ -13,20 +13,46 @@ use super::RunInfo;
 use super::StepInfo;
 use crate::pass::PassError;
 
-/// Measures wall time. Put it last, so that it measures no other instrument.
+/// Measures wall time, and CPU time if it is given a clock for that. Put it last, so that it measures no other instrument.
 pub struct Timing<'a> {
     clock: Box<dyn FnMut() -> Duration + 'a>,
+    cpu: Option<Box<dyn FnMut() -> Duration + 'a>>,
     pipeline: String,
-    begun: Duration,
-    pass_begun: Duration,
-    total: Duration,
+    begun: Time,
+    pass_begun: Time,
+    total: Time,
     passes: Vec<Timed>,
 }
 
 struct Timed {
     via: Vec<String>,
     name: &'static str,
+    time: Time,
+}
+
+/// Wall and CPU time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Time {
     wall: Duration,
+    cpu: Duration,
+}
+
+impl Time {
+    fn since(self, begun: Time) -> Time {
+        Time {
+            wall: self.wall.saturating_sub(begun.wall),
+            cpu: self.cpu.saturating_sub(begun.cpu),
+        }
+    }
+}
+
+impl std::iter::Sum for Time {
+    fn sum<I: Iterator<Item = Time>>(times: I) -> Time {
+        times.fold(Time::default(), |sum, time| Time {
+            wall: sum.wall + time.wall,
+            cpu: sum.cpu + time.cpu,
+        })
+    }
 }
 
 impl Default for Timing<'_> {
@@ -46,17 +72,34 @@ impl<'a> Timing<'a> {
     pub fn with_clock(clock: impl FnMut() -> Duration + 'a) -> Self {
         Timing {
             clock: Box::new(clock),
+            cpu: None,
             pipeline: String::new(),
-            begun: Duration::ZERO,
-            pass_begun: Duration::ZERO,
-            total: Duration::ZERO,
+            begun: Time::default(),
+            pass_begun: Time::default(),
+            total: Time::default(),
             passes: Vec::new(),
+        }
+    }
+
+    /// Measures CPU time as well, by this clock: that of all threads of the process.
+    pub fn with_cpu(mut self, clock: impl FnMut() -> Duration + 'a) -> Self {
+        self.cpu = Some(Box::new(clock));
+        self
+    }
+
+    fn now(&mut self) -> Time {
+        Time {
+            wall: (self.clock)(),
+            cpu: self.cpu.as_mut().map_or(Duration::ZERO, |clock| clock()),
         }
     }
 
     /// The times as a tree: the pipeline, the pipelines that it includes, their passes.
     pub fn report(&self) -> String {
-        let mut out = String::from("   wall ms    share  pass\n");
+        let mut out = String::from(match self.cpu {
+            Some(_) => "   wall ms    share      cpu ms  pass\n",
+            None => "   wall ms    share  pass\n",
+        });
         self.line(&mut out, self.total, 0, &self.pipeline);
         let mut open: &[String] = &[];
         for (index, pass) in self.passes.iter().enumerate() {
@@ -68,47 +111,46 @@ impl<'a> Timing<'a> {
             for depth in common..pass.via.len() {
                 let group = pass.via.get(..=depth).unwrap_or(&[]);
                 let members = self.passes.get(index..).unwrap_or(&[]).iter();
-                let wall = members
+                let time = members
                     .take_while(|member| member.via.starts_with(group))
-                    .map(|member| member.wall)
+                    .map(|member| member.time)
                     .sum();
                 self.line(
                     &mut out,
-                    wall,
+                    time,
                     depth + 1,
                     group.last().map_or("", String::as_str),
                 );
             }
             open = &pass.via;
-            self.line(&mut out, pass.wall, open.len() + 1, pass.name);
+            self.line(&mut out, pass.time, open.len() + 1, pass.name);
         }
-        let passes: Duration = self.passes.iter().map(|pass| pass.wall).sum();
-        self.line(
-            &mut out,
-            self.total.saturating_sub(passes),
-            1,
-            "(between passes)",
-        );
+        let passes: Time = self.passes.iter().map(|pass| pass.time).sum();
+        self.line(&mut out, self.total.since(passes), 1, "(between passes)");
         out
     }
 
-    fn line(&self, out: &mut String, wall: Duration, depth: usize, name: &str) {
-        let total = self.total.as_secs_f64();
+    fn line(&self, out: &mut String, time: Time, depth: usize, name: &str) {
+        let total = self.total.wall.as_secs_f64();
         let share = if total > 0.0 {
-            100.0 * wall.as_secs_f64() / total
+            100.0 * time.wall.as_secs_f64() / total
         } else {
             0.0
         };
-        let ms = wall.as_secs_f64() * 1e3;
-        let _ = writeln!(out, "{ms:10.3}  {share:6.1}%  {:1$}{name}", "", 2 * depth);
+        let ms = time.wall.as_secs_f64() * 1e3;
+        let _ = write!(out, "{ms:10.3}  {share:6.1}%");
+        if self.cpu.is_some() {
+            let _ = write!(out, "  {:10.3}", time.cpu.as_secs_f64() * 1e3);
+        }
+        let _ = writeln!(out, "  {:1$}{name}", "", 2 * depth);
     }
 
     fn end_pass(&mut self, step: &StepInfo<'_>) {
-        let wall = (self.clock)().saturating_sub(self.pass_begun);
+        let time = self.now().since(self.pass_begun);
         self.passes.push(Timed {
             via: step.via.to_vec(),
             name: step.name,
-            wall,
+            time,
         });
     }
 }
@@ -116,12 +158,12 @@ impl<'a> Timing<'a> {
 impl Instrument for Timing<'_> {
     fn before_run(&mut self, run: &RunInfo<'_>, _: &Module<'_>) -> Result<(), InstrumentError> {
         self.pipeline = run.pipeline.to_owned();
-        self.begun = (self.clock)();
+        self.begun = self.now();
         Ok(())
     }
 
     fn before_pass(&mut self, _: &StepInfo<'_>, _: &Module<'_>) -> Result<(), InstrumentError> {
-        self.pass_begun = (self.clock)();
+        self.pass_begun = self.now();
         Ok(())
     }
 
@@ -140,7 +182,7 @@ impl Instrument for Timing<'_> {
     }
 
     fn after_run(&mut self, _: &RunInfo<'_>, _: &Module<'_>) {
-        self.total = (self.clock)().saturating_sub(self.begun);
+        self.total = self.now().since(self.begun);
     }
 }
 
@@ -175,12 +217,34 @@ mod tests {
     }
 
     #[test]
+    fn cpu_time_has_its_column() {
+        let mut wall = 0;
+        let mut cpu = 0;
+        let mut timing = Timing::with_clock(move || {
+            wall += 4;
+            Duration::from_millis(wall)
+        })
+        .with_cpu(move || {
+            cpu += 6;
+            Duration::from_millis(cpu)
+        });
+        Bench::new("classify").run(&mut [&mut timing]).unwrap();
+        assert_eq!(
+            timing.report(),
+            "   wall ms    share      cpu ms  pass\n    \
+             12.000   100.0%      18.000  test\n     \
+             4.000    33.3%       6.000    classify\n     \
+             8.000    66.7%      12.000    (between passes)\n"
+        );
+    }
+
+    #[test]
     fn a_failing_pass_is_timed() {
         let mut timing = Timing::new();
         Bench::new("classify,fail")
             .run(&mut [&mut timing])
             .unwrap_err();
         assert!(timing.report().contains("  fail\n"), "{}", timing.report());
-        assert!(timing.total > Duration::ZERO);
+        assert!(timing.total.wall > Duration::ZERO);
     }
 }

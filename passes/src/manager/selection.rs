@@ -52,6 +52,9 @@ pub struct RunOptions {
     pub stop_after: Option<StepSelector>,
     /// Steps to leave out; a name means every step that runs this pass.
     pub skip: Vec<StepSelector>,
+    /// How many of the optional steps to run, counted from the first of the pipeline; the others are
+    /// left out. `None` for all.
+    pub optional_limit: Option<usize>,
 }
 
 /// Why steps cannot be run as asked.
@@ -149,6 +152,9 @@ impl Selection {
         for selector in &options.skip {
             skip.extend(all(pipeline, selector)?);
         }
+        if let Some(limit) = options.optional_limit {
+            skip.extend(optional_steps(pipeline).skip(limit));
+        }
         let selection = Selection { start, stop, skip };
         selection.check(pipeline, phase)?;
         Ok(selection)
@@ -201,6 +207,13 @@ impl Selection {
         }
         Ok(())
     }
+}
+
+/// The numbers of the steps that a link is right without ([`crate::Pass::is_optional`]), in order.
+pub fn optional_steps(pipeline: &Resolved) -> impl Iterator<Item = usize> {
+    numbered(pipeline)
+        .filter(|(_, step)| step.pass.is_optional())
+        .map(|(number, _)| number)
 }
 
 fn numbered(pipeline: &Resolved) -> impl Iterator<Item = (usize, &ResolvedStep)> {

@@ -102,8 +102,9 @@ pub fn resolve(
     start: Phase,
 ) -> Result<Resolved, PipelineError> {
     let expansion = expand(pipeline, source)?;
-    // Each step with the reason why it is left out, if it is.
-    let mut found: Vec<(&PassInfo, Option<String>)> = Vec::with_capacity(expansion.steps.len());
+    // Each step with the reason why it is left out, if it is. Phases are those of the pass that was
+    // made: options may move them.
+    let mut found: Vec<(Phases, Option<String>)> = Vec::with_capacity(expansion.steps.len());
     let mut steps = Vec::with_capacity(expansion.steps.len());
     for step in &expansion.steps {
         let text = expansion.source(step.source);
@@ -144,11 +145,11 @@ pub fn resolve(
             };
             PipelineError::new(kind, text, place)
         })?;
+        found.push((Phases::of(info.name, &*pass), left_out.clone()));
         if left_out.is_none() {
             let (options, via) = (step.options.clone(), step.via.clone());
             steps.push(ResolvedStep { pass, options, via });
         }
-        found.push((info, left_out));
     }
     let mut walls = Walls::new(start);
     let mut number = 0;
@@ -180,20 +181,47 @@ pub fn resolve(
     })
 }
 
+/// What the order of passes depends on.
+#[derive(Clone, Copy)]
+struct Phases {
+    name: &'static str,
+    requires: Phase,
+    establishes: Option<Phase>,
+}
+
+impl Phases {
+    fn of(name: &'static str, pass: &dyn Pass) -> Self {
+        Phases {
+            name,
+            requires: pass.requires(),
+            establishes: pass.establishes(),
+        }
+    }
+
+    fn declared(info: &PassInfo) -> Self {
+        Phases {
+            name: info.name,
+            requires: info.requires,
+            establishes: info.establishes,
+        }
+    }
+
+    /// A pass that itself requires what is missing is no help.
+    fn provide(&self, missing: Phase) -> bool {
+        self.requires < missing && self.establishes.is_some_and(|phase| phase >= missing)
+    }
+}
+
 /// Who establishes a phase that is missing before the step at `index`, which has this number.
 fn provider(
-    found: &[(&PassInfo, Option<String>)],
+    found: &[(Phases, Option<String>)],
     index: usize,
     mut number: usize,
     missing: Phase,
     registry: &Registry,
 ) -> Provider {
-    // A pass that itself requires what is missing is no help.
-    let establishes = |info: &PassInfo| {
-        info.requires < missing && info.establishes.is_some_and(|phase| phase >= missing)
-    };
     for (info, left_out) in found.get(..index).unwrap_or(&[]) {
-        if let Some(why) = left_out.as_ref().filter(|_| establishes(info)) {
+        if let Some(why) = left_out.as_ref().filter(|_| info.provide(missing)) {
             return Provider::LeftOut {
                 pass: info.name,
                 why: why.clone(),
@@ -202,7 +230,7 @@ fn provider(
     }
     for (info, left_out) in found.get(index + 1..).unwrap_or(&[]) {
         number += usize::from(left_out.is_none());
-        if left_out.is_none() && establishes(info) {
+        if left_out.is_none() && info.provide(missing) {
             return Provider::Later {
                 pass: info.name,
                 step: number,
@@ -212,7 +240,7 @@ fn provider(
     // Of the passes that the pipeline lacks, the one that goes no further than needed.
     let absent = registry
         .iter()
-        .filter(|info| establishes(info))
+        .filter(|info| Phases::declared(info).provide(missing))
         .min_by_key(|info| info.establishes);
     absent.map_or(Provider::Unknown, |info| Provider::Absent {
         pass: info.name,

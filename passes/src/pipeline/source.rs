@@ -26,7 +26,12 @@ pub trait PipelineSource {
 pub struct Embedded;
 
 /// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 3] = [
+const FILES: [(&str, &str, &str); 4] = [
+    (
+        "check-only",
+        "pipelines/check-only.toml",
+        include_str!("../../../pipelines/check-only.toml"),
+    ),
     (
         "executable",
         "pipelines/executable.toml",

@@ -18,6 +18,7 @@ use crate::compile::LtoOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::driver::Controls;
+use crate::extend::Extensions;
 use crate::input::CpuArch;
 
 /// A resolved command line.
@@ -175,8 +176,13 @@ impl NvlinkArgs {
                 dump_bytes: text(Id::CuweldDumpBytes)
                     .and_then(|name| DumpBytes::from_name(&name))
                     .unwrap_or_default(),
-                start_after: None,
                 stop_after: text(Id::CuweldStopAfter),
+                repro: text(Id::CuweldRepro),
+                extensions: Extensions {
+                    plugins: list(Id::CuweldLoadPassPlugin),
+                    ..Extensions::default()
+                },
+                ..Controls::default()
             },
         }
     }

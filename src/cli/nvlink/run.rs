@@ -18,25 +18,36 @@ use super::host_linker_script::host_linker_script;
 use super::path_of;
 use super::time_table::TimeTable;
 use super::version::version_text;
+use crate::cli::pipeline_args::without_option;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::Request;
 use crate::driver::link;
+use crate::extend::Register;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::output::write_atomically;
+use crate::repro::Recorder;
+use crate::repro::finish;
 
-/// Runs the command line behind the program's name; returns the exit code.
+/// Runs the command line behind the program's name, with passes of the program that embeds cuweld;
+/// returns the exit code.
 pub fn run(
     arguments: &[Vec<u8>],
     environment: &Environment<'_>,
+    register: &[Register],
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let words: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-    let mut read_file = |path: &Path| std::fs::read(path);
+    let mut options_files = Vec::new();
+    let mut read_file = |path: &Path| {
+        options_files.push(path.to_string_lossy().into_owned());
+        std::fs::read(path)
+    };
     let mut reporter = Reporter::new(stderr, Style::Nvlink);
-    match read_command_line(&words, environment, &mut read_file, &mut reporter)? {
+    let command = read_command_line(&words, environment, &mut read_file, &mut reporter)?;
+    match command {
         None => {}
         Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
         Some(Command::Version) => stdout.write_all(version_text("nvlink").as_bytes())?,
@@ -54,13 +65,40 @@ pub fn run(
                 &mut reporter,
             )?;
         }
-        Some(Command::Link(args)) => run_link(&args, environment, stdout, &mut reporter)?,
+        Some(Command::Link(mut args)) => {
+            args.controls.extensions.register = register.to_vec();
+            let recorder = recorder(arguments, &args, &options_files);
+            run_link(&args, &recorder, environment, stdout, &mut reporter)?;
+        }
     }
     Ok(reporter.exit_code())
 }
 
+/// What a reproducer of the link needs beside its inputs.
+fn recorder(arguments: &[Vec<u8>], args: &NvlinkArgs, options_files: &[String]) -> Recorder {
+    let words = arguments
+        .iter()
+        .map(|word| String::from_utf8_lossy(word).into_owned());
+    let words = without_option(&words.collect::<Vec<_>>(), "--cuweld-repro");
+    let is_own = |word: &String| word.trim_start_matches('-').starts_with("cuweld-");
+    let nvlinks = words.iter().filter(|word| !is_own(word)).cloned().collect();
+    let mut all = vec!["nvlink".to_owned()];
+    all.extend(words);
+    let mut recorder = Recorder::new(all);
+    recorder.nvlink_arguments(nvlinks);
+    let controls = &args.controls;
+    let files = controls.pipeline.iter().chain(&controls.extensions.plugins);
+    for file in options_files.iter().chain(files) {
+        recorder.file(file);
+    }
+    let pipeline = controls.passes.as_ref().or(controls.pipeline.as_ref());
+    recorder.pipeline(pipeline.map_or("executable", String::as_str).to_owned());
+    recorder
+}
+
 fn run_link(
     args: &NvlinkArgs,
+    recorder: &Recorder,
     environment: &Environment<'_>,
     stdout: &mut dyn Write,
     reporter: &mut Reporter<'_>,
@@ -114,6 +152,12 @@ fn run_link(
     if let Some(bytes) = outcome.output.filter(|_| !reporter.failed()) {
         write_output(&args.output, &bytes, reporter)?;
     }
+    finish(
+        recorder,
+        args.controls.repro.as_deref(),
+        &input_arena,
+        reporter,
+    )?;
     // Errors such as undefined names leave the register file, fatal ones do not.
     match (&args.register_link_binaries, outcome.registration) {
         (Some(path), Some(text)) if !reporter.is_fatal() => {

@@ -85,10 +85,12 @@ pub enum OptionId {
     CuweldStopAfter,
     CuweldPtxas,
     CuweldNvjitlink,
+    CuweldRepro,
+    CuweldLoadPassPlugin,
 }
 
 /// The number of options.
-pub const OPTION_COUNT: usize = OptionId::CuweldNvjitlink as usize + 1;
+pub const OPTION_COUNT: usize = OptionId::CuweldLoadPassPlugin as usize + 1;
 
 /// The values that an option accepts: every prefix with every name.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 14] = [
+pub(super) const OPTIONS: [OptionSpec; 16] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -122,4 +122,20 @@ pub(super) const OPTIONS: [OptionSpec; 14] = [
     .names("cuweld-nvjitlink", "")
     .metavar("FILE")
     .environment("CUWELD_NVJITLINK"),
+    own(
+        OptionId::CuweldRepro,
+        ValueKind::Text,
+        "Write a file that holds this link, for `cuweld replay`.",
+    )
+    .names("cuweld-repro", "")
+    .metavar("FILE.tar")
+    .environment("CUWELD_REPRO"),
+    own(
+        OptionId::CuweldLoadPassPlugin,
+        ValueKind::List,
+        "Load passes from these libraries.",
+    )
+    .names("cuweld-load-pass-plugin", "")
+    .metavar("LIBRARY")
+    .environment("CUWELD_LOAD_PASS_PLUGIN"),
 ];

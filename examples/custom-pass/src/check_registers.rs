@@ -1,0 +1,98 @@
+//! `check-registers`: refuses kernels that need more registers than a limit, so that a build notices
+//! before the profiler does.
+//!
+//! A kernel needs as many registers as the greediest function that it can reach; that function is named.
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_passes::Changed;
+use cuweld_passes::Diagnostic;
+use cuweld_passes::Pass;
+use cuweld_passes::PassCx;
+use cuweld_passes::PassError;
+use cuweld_passes::analysis::functions_in_creation_order;
+use cuweld_passes::analysis::kernels;
+use cuweld_passes::options::OptionInfo;
+use cuweld_passes::options::OptionType;
+use cuweld_passes::registry::PassInfo;
+use cuweld_passes::registry::Registry;
+use serde::Deserialize;
+
+const OPTIONS: &[OptionInfo] = &[OptionInfo {
+    name: "limit",
+    ty: OptionType::Integer,
+    default: "255",
+    doc: "The most registers that a kernel may need.",
+}];
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct CheckRegisters {
+    limit: u32,
+}
+
+impl Default for CheckRegisters {
+    fn default() -> Self {
+        CheckRegisters { limit: 255 }
+    }
+}
+
+/// Adds the pass.
+pub fn register(registry: &mut Registry) {
+    registry.register(PassInfo::with_options(
+        OPTIONS,
+        |options: CheckRegisters| Box::new(options),
+        include_str!("check_registers.rs"),
+    ));
+}
+
+impl Pass for CheckRegisters {
+    fn name(&self) -> &'static str {
+        "check-registers"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Refuse kernels that need more registers than a limit"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let graph = cx.analyses.call_graph(module);
+        for (link, kernel) in kernels(module, &functions_in_creation_order(module)) {
+            let reached = (0..)
+                .zip(graph.reach([link]))
+                .filter(|(_, reached)| *reached);
+            let greediest = reached
+                .filter_map(|(node, _)| module.link_function(graph.link_symbol(node)?))
+                .max_by_key(|function| module.functions[*function].registers)
+                .unwrap_or(kernel);
+            let registers = module.functions[greediest].registers;
+            cx.statistics.add("kernels", 1);
+            if registers <= self.limit {
+                continue;
+            }
+            let name =
+                |function| String::from_utf8_lossy(module.function_name(function)).into_owned();
+            let message = format!(
+                "kernel '{}' needs {registers} registers, more than {}",
+                name(kernel),
+                self.limit
+            );
+            let mut diagnostic = Diagnostic::error(message);
+            if greediest != kernel {
+                diagnostic =
+                    diagnostic.note(format!("for '{}', which it reaches", name(greediest)));
+            }
+            cx.diagnostics.emit(diagnostic);
+        }
+        // An error fails the link, and yet it goes on, to find more.
+        Ok(Changed::No)
+    }
+}

@@ -1,0 +1,10 @@
+//! `weld`: cuweld with a pass of our own. It has every command and option of `cuweld`, and `nvlink`'s
+//! command line if it is called by that name.
+
+mod check_registers;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cuweld::cli::main(&[check_registers::register])
+}

@@ -1,0 +1,65 @@
+//! The driver links as cuweld does, and has the pass.
+
+use std::process::{Command, Output};
+
+const INPUTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/links/weak-templates/sm_90"
+);
+
+fn driver(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_custom-pass"))
+        .args(arguments)
+        .current_dir(INPUTS)
+        .output()
+        .unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn the_pass_is_one_of_the_driver() {
+    let output = driver(&["passes", "check-registers"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.starts_with("check-registers: Refuse kernels"),
+        "{text}"
+    );
+    assert!(text.contains("greediest function"), "{text}");
+}
+
+#[test]
+fn a_limit_is_checked_in_the_middle_of_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.lir");
+    let run = |pass: &str| {
+        let passes = format!("classify,select-objects,symbol-resolve,callgraph-dce,{pass}");
+        driver(&[
+            "opt",
+            "a.cubin",
+            "--arch=sm_90",
+            "--passes",
+            &passes,
+            "-o",
+            out.to_str().unwrap(),
+        ])
+    };
+    let output = run("check-registers");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(out.exists());
+    let output = run("check-registers{limit=4}");
+    assert!(
+        stderr(&output).contains("registers, more than 4"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(output.status.code(), Some(255));
+    let output = run("check-registers{limits=4}");
+    assert!(
+        stderr(&output).contains("did you mean 'limit'?"),
+        "{}",
+        stderr(&output)
+    );
+}

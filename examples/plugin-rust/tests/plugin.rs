@@ -1,0 +1,85 @@
+//! cuweld loads the plugin and links with it.
+
+use std::path::PathBuf;
+
+const INPUT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/links/weak-templates/sm_90/a.cubin"
+);
+
+/// The library that cargo has built for this test, beside it.
+fn plugin() -> String {
+    let test = std::env::current_exe().unwrap();
+    let deps = test.parent().unwrap();
+    let places = [deps.to_owned(), deps.parent().unwrap().to_owned()];
+    let names = places.map(|folder| folder.join("libplugin_rust.so"));
+    let newest = names
+        .iter()
+        .filter(|path| path.exists())
+        .max_by_key(|path| path.metadata().unwrap().modified().unwrap());
+    newest.expect("the plugin is built").display().to_string()
+}
+
+fn cuweld(arguments: &[&str]) -> (u8, String) {
+    let words: Vec<String> = ["cuweld"]
+        .iter()
+        .chain(arguments)
+        .map(|word| (*word).to_owned())
+        .collect();
+    let (mut out, mut messages) = (Vec::new(), Vec::new());
+    let code = cuweld::cli::native::run(&words, &[], &mut out, &mut messages).unwrap();
+    (
+        code,
+        String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&messages),
+    )
+}
+
+#[test]
+fn kernels_get_a_prefix() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    let (out, pipeline) = (path("out.cubin"), path("p.toml"));
+    let text = "name = 'prefixed'\n[[pass]]\nuse = 'classify'\n[[pass]]\nuse = 'prefix-kernels'\n\
+                options = { args = ['v2_'] }\n";
+    let rest = include_str!("../../../pipelines/executable.toml");
+    let rest = rest.split_once("use = \"classify\"").unwrap().1;
+    std::fs::write(&pipeline, format!("{text}{rest}")).unwrap();
+    let plugin = plugin();
+    let link = [
+        "link",
+        INPUT,
+        "--arch=sm_90",
+        "--load-pass-plugin",
+        &plugin,
+        "-o",
+        out.to_str().unwrap(),
+    ];
+    let with = [
+        &link[..],
+        &["--pipeline", pipeline.to_str().unwrap(), "--verify-each"],
+    ]
+    .concat();
+    let (code, said) = cuweld(&with);
+    assert_eq!((code, &*said), (0, ""));
+    let image = std::fs::read(&out).unwrap();
+    let has = |name: &[u8]| image.windows(name.len()).any(|window| window == name);
+    assert!(has(b"\0.text.v2_") && has(b"\0v2_"));
+    // Without arguments it says what it lacks, and no output appears.
+    std::fs::remove_file(&out).unwrap();
+    let passes = ["--passes", "classify,prefix-kernels,select-objects"];
+    let (code, said) = cuweld(&[&link[..], &passes[..]].concat());
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("pass 'prefix-kernels': it takes one argument, the prefix"),
+        "{said}"
+    );
+    assert!(!out.exists());
+}
+
+#[test]
+fn the_pass_is_listed() {
+    let plugin = plugin();
+    let (code, said) = cuweld(&["passes", "prefix-kernels", "--load-pass-plugin", &plugin]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.starts_with("prefix-kernels: Put a prefix"), "{said}");
+}

@@ -1,0 +1,162 @@
+//! Arguments of commands that work on a module: of objects, or in text form.
+
+use std::io;
+use std::path::Path;
+
+use cuweld_ir::Arena;
+use cuweld_ir::Module;
+use cuweld_ir::Target;
+use cuweld_ir::text;
+use cuweld_ir::text::ImageKey;
+use cuweld_passes::Diagnostic;
+
+use super::pipeline_args::InputArgs;
+use super::pipeline_args::parse_target;
+use crate::diagnostics::Reporter;
+use crate::driver::read_inputs;
+use crate::input::InputArena;
+use crate::run::Controls;
+use crate::run::findings;
+
+/// Where a module comes from.
+#[derive(clap::Args, Debug)]
+pub struct ModuleArgs {
+    /// One module in text form (`.lir`), or cubins, fatbins, host objects and archives.
+    #[arg(required = true)]
+    pub inputs: Vec<String>,
+    /// The GPU to link for, such as sm_90; a module in text form knows its own.
+    #[arg(long, value_parser = parse_target)]
+    pub arch: Option<Target>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+impl ModuleArgs {
+    /// Reads the module, whose output will have this base name; `None` if there is none, which has been
+    /// reported.
+    pub fn load<'data>(
+        &self,
+        output_name: String,
+        controls: &Controls,
+        input_arena: &'data InputArena,
+        arena: &'data Arena,
+        reporter: &mut Reporter<'_>,
+    ) -> io::Result<Option<Module<'data>>> {
+        let text = match text_input(&self.inputs) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                return read_objects(self, output_name, controls, input_arena, arena, reporter);
+            }
+            Err(diagnostic) => {
+                reporter.report(&diagnostic)?;
+                return Ok(None);
+            }
+        };
+        match parse(self, &text, arena) {
+            Ok(module) => Ok(Some(module)),
+            Err(diagnostic) => {
+                reporter.report(&diagnostic)?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Whether a path names a file in text form.
+pub fn is_text_path(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "lir")
+}
+
+/// The text form, if that is what the inputs are.
+fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
+    let mut found = None;
+    for input in inputs {
+        let named = is_text_path(Path::new(input));
+        if !named && !begins_as_text(input) {
+            continue;
+        }
+        let read = std::fs::read(input)
+            .map_err(|error| Diagnostic::fatal(format!("cannot read '{input}': {error}")))?;
+        let text = String::from_utf8(read)
+            .map_err(|_| Diagnostic::fatal(format!("'{input}' is no UTF-8 text")))?;
+        found = Some(text);
+    }
+    if found.is_some() && inputs.len() > 1 {
+        return Err(Diagnostic::fatal(
+            "a module in text form is a whole link: it takes no other input",
+        )
+        .help("link the objects first, with --stop-after and an output that ends in .lir"));
+    }
+    Ok(found)
+}
+
+/// Whether a file begins as the text form does. Files that cannot be read are none; whoever reads
+/// them next says why.
+fn begins_as_text(path: &str) -> bool {
+    use std::io::Read;
+    let mut start = [0; 6];
+    std::fs::File::open(path)
+        .and_then(|mut file| file.read_exact(&mut start))
+        .is_ok()
+        && start == *b"lir 1\n"
+}
+
+fn parse<'data>(
+    args: &ModuleArgs,
+    text: &str,
+    arena: &'data Arena,
+) -> Result<Module<'data>, Diagnostic> {
+    let input = args.inputs.first().map_or("", String::as_str);
+    // An image that the text only names is looked for where the link had it; the parser compares
+    // its SHA-256.
+    let resolve = |key: &ImageKey<'_>| -> Option<&'data [u8]> {
+        let name = std::str::from_utf8(key.name).ok()?;
+        let bytes = std::fs::read(name).ok().filter(|_| key.member.is_empty())?;
+        Some(arena.bytes(&bytes))
+    };
+    let module = text::parse(text, arena, &resolve)
+        .map_err(|error| Diagnostic::fatal(format!("'{input}': {error}")))?;
+    if let Some(target) = args.arch.filter(|target| *target != module.target) {
+        return Err(Diagnostic::fatal(format!(
+            "'{input}' is a module for {}, not for {target}",
+            module.target
+        )));
+    }
+    // Passes rely on the invariants; a text may say anything.
+    let broken = findings(&module);
+    if broken.is_empty() {
+        return Ok(module);
+    }
+    let mut diagnostic = Diagnostic::fatal(format!("'{input}' is no module that passes can take"));
+    diagnostic.notes = broken;
+    Err(diagnostic)
+}
+
+fn read_objects<'data>(
+    args: &ModuleArgs,
+    output_name: String,
+    controls: &Controls,
+    input_arena: &'data InputArena,
+    arena: &'data Arena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Option<Module<'data>>> {
+    let Some(target) = args.arch else {
+        let diagnostic = Diagnostic::fatal("the architecture to link for is not given")
+            .help("add --arch, such as --arch=sm_90");
+        reporter.report(&diagnostic)?;
+        return Ok(None);
+    };
+    match args
+        .input
+        .request(&args.inputs, target, output_name, controls)
+    {
+        Ok(request) => {
+            let read = read_inputs(&request, input_arena, arena, reporter)?;
+            Ok(read.map(|read| read.module))
+        }
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `cuweld replay`: runs a reproducer again.
+
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+
+use cuweld_passes::Diagnostic;
+
+use crate::diagnostics::Reporter;
+use crate::diagnostics::Style;
+use crate::repro::Replay;
+
+/// Arguments of `cuweld replay`.
+#[derive(clap::Args, Debug)]
+pub struct ReplayArgs {
+    /// The reproducer, as `--repro` wrote it.
+    archive: String,
+    /// Run this linker, which has nvlink's command line, in place of cuweld.
+    #[arg(long, value_name = "PROGRAM")]
+    linker: Option<PathBuf>,
+    /// Unpack it here and leave it, with the output; otherwise into a temporary folder.
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+    /// Show what was run, and do not run it.
+    #[arg(long)]
+    show: bool,
+}
+
+/// Runs the command; its exit code is that of the link.
+pub fn run(args: &ReplayArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
+    let temporary;
+    let folder = match &args.into {
+        Some(folder) => folder.as_path(),
+        None => {
+            temporary = tempfile::tempdir()?;
+            temporary.path()
+        }
+    };
+    let refuse = |stderr: &mut dyn Write, message: String| -> io::Result<u8> {
+        let mut reporter = Reporter::new(stderr, Style::Native);
+        reporter.report(&Diagnostic::fatal(message))?;
+        Ok(reporter.exit_code())
+    };
+    let replay = match Replay::unpack(&args.archive, folder) {
+        Ok(replay) => replay,
+        Err(error) => return refuse(stderr, error.to_string()),
+    };
+    if args.show {
+        let description = &replay.description;
+        writeln!(stdout, "cuweld {}", description.cuweld)?;
+        writeln!(stdout, "in {}", description.folder)?;
+        writeln!(stdout, "ran {}", description.arguments.join(" "))?;
+        writeln!(stdout, "passes {}", description.pipeline)?;
+        writeln!(stdout, "exit {}", description.exit)?;
+        return Ok(0);
+    }
+    let ourselves = std::env::current_exe()?;
+    let program = args.linker.as_deref().unwrap_or(&ourselves);
+    match replay.run(program, args.linker.is_some()) {
+        Ok(output) => {
+            stdout.write_all(&output.stdout)?;
+            stderr.write_all(&output.stderr)?;
+            let code = output
+                .status
+                .code()
+                .and_then(|code| u8::try_from(code).ok());
+            Ok(code.unwrap_or(1))
+        }
+        Err(error) => refuse(stderr, error.to_string()),
+    }
+}

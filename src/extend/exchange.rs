@@ -1,0 +1,91 @@
+//! A pass that is a function from text to text.
+
+use std::collections::BTreeMap;
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::text;
+use cuweld_ir::text::DumpBytes;
+use cuweld_ir::text::ImageKey;
+use cuweld_passes::Changed;
+use cuweld_passes::Diagnostic;
+use cuweld_passes::PassCx;
+use cuweld_passes::PassError;
+
+use crate::run::findings;
+
+/// Gives a module as text to `transform` and takes what it returns for the module: parsed, of the same
+/// link, and verified. `None` means that nothing changes, an error is shown as the fault of `who`.
+pub fn exchange<'data>(
+    module: &mut Module<'data>,
+    cx: &mut PassCx<'_, 'data>,
+    who: &str,
+    form: DumpBytes,
+    establishes: Option<Phase>,
+    transform: impl FnOnce(&str) -> Result<Option<Vec<u8>>, Diagnostic>,
+) -> Result<Changed, PassError> {
+    let result = transform(&text::print(module, form)).and_then(|bytes| {
+        let Some(bytes) = bytes else {
+            return Ok(None);
+        };
+        parse(module, cx, who, establishes, bytes).map(Some)
+    });
+    match result {
+        Ok(None) => Ok(Changed::No),
+        Ok(Some(new)) if new == *module => Ok(Changed::No),
+        Ok(Some(new)) => {
+            *module = new;
+            Ok(Changed::Yes)
+        }
+        Err(diagnostic) => {
+            cx.diagnostics.emit(diagnostic);
+            Err(PassError::Diagnosed)
+        }
+    }
+}
+
+fn parse<'data>(
+    module: &Module<'data>,
+    cx: &PassCx<'_, 'data>,
+    who: &str,
+    establishes: Option<Phase>,
+    bytes: Vec<u8>,
+) -> Result<Module<'data>, Diagnostic> {
+    let refuse = |what: &str| Diagnostic::fatal(format!("cuweld: what {who} gave back {what}"));
+    let text = String::from_utf8(bytes).map_err(|_| refuse("is no UTF-8 text"))?;
+    let images: BTreeMap<_, _> = module
+        .objects
+        .values()
+        .map(|object| {
+            let size = object.image.len() as u64;
+            ((object.name, object.member, size), object.image)
+        })
+        .collect();
+    // The parser compares the SHA-256.
+    let resolve = |key: &ImageKey<'_>| -> Option<&'data [u8]> {
+        images.get(&(key.name, key.member, key.size)).copied()
+    };
+    let new = text::parse(&text, cx.arena, &resolve)
+        .map_err(|error| refuse("does not parse").note(error.to_string()))?;
+    let expected = establishes.unwrap_or(module.phase);
+    if new.phase != expected {
+        return Err(refuse(&format!(
+            "is '{}', not '{}'",
+            new.phase.name(),
+            expected.name()
+        )));
+    }
+    if new.target != module.target {
+        return Err(refuse(&format!(
+            "is for {}, not {}",
+            new.target, module.target
+        )));
+    }
+    let broken = findings(&new);
+    if broken.is_empty() {
+        return Ok(new);
+    }
+    let mut diagnostic = refuse("breaks invariants of the IR");
+    diagnostic.notes = broken;
+    Err(diagnostic)
+}

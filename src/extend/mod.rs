@@ -1,0 +1,64 @@
+//! Passes from outside: of a program that embeds cuweld, of plugins, of other programs.
+//!
+//! The last two work on the text form. What they give back is parsed and verified before the link goes
+//! on, whatever `--verify-each` says: nothing of theirs is trusted.
+
+mod exchange;
+mod exec;
+mod plugin;
+
+use cuweld_passes::Diagnostic;
+use cuweld_passes::registry::Registry;
+
+/// Adds passes to the registry.
+pub type Register = fn(&mut Registry);
+
+/// Where passes come from beside cuweld's own.
+#[derive(Clone, Debug, Default)]
+pub struct Extensions {
+    /// Of the program that embeds cuweld, in order.
+    pub register: Vec<Register>,
+    /// Paths of plugins to load.
+    pub plugins: Vec<String>,
+}
+
+impl Extensions {
+    /// All passes: cuweld's own, `exec`, then these; a later pass takes the place of one of its name.
+    pub fn registry(&self) -> Result<Registry, Diagnostic> {
+        let mut registry = registry();
+        for register in &self.register {
+            register(&mut registry);
+        }
+        for path in &self.plugins {
+            plugin::register(&mut registry, path)?;
+        }
+        Ok(registry)
+    }
+}
+
+/// The passes of cuweld, with those that run other programs.
+pub fn registry() -> Registry {
+    let mut registry = Registry::standard();
+    exec::register(&mut registry);
+    registry
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweld_passes::passes_doc::generate_passes_doc;
+
+    /// `BLESS=1` writes the file.
+    #[test]
+    fn the_committed_passes_doc_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/PASSES.md");
+        let text = generate_passes_doc(&super::registry());
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(path, &text).unwrap();
+        }
+        let committed = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(
+            committed, text,
+            "run it again with BLESS=1 to write {path} anew"
+        );
+    }
+}

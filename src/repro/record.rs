@@ -1,0 +1,152 @@
+//! Writing a reproducer.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+
+use cuweld_passes::Diagnostic;
+
+use super::DESCRIPTION;
+use super::Description;
+use super::FILES;
+use super::FORMAT;
+use crate::diagnostics::Reporter;
+use crate::input::InputArena;
+
+/// Collects what a reproducer of this run needs.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    description: Description,
+    files: Vec<String>,
+}
+
+impl Recorder {
+    /// A recorder of a run with these words, without the program's name.
+    pub fn new(arguments: Vec<String>) -> Self {
+        let known = |name: &str| name.starts_with("CUWELD_") || name == "LIBRARY_PATH";
+        let mut environment: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| known(name))
+            .collect();
+        environment.sort();
+        let folder = std::env::current_dir().unwrap_or_default();
+        Recorder {
+            description: Description {
+                format: FORMAT,
+                cuweld: env!("CARGO_PKG_VERSION").to_owned(),
+                arguments,
+                folder: folder.to_string_lossy().into_owned(),
+                environment,
+                ..Description::default()
+            },
+            files: Vec::new(),
+        }
+    }
+
+    /// The same link for nvlink.
+    pub fn nvlink_arguments(&mut self, arguments: Vec<String>) {
+        self.description.nvlink_arguments = Some(arguments);
+    }
+
+    /// The pipeline that ran.
+    pub fn pipeline(&mut self, text: String) {
+        self.description.pipeline = text;
+    }
+
+    /// A file that the run read, beside those that the arena knows.
+    pub fn file(&mut self, path: &str) {
+        self.files.push(path.to_owned());
+    }
+
+    /// Writes the archive. Files that cannot be read any more are left out.
+    pub fn write(&self, archive: &Path, inputs: &InputArena, exit: u8) -> io::Result<()> {
+        let mut description = self.description.clone();
+        description.exit = exit;
+        let folder = Path::new(&description.folder);
+        let opened = inputs.opened();
+        let files: BTreeSet<PathBuf> = opened
+            .iter()
+            .chain(&self.files)
+            .map(|path| normal(&folder.join(path)))
+            .collect();
+        let mut out = tar::Builder::new(io::BufWriter::new(File::create(archive)?));
+        let text = serde_json::to_string_pretty(&description)?;
+        append(&mut out, Path::new(DESCRIPTION), text.as_bytes())?;
+        for path in files {
+            let Ok(bytes) = std::fs::read(&path) else {
+                continue;
+            };
+            let inside = path.strip_prefix("/").unwrap_or(&path);
+            append(&mut out, &Path::new(FILES).join(inside), &bytes)?;
+        }
+        use io::Write;
+        out.into_inner()?.flush()
+    }
+}
+
+/// Writes the reproducer that was asked for; after an internal error, one in the folder for temporary
+/// files, and says so.
+pub fn finish(
+    recorder: &Recorder,
+    asked: Option<&str>,
+    inputs: &InputArena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
+    let path = match asked {
+        Some(path) => PathBuf::from(path),
+        None if reporter.internal_error => {
+            std::env::temp_dir().join(format!("cuweld-repro-{}.tar", std::process::id()))
+        }
+        None => return Ok(()),
+    };
+    let name = path.display().to_string();
+    match recorder.write(&path, inputs, reporter.exit_code()) {
+        Err(error) => {
+            let message = format!("cannot write reproducer '{name}': {error}");
+            reporter.report(&Diagnostic::fatal(message))
+        }
+        Ok(()) if asked.is_some() => Ok(()),
+        Ok(()) => reporter.text(&format!(
+            "note: this is a bug in cuweld; '{name}' holds all that is needed to see it again\n  \
+             help: `cuweld replay {name}` runs it; it contains the inputs of the link\n"
+        )),
+    }
+}
+
+fn append<W: io::Write>(out: &mut tar::Builder<W>, name: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes.len() as u64);
+    header.set_mode(0o644);
+    // No time and no owner: equal links give equal archives.
+    header.set_mtime(0);
+    out.append_data(&mut header, name, bytes)
+}
+
+/// A path without `.` and `..`, as far as names say; links are not followed.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_made_normal() {
+        assert_eq!(normal(Path::new("/a/./b/../c")), Path::new("/a/c"));
+        assert_eq!(normal(Path::new("/../a")), Path::new("/a"));
+    }
+}

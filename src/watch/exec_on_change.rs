@@ -1,0 +1,87 @@
+//! Runs a command after every pass that changed the module.
+
+use std::io;
+use std::process::Command;
+use std::process::Stdio;
+
+use cuweld_ir::Module;
+use cuweld_ir::text;
+use cuweld_ir::text::DumpBytes;
+use cuweld_passes::instrument::Instrument;
+use cuweld_passes::instrument::InstrumentError;
+use cuweld_passes::instrument::PassReport;
+use cuweld_passes::instrument::RunInfo;
+use cuweld_passes::instrument::StepInfo;
+
+/// After every pass whose text differs from the one before, runs a shell command with the text's file as
+/// its last argument. A command that fails ends the link.
+pub struct ExecOnChange {
+    command: String,
+    last: String,
+    folder: Option<tempfile::TempDir>,
+}
+
+impl ExecOnChange {
+    /// Runs this command.
+    pub fn new(command: &str) -> Self {
+        ExecOnChange {
+            command: command.to_owned(),
+            last: String::new(),
+            folder: None,
+        }
+    }
+
+    fn run(&mut self, step: &StepInfo<'_>, text: &str) -> io::Result<Result<(), String>> {
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => tempfile::tempdir()?,
+        };
+        let file = folder.path().join(format!("{}.after.lir", step.label()));
+        self.folder = Some(folder);
+        std::fs::write(&file, text)?;
+        let output = Command::new("sh")
+            .args(["-c", &format!("{} \"$@\"", self.command), "sh"])
+            .arg(&file)
+            .env("CUWELD_PASS", step.name)
+            .env("CUWELD_STEP", step.number.to_string())
+            .stdin(Stdio::null())
+            .output()?;
+        std::fs::remove_file(&file)?;
+        if output.status.success() {
+            return Ok(Ok(()));
+        }
+        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+        said.push_str(&String::from_utf8_lossy(&output.stderr));
+        Ok(Err(format!("{}: {}", output.status, said.trim_end())))
+    }
+}
+
+impl Instrument for ExecOnChange {
+    fn before_run(&mut self, _: &RunInfo<'_>, module: &Module<'_>) -> Result<(), InstrumentError> {
+        self.last = text::print(module, DumpBytes::Full);
+        Ok(())
+    }
+
+    fn after_pass(
+        &mut self,
+        step: &StepInfo<'_>,
+        module: &Module<'_>,
+        _: &PassReport<'_>,
+    ) -> Result<(), InstrumentError> {
+        let text = text::print(module, DumpBytes::Full);
+        if text == self.last {
+            return Ok(());
+        }
+        let result = self.run(step, &text);
+        self.last = text;
+        let message = match result {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(message)) => message,
+            Err(error) => error.to_string(),
+        };
+        let command = &self.command;
+        Err(InstrumentError::Check(format!(
+            "'{command}' failed: {message}"
+        )))
+    }
+}
