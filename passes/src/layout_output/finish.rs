@@ -1,7 +1,9 @@
 //! From created things to the plan: file order, indices, encoded contents, program headers.
 
+mod call_graph;
+mod segments;
+
 use cuweld_ir::Arena;
-use cuweld_ir::CallKind;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
@@ -13,9 +15,6 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::elf::encode::append_attribute;
-use cuweld_ir::elf::encode::append_marker;
-use cuweld_ir::elf::encode::append_pair;
-use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::elf::layout::assign_offsets;
 use cuweld_ir::elf::note_records::append_note;
 use cuweld_ir::elf::raw::ET_EXEC;
@@ -26,18 +25,14 @@ use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
-use cuweld_ir::plan::PlanSegment;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
-use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::header_reloc_type;
 use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
-use foldhash::fast::FixedState;
-use hashbrown::HashSet;
 
 use super::Content;
 use super::Created;
@@ -49,9 +44,11 @@ use super::bank_pool::pool_bytes;
 use super::creation::MODULE_SHARED;
 use super::creation::output_of;
 use super::creation::shared_output_of;
-use crate::analysis::counting_calls;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
+
+use segments::segments;
+use segments::segments_placed;
 
 /// Sections before the sorted ones: null, `.shstrtab`, `.strtab`, `.symtab`.
 const FIXED_SECTIONS: u32 = 4;
@@ -530,97 +527,6 @@ impl<'data> Finish<'_, 'data> {
         PlanContent::Bytes(self.arena.bytes(&bytes))
     }
 
-    /// The call graph, by functions in order of creation (`merge.md` section 7). Rows of one caller
-    /// are in reverse.
-    fn call_graph(&mut self) -> PlanContent<'data> {
-        let mut bytes = Vec::new();
-        let rows = self.call_rows();
-        for kind in CallKind::ALL {
-            append_marker(&mut bytes, kind);
-            for (row_kind, from, second) in &rows {
-                if *row_kind == kind {
-                    append_pair(&mut bytes, *from, *second);
-                }
-            }
-        }
-        PlanContent::Bytes(self.arena.bytes(&bytes))
-    }
-
-    /// All call graph rows, ordered by caller.
-    fn call_rows(&mut self) -> Vec<(CallKind, u32, u32)> {
-        let mut place = vec![u32::MAX; self.module.link_symbols.len()];
-        for (index, link) in self.functions.iter().enumerate() {
-            place[link.index()] = index as u32;
-        }
-        let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
-        // Relocatable output has each direct call once (measured).
-        let mut known: HashSet<(u32, u32), FixedState> = HashSet::default();
-        for call in counting_calls(self.module) {
-            let symbol = call
-                .from
-                .symbol()
-                .map(|symbol| &self.module.symbols[symbol]);
-            let Some(link) = symbol.and_then(|symbol| symbol.link) else {
-                continue;
-            };
-            let caller = place[link.index()];
-            if caller == u32::MAX {
-                continue;
-            }
-            let second = if call.kind.has_prototype() {
-                self.out.symbol_names.add_even_empty(call.prototype)
-            } else {
-                // What an address-taken function calls may be dead; such rows are left out.
-                match self.reference(call.to) {
-                    0 => continue,
-                    to => to,
-                }
-            };
-            let once = self.module.options.relocatable && call.kind == CallKind::Direct;
-            if !once || known.insert((caller, second)) {
-                rows.push((caller, call.kind, self.symbol_index[link.index()], second));
-            }
-        }
-        // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
-        rows.reverse();
-        rows.sort_by_key(|(caller, ..)| *caller);
-        rows.into_iter()
-            .map(|(_, kind, from, second)| (kind, from, second))
-            .collect()
-    }
-
-    /// Live device functions whose address is not taken, with their prototypes.
-    fn prototype_rows(&self) -> Vec<(LinkSymbolId, &'data [u8])> {
-        let module = self.module;
-        let mut prototype: Vec<Option<&'data [u8]>> = vec![None; module.link_symbols.len()];
-        for (_, object) in module.included_objects() {
-            for row in &module.prototypes[object.prototypes] {
-                if let Some(link) = row.function.symbol().and_then(|id| module.symbols[id].link) {
-                    prototype[link.index()].get_or_insert(row.prototype);
-                }
-            }
-        }
-        for call in counting_calls(module) {
-            if call.kind == CallKind::AddressTaken
-                && let Some(link) = call.from.symbol().and_then(|id| module.symbols[id].link)
-            {
-                prototype[link.index()] = None;
-            }
-        }
-        let with_prototype =
-            |link: &LinkSymbolId| prototype[link.index()].map(|prototype| (*link, prototype));
-        self.functions.iter().filter_map(with_prototype).collect()
-    }
-
-    fn prototypes(&mut self) -> PlanContent<'data> {
-        let mut bytes = Vec::new();
-        for (link, prototype) in self.prototype_rows() {
-            let name = self.out.symbol_names.add_even_empty(prototype);
-            append_pair(&mut bytes, self.symbol_index[link.index()], name);
-        }
-        PlanContent::Bytes(self.arena.bytes(&bytes))
-    }
-
     fn relocs(&mut self, id: OutId) -> PlanContent<'data> {
         let start = self.plan.relocs.len() as u32;
         for reloc in std::mem::take(&mut self.sections[id].relocs) {
@@ -703,94 +609,4 @@ impl<'data> Finish<'_, 'data> {
         self.plan.segments = segments_placed(&self.plan);
         self.plan
     }
-}
-
-/// Program headers without their places.
-fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
-    let any = |wanted: fn(&PlanSection<'_>) -> bool| plan.sections.iter().any(wanted);
-    let count = 2 + usize::from(any(is_read_only)) + usize::from(any(is_writable));
-    vec![
-        PlanSegment {
-            ty: 0,
-            flags: 0,
-            offset: 0,
-            file_size: 0,
-            mem_size: 0
-        };
-        count
-    ]
-}
-
-fn is_read_only(section: &PlanSection<'_>) -> bool {
-    section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE == 0
-}
-
-fn is_writable(section: &PlanSection<'_>) -> bool {
-    section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE != 0
-}
-
-/// The program headers (`merge.md` section 2).
-fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
-    const PT_LOAD: u32 = 1;
-    const PT_PHDR: u32 = 6;
-    let table_size = 56 * plan.segments.len() as u64;
-    let table = PlanSegment {
-        ty: PT_PHDR,
-        flags: 5,
-        offset: plan.phoff,
-        file_size: table_size,
-        mem_size: table_size,
-    };
-    let mut segments = vec![table];
-    let read_only: Vec<_> = plan
-        .sections
-        .iter()
-        .filter(|section| is_read_only(section))
-        .collect();
-    if let (Some(first), Some(last)) = (read_only.first(), read_only.last()) {
-        let size = last.offset + last.size - first.offset;
-        segments.push(PlanSegment {
-            ty: PT_LOAD,
-            flags: 5,
-            offset: first.offset,
-            file_size: size,
-            mem_size: size,
-        });
-    }
-    let writable: Vec<_> = plan
-        .sections
-        .iter()
-        .filter(|section| is_writable(section))
-        .collect();
-    if let Some(first) = writable.first() {
-        let with_bytes: Vec<_> = writable
-            .iter()
-            .filter(|section| section.ty != sht::NOBITS)
-            .collect();
-        let without: Vec<_> = writable
-            .iter()
-            .filter(|section| section.ty == sht::NOBITS)
-            .collect();
-        let file_end = match (with_bytes.last(), without.last()) {
-            (None, _) => first.offset,
-            (_, Some(no_bits)) => no_bits.offset,
-            (Some(last), None) => last.offset.saturating_add(last.size),
-        };
-        let file_size = file_end.saturating_sub(first.offset);
-        let mem_end = without.iter().fold(file_end, |end, section| {
-            align_up(end, section.align).saturating_add(section.size)
-        });
-        segments.push(PlanSegment {
-            ty: PT_LOAD,
-            flags: 6,
-            offset: first.offset,
-            file_size,
-            mem_size: mem_end.saturating_sub(first.offset),
-        });
-    }
-    segments.push(PlanSegment {
-        ty: PT_LOAD,
-        ..table
-    });
-    segments
 }

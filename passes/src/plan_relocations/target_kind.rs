@@ -1,0 +1,252 @@
+//! What a relocation refers to, as far as the rules of `plan-relocations` distinguish.
+
+use cuweld_ir::FunctionState;
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::is_rela;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use super::Facts;
+use super::Refusal;
+use super::contribution;
+
+/// What a relocation refers to, as far as the rules distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TargetKind {
+    /// A live function.
+    Function,
+    /// A function that is not part of the output, or a weak one that nobody defines.
+    DeadFunction,
+    /// A copy of a weak function or variable that never was part of the link, seen from a line table;
+    /// the symbol `__UFT_OFFSET` in a link without tables.
+    LosingCopy,
+    /// Global memory.
+    Global,
+    /// Reserved shared memory, left to the driver.
+    ReservedShared,
+    /// A value that is known: a constant, a section, an object elsewhere. Shared variables too, but
+    /// these are not in the output.
+    Known { value: u64, emitted: bool },
+    /// A texture, sampler or surface with the offset of its slot.
+    Header { slot: u64 },
+    /// Symbol 0, or an untyped symbol.
+    Nothing,
+    /// An object that nobody defines and that nvlink takes for one at -1: in executables a weak one, in
+    /// relocatable output a strong one.
+    Missing,
+    /// An object that a later link may define; relocatable output only.
+    Undefined,
+    /// A unified table symbol in a link without tables.
+    UnifiedTable,
+}
+
+/// The sections that lose their rows for copies of weak functions that never were part of the link, by
+/// name (measured: a section of another name keeps them).
+const LINE_TABLES: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
+
+pub(super) fn target_kind(
+    module: &Module<'_>,
+    reloc: &Reloc,
+    patched: SectionId,
+    facts: &Facts<'_>,
+) -> Result<TargetKind, Refusal> {
+    match reloc.target {
+        SymbolRef::None => Ok(TargetKind::Nothing),
+        SymbolRef::Section(section) => Ok(match module.sections[section].kind {
+            SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            // Merged record by record, so that no place of the output is that of the input.
+            SectionKind::ToolInfo
+            | SectionKind::CudaInfo
+            | SectionKind::Info
+            | SectionKind::FunctionInfo
+            | SectionKind::Compat
+            | SectionKind::CallGraph
+            | SectionKind::Prototypes
+            | SectionKind::RelAction => {
+                return Err(Refusal::Unsupported("a reference to a section of metadata"));
+            }
+            SectionKind::ModuleShared | SectionKind::KernelShared => {
+                return Err(Refusal::Unsupported(
+                    "a reference to a section of shared memory",
+                ));
+            }
+            _ => TargetKind::Known {
+                value: contribution(
+                    module,
+                    facts.in_view(&module.sections[reloc.section], section),
+                )
+                .wrapping_add(facts.frame_shift(module, reloc, section)?),
+                emitted: module.sections[section].owner.is_none_or(|owner| {
+                    let link = module.symbols[module.functions[owner].symbol].link;
+                    link.is_some_and(|link| module.link_symbols[link].live.is_live())
+                }),
+            },
+        }),
+        SymbolRef::Symbol(symbol) => symbol_kind(module, reloc, symbol, patched, facts),
+    }
+}
+
+fn symbol_kind(
+    module: &Module<'_>,
+    reloc: &Reloc,
+    id: SymbolId,
+    patched: SectionId,
+    facts: &Facts<'_>,
+) -> Result<TargetKind, Refusal> {
+    let symbol = &module.symbols[id];
+    let Some(link) = symbol.link else {
+        return Ok(TargetKind::Nothing);
+    };
+    let link = &module.link_symbols[link];
+    if symbol.is_function() {
+        // Line tables of a copy that never was part of the link lose their rows; other debug sections
+        // keep them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
+        // replaced loses them too, but only if its code had relocations, and both are RELA: on targets
+        // below sm_90, whose line tables have REL rows, it keeps them (measured).
+        let lost = symbol.function.is_some_and(|id| {
+            let function = &module.functions[id];
+            function.state == FunctionState::Losing
+                && (!function.edges_count
+                    || facts.relocated[id.index()] && is_rela(module.sections[reloc.section].ty))
+        });
+        let in_line_table = LINE_TABLES.contains(&view_name(&module.sections[patched]));
+        let weak = !module.options.relocatable
+            && link.definition.is_none()
+            && module.symbols[link.first].bind == stb::WEAK;
+        // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
+        let is_rel = module.sections[reloc.section].ty == sht::REL;
+        let losing = symbol
+            .function
+            .is_some_and(|id| module.functions[id].state == FunctionState::Losing);
+        if losing && in_line_table && is_rel && module.target.has_compat() {
+            return Err(Refusal::Unsupported("REL rows of a copy that loses"));
+        }
+        return Ok(if lost && in_line_table {
+            TargetKind::LosingCopy
+        } else if !link.live.is_live() || weak {
+            TargetKind::DeadFunction
+        } else {
+            TargetKind::Function
+        });
+    }
+    if stt::is_header(symbol.ty) {
+        let link = symbol.link.and_then(|link| facts.slots.get(&link));
+        return match link {
+            Some(slot) => Ok(TargetKind::Header { slot: *slot }),
+            None => Err(Refusal::Unsupported(
+                "texture, sampler and surface references in relocatable output",
+            )),
+        };
+    }
+    if symbol.ty == stt::NOTYPE {
+        return Ok(TargetKind::Nothing);
+    }
+    // With -g shared variables that have an address are in the symbol table.
+    let shown = module.shows_shared_variables() && link.value.is_some();
+    let Some(definition) = link.definition else {
+        if module.options.relocatable {
+            return Ok(undefined_kind(symbol));
+        }
+        return Ok(if symbol.is_shared() {
+            let section = &module.sections[patched];
+            if section.owner.is_none() && section.name != b".debug_info" {
+                return Err(Refusal::Unsupported("dynamic shared memory in data"));
+            }
+            TargetKind::Known {
+                value: dynamic_shared(module, patched, link.value),
+                emitted: shown,
+            }
+        } else if toolkit::is_reserved_shared_symbol(symbol.name) {
+            TargetKind::ReservedShared
+        } else if symbol.name == toolkit::UNIFIED_FUNCTIONS_OFFSET {
+            TargetKind::LosingCopy
+        } else if toolkit::is_unified_table_symbol(symbol.name) {
+            TargetKind::UnifiedTable
+        } else if symbol.other & 0xe0 == sto::GLOBAL {
+            TargetKind::Global
+        } else {
+            TargetKind::Missing
+        });
+    };
+    if module.sections[patched].kind == SectionKind::Debug
+        && module.sections[patched].name != b".debug_info"
+        && !symbol.is_undefined()
+        && definition != id
+        && link.first != id
+    {
+        return Ok(TargetKind::LosingCopy);
+    }
+    // A shared variable without a place, because no kernel reaches it, is at -1 (measured).
+    let unplaced = if symbol.is_shared() { u64::MAX } else { 0 };
+    let value = link.value.unwrap_or(unplaced);
+    let definition = &module.symbols[definition];
+    let known = TargetKind::Known {
+        value,
+        emitted: module.options.relocatable || !definition.is_compiler_constant(),
+    };
+    Ok(match definition.place {
+        SymbolPlace::Common => TargetKind::Global,
+        SymbolPlace::Section(section) => match module.sections[section].kind {
+            SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
+            // is the alignment (`relocs.md` section 1).
+            SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {
+                TargetKind::Known {
+                    value: definition.value,
+                    emitted: true,
+                }
+            }
+            SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
+                value,
+                emitted: shown,
+            },
+            // A later link may replace a weak definition (measured).
+            _ if module.options.relocatable && definition.bind == stb::WEAK => {
+                TargetKind::Undefined
+            }
+            _ => known,
+        },
+        _ => known,
+    })
+}
+
+/// What an object is that nobody defines, in relocatable output.
+fn undefined_kind(symbol: &Symbol<'_>) -> TargetKind {
+    if symbol.name == b"__UFT_OFFSET" {
+        TargetKind::UnifiedTable
+    } else if symbol.other & 0xe0 == sto::GLOBAL {
+        TargetKind::Global
+    } else if symbol.is_dynamic_shared() {
+        // References of kernels are refused when memory is placed; those of functions take the symbol's value.
+        TargetKind::Known {
+            value: 0,
+            emitted: true,
+        }
+    } else if symbol.bind == stb::WEAK {
+        TargetKind::Undefined
+    } else {
+        TargetKind::Missing
+    }
+}
+
+/// The address of dynamic shared memory: with `-g` that of its name, otherwise as the code of the
+/// function sees it that owns a section.
+fn dynamic_shared(module: &Module<'_>, section: SectionId, named: Option<u64>) -> u64 {
+    let owner = module.sections[section].owner;
+    named
+        .or_else(|| module.functions[owner?].dynamic_shared)
+        // No kernel reaches the function: nvlink writes -1 (measured).
+        .unwrap_or(u64::MAX)
+}
