@@ -28,6 +28,7 @@ use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::header_reloc_type;
 use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::shf;
