@@ -22,7 +22,8 @@ pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
 ///
 /// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
 /// their symbol takes that address; it has no symbol in the output, so the address lands in the null symbol.
-/// The last such symbol of what some kernel reaches shows. Parameter banks do not count.
+/// The last such symbol shows. What stays where it is does not count: a kernel's own banks, and what no kernel
+/// reaches (measured).
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     let known: HashSet<(LinkSymbolId, u8), FixedState> = module
@@ -31,7 +32,8 @@ fn value(module: &Module<'_>) -> u64 {
         .filter_map(|piece| {
             let owner = module.sections[piece.section].owner?;
             let taken = module.functions[owner].edges_count;
-            taken.then_some((link(owner)?, piece.bank))
+            let moved = link(owner) != link(piece.kernel);
+            (taken && moved).then_some((link(owner)?, piece.bank))
         })
         .collect();
     let mut value = 0;

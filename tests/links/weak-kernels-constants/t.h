@@ -1,0 +1,1 @@
+template<class T> __global__ void tk(T*p,int n){ double d=p[0]*1.2345678901+2.71828182845; switch(n){case 0:p[1]=3.3;break;case 1:p[1]=clock();break;case 2:p[1]=4.4*d;break;case 3:p[1]=clock64()*3;break;case 4:p[2]=7;break;case 5:p[3]=clock()^9;break;case 6:p[4]=1;break;case 7:p[5]=clock()*7;break;default:p[0]=d;} }
