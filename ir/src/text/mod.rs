@@ -6,7 +6,7 @@
 //! annotation, `%12:_Z3foov`, which the parser compares with the table.
 //!
 //! - `print`, `print_rows`, `print_link`, `print_plan`: the printer, by part of the module.
-//! - `parse`, `parse_rows`, `parse_link`, `parse_plan`: the parser, by the same parts.
+//! - `parse`, `parse_rows`, `parse_link`, `parse_plan`: the parser, by the same parts; `parse_values`: fields.
 //! - `lexer`: positions and tokens; `references`: what is checked once the tables are complete.
 //! - `content`: bytes as slices of an image, as hex or as a hash; `rebuild`: the output image.
 //! - `quote`, `words`: how names and enumerations are spelled.
@@ -21,6 +21,7 @@ mod parse;
 mod parse_link;
 mod parse_plan;
 mod parse_rows;
+mod parse_values;
 mod print;
 mod print_link;
 mod print_plan;

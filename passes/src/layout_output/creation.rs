@@ -1,5 +1,8 @@
 //! The replay of nvlink's order of creation (`merge.md` section 4).
 
+mod reloc_sections;
+mod sections;
+
 use cuweld_ir::Arena;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -24,6 +27,10 @@ use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use hashbrown::HashMap;
 
+use self::sections::Header;
+pub(super) use self::sections::MODULE_SHARED;
+pub(super) use self::sections::output_of;
+pub(super) use self::sections::shared_output_of;
 use super::Content;
 use super::Created;
 use super::OutId;
@@ -31,50 +38,6 @@ use super::OutSection;
 use super::OutSymbol;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
-
-/// Type, flags and alignment of a section that is created.
-struct Header {
-    ty: u32,
-    flags: u64,
-    align: u64,
-    entsize: u64,
-}
-
-impl Header {
-    fn new(ty: u32, flags: u64, align: u64) -> Self {
-        Header {
-            ty,
-            flags,
-            align,
-            entsize: 0,
-        }
-    }
-
-    /// As an input section has them. Executables carry plain types where relocatable objects have
-    /// CUDA's own.
-    fn of(section: &Section<'_>, relocatable: bool) -> Self {
-        let ty = match section.kind {
-            _ if relocatable => section.ty,
-            SectionKind::FunctionConstants(_)
-            | SectionKind::ConstantBank(_)
-            | SectionKind::GlobalInit => sht::PROGBITS,
-            SectionKind::Global
-            | SectionKind::KernelShared
-            | SectionKind::ModuleShared
-            | SectionKind::Local => sht::NOBITS,
-            _ => section.ty,
-        };
-        Header {
-            ty,
-            flags: section.flags,
-            align: section.align,
-            entsize: section.entsize,
-        }
-    }
-}
-
-/// The section of shared variables that belong to no kernel alone.
-pub(super) const MODULE_SHARED: &[u8] = b".nv_debug.shared";
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -188,110 +151,6 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    fn names(&mut self, name: &[u8]) {
-        self.out.section_names.add(name);
-        self.out.symbol_names.add(name);
-    }
-
-    fn joined(&self, prefix: &str, name: &[u8]) -> &'data [u8] {
-        self.arena.bytes(&[prefix.as_bytes(), name].concat())
-    }
-
-    fn push(
-        &mut self,
-        name: &'data [u8],
-        header: Header,
-        content: Content,
-        has_symbol: bool,
-    ) -> OutId {
-        self.out.section_names.add(name);
-        let mut header_relocs = None;
-        if matches!(content, Content::Constants(_, 0)) && !self.module.options.relocatable {
-            // The relocation section of header slots; its name stays where there are none.
-            let rela = self.module.options.force_rela;
-            let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
-            self.names(rel);
-            header_relocs = Some(rel);
-        }
-        self.out.symbol_names.add(name);
-        let id = self.out.sections.len();
-        self.out.sections.push(OutSection {
-            name,
-            ty: header.ty,
-            flags: header.flags,
-            align: header.align,
-            entsize: header.entsize,
-            content,
-            size: 0,
-            removed: false,
-            pieces: Vec::new(),
-            relocs: Vec::new(),
-        });
-        if has_symbol {
-            self.out.local.push(OutSymbol::Section(id));
-        }
-        if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
-            let kernel = self.module.link_function(link);
-            let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
-            if slots != 0 {
-                // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
-                let (ty, flags, entsize) = if self.module.options.force_rela {
-                    (sht::RELA, shf::INFO_LINK, 24)
-                } else {
-                    (sht::REL, 0, 16)
-                };
-                self.out.sections.push(OutSection {
-                    name: rel,
-                    ty,
-                    flags,
-                    align: 8,
-                    entsize,
-                    content: Content::HeaderRelocs(id, link),
-                    size: (slots as u64).saturating_mul(entsize),
-                    removed: false,
-                    pieces: Vec::new(),
-                    relocs: Vec::new(),
-                });
-            }
-        }
-        id
-    }
-
-    /// A module-wide section, created at first sight.
-    fn named(
-        &mut self,
-        name: &'data [u8],
-        header: Header,
-        content: Content,
-        has_symbol: bool,
-    ) -> OutId {
-        if let Some(id) = self.out.by_name.get(name).copied() {
-            let section = &mut self.out.sections[id];
-            section.align = section.align.max(header.align);
-            return id;
-        }
-        let id = self.push(name, header, content, has_symbol);
-        self.out.by_name.insert(name, id);
-        id
-    }
-
-    /// A function's section, created at first sight.
-    fn of_function(
-        &mut self,
-        link: LinkSymbolId,
-        name: &'data [u8],
-        header: Header,
-        content: Content,
-        has_symbol: bool,
-    ) -> OutId {
-        if let Some(id) = self.out.by_function.get(&(link, name)).copied() {
-            return id;
-        }
-        let id = self.push(name, header, content, has_symbol);
-        self.out.by_function.insert((link, name), id);
-        id
-    }
-
     /// The link symbol of a function whose copy was taken into the link at its turn.
     fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
         let row = &self.module.functions[function];
@@ -342,26 +201,6 @@ impl<'data> Replay<'_, 'data> {
                 self.kernel_shared(link, function, symbol.name);
             }
         }
-    }
-
-    /// The section of a kernel's shared memory: executables make one for every kernel and remove the
-    /// empty ones, relocatable output has those of the inputs, and the name of all.
-    fn kernel_shared(&mut self, link: LinkSymbolId, function: FunctionId, kernel: &[u8]) {
-        let name = self.joined(".nv.shared.", kernel);
-        if !self.module.options.relocatable {
-            let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC | shf::INFO_LINK, 1);
-            self.of_function(link, name, header, Content::KernelShared(link), true);
-        } else if let Some(id) = self.own_shared[function.index()] {
-            self.symbol_section(id);
-        } else {
-            self.names(name);
-        }
-    }
-
-    fn info(&mut self, link: LinkSymbolId, function: &[u8]) {
-        let name = self.joined(".nv.info.", function);
-        let header = Header::new(sht::CUDA_INFO, shf::INFO_LINK, 4);
-        self.of_function(link, name, header, Content::Info(Some(link)), false);
     }
 
     /// P2: all other symbols in symbol order.
@@ -423,47 +262,6 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Whether the output has a symbol for a shared variable: with `-g`, if it has an address.
-    fn shows_shared(&self, link: LinkSymbolId) -> bool {
-        self.module.shows_shared_variables() && self.module.link_symbols[link].value.is_some()
-    }
-
-    /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
-    fn symbol_section(&mut self, id: SectionId) -> bool {
-        let section = &self.module.sections[id];
-        let header = Header::of(section, self.module.options.relocatable);
-        let Some(owner) = section.owner else {
-            if section.kind == SectionKind::Global && section.place.is_none() {
-                return true;
-            }
-            let content = match section.kind {
-                SectionKind::ModuleShared => Content::ModuleShared,
-                _ => Content::Concatenated,
-            };
-            self.named(self.out.name_of(section), header, content, true);
-            return true;
-        };
-        let taken = match section.kind {
-            SectionKind::FunctionConstants(_) if self.begins_bank[id.index()] => {
-                self.module.symbols[self.module.functions[owner].symbol].link
-            }
-            _ => self.taken(owner),
-        };
-        let Some(link) = taken else {
-            return false;
-        };
-        let content = match section.kind {
-            // Constants of device functions become part of the banks of kernels that reach them.
-            SectionKind::FunctionConstants(_) if !self.begins_bank[id.index()] => return false,
-            SectionKind::FunctionConstants(bank) => Content::Constants(link, bank),
-            SectionKind::KernelShared => Content::KernelShared(link),
-            SectionKind::Text => return true,
-            _ => Content::OfFunction(link),
-        };
-        self.of_function(link, section.name, header, content, true);
-        true
-    }
-
     /// P3: the other sections in section order.
     fn sections(&mut self, object: &Object<'data>) {
         for id in object.sections.iter() {
@@ -510,94 +308,6 @@ impl<'data> Replay<'_, 'data> {
                 self.info(link, self.module.function_name(owner));
             }
         }
-    }
-
-    /// P5: relocation sections in section order.
-    fn relocs(&mut self, object: &Object<'data>) {
-        for id in object.sections.iter() {
-            let section = &self.module.sections[id];
-            if section.kind != SectionKind::Relocs || section.relocs.is_empty() {
-                continue;
-            }
-            if section
-                .owner
-                .is_some_and(|owner| self.taken(owner).is_none())
-            {
-                continue;
-            }
-            let SectionInfo::Section(patched) = section.info else {
-                continue;
-            };
-            let Some(target) = self.output_of(patched) else {
-                continue;
-            };
-            let target_name = self.out.sections[target].name;
-            let rows = &self.module.relocs[section.relocs];
-            let is_rela = is_rela(section.ty);
-            // Rows in a losing variable, and debug rows of copies that were not taken at their turn, never were.
-            let never_taken = |symbol: SymbolId| {
-                let function = self.module.symbols[symbol].function;
-                function.is_some_and(|id| !self.module.functions[id].edges_count)
-            };
-            let of_debug = matches!(
-                self.module.sections[patched].kind,
-                SectionKind::Debug | SectionKind::MercuryDebug
-            );
-            let linked = self.module.is_section_linked(id);
-            let stay = rows.iter().filter(|row| {
-                let in_loser = linked && row.plan == RelocPlan::Gone;
-                let of_loser = of_debug
-                    && matches!(row.plan, RelocPlan::Drop)
-                    && row.target.symbol().is_some_and(never_taken);
-                !in_loser && !of_loser
-            });
-            let moved = |row: &Reloc| match row.target {
-                SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
-                _ => 0,
-            };
-            // A REL row against a moved section becomes RELA; other rows take the form of their
-            // section. But each row of a RELA section (all are from sm_90 on) that has no addend
-            // creates the other one, empty, unless it is the first (measured).
-            let mut forms = Vec::new();
-            for (index, row) in stay.enumerate() {
-                let named = if is_rela {
-                    index == 0 || (row.addend as u64).wrapping_add(moved(row)) != 0
-                } else {
-                    moved(row) != 0
-                };
-                if !forms.contains(&named) {
-                    forms.push(named);
-                }
-            }
-            // What is REL in the input leaves its empty section behind.
-            if !is_rela && self.module.options.force_rela && !forms.contains(&true) {
-                forms.push(true);
-            }
-            for named in forms {
-                let prefix = if named { ".rela" } else { ".rel" };
-                let name = self.joined(prefix, target_name);
-                self.reloc_section(name, target, named);
-            }
-        }
-    }
-
-    fn reloc_section(&mut self, name: &'data [u8], target: OutId, is_rela: bool) {
-        if self.out.relocs.contains_key(&(target, is_rela)) {
-            return;
-        }
-        let (ty, entsize) = if is_rela {
-            (sht::RELA, 24)
-        } else {
-            (sht::REL, 16)
-        };
-        let header = Header {
-            ty,
-            flags: shf::INFO_LINK,
-            align: 8,
-            entsize,
-        };
-        let id = self.push(name, header, Content::Relocs(target), false);
-        self.out.relocs.insert((target, is_rela), id);
     }
 
     /// The output section that an input section is part of.
@@ -680,35 +390,6 @@ impl<'data> Replay<'_, 'data> {
                 let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
                 let content = Content::Constants(link, piece.bank);
                 self.of_function(link, name, header, content, true);
-            }
-        }
-    }
-}
-
-/// The output section that a shared variable lies in.
-pub(super) fn shared_output_of(
-    module: &Module<'_>,
-    out: &Created<'_>,
-    variable: LinkSymbolId,
-) -> Option<OutId> {
-    let Some(kernel) = module.link_symbols[variable].kernel else {
-        return out.by_name.get(MODULE_SHARED).copied();
-    };
-    let link = module.symbols[module.functions[kernel].symbol].link?;
-    let name = [b".nv.shared.", module.function_name(kernel)].concat();
-    out.by_function.get(&(link, name.as_slice())).copied()
-}
-
-/// The output section that an input section is part of.
-pub(super) fn output_of(module: &Module<'_>, out: &Created<'_>, id: SectionId) -> Option<OutId> {
-    let section = &module.sections[id];
-    match section.owner {
-        None => out.by_name.get(out.name_of(section)).copied(),
-        Some(owner) => {
-            let link = module.symbols[module.functions[owner].symbol].link?;
-            match section.kind {
-                SectionKind::Text | SectionKind::MercuryText => out.text[link.index()],
-                _ => out.by_function.get(&(link, out.name_of(section))).copied(),
             }
         }
     }

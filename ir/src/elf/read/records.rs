@@ -1,0 +1,207 @@
+//! Decoded contents: relocations, attribute records, call graphs, prototypes and notes.
+
+use super::*;
+
+impl<'data> Reader<'data> {
+    pub(super) fn relocs(&mut self, index: usize) -> Result<(), ReadError> {
+        let section = SectionId::new(index);
+        let start = self.part.relocs.len();
+        let bytes = self.bytes(index);
+        let target = |reader: &Self, symbol: u32, row: usize| {
+            reader.symbol_ref(symbol).ok_or_else(|| {
+                reader.error(
+                    index,
+                    format!("row {row} refers to symbol {symbol}, which is none"),
+                )
+            })
+        };
+        if is_rela(self.part.sections[index].ty) {
+            let rows = <[RawRela]>::ref_from_bytes(bytes)
+                .map_err(|_| self.error(index, "its size is no multiple of 24"))?;
+            self.part.relocs.reserve(rows.len());
+            for (number, row) in rows.iter().enumerate() {
+                let target = target(self, row.symbol.get(), number)?;
+                self.part.relocs.push(Reloc {
+                    section,
+                    offset: row.offset.get(),
+                    ty: row.ty.get(),
+                    target,
+                    addend: row.addend.get(),
+                    plan: RelocPlan::Unplanned,
+                });
+            }
+        } else {
+            let rows = <[RawRel]>::ref_from_bytes(bytes)
+                .map_err(|_| self.error(index, "its size is no multiple of 16"))?;
+            self.part.relocs.reserve(rows.len());
+            for (number, row) in rows.iter().enumerate() {
+                let target = target(self, row.symbol.get(), number)?;
+                self.part.relocs.push(Reloc {
+                    section,
+                    offset: row.offset.get(),
+                    ty: row.ty.get(),
+                    target,
+                    addend: 0,
+                    plan: RelocPlan::Unplanned,
+                });
+            }
+        }
+        self.part.sections[index].relocs = IdRange::new(start, self.part.relocs.len());
+        Ok(())
+    }
+
+    pub(super) fn attributes(&mut self, index: usize) -> Result<(), ReadError> {
+        let section = SectionId::new(index);
+        let start = self.part.attributes.len();
+        let has_references = is_info(self.part.sections[index].ty);
+        let mut rest = self.bytes(index);
+        while !rest.is_empty() {
+            let &[format, code, low, high, ref tail @ ..] = rest else {
+                return Err(self.error(index, "a record reaches past its end"));
+            };
+            let value = u16::from_le_bytes([low, high]);
+            let refs_start = self.part.attribute_refs.len() as u32;
+            let mut payload: &'data [u8] = &[];
+            rest = tail;
+            if format == format::SVAL {
+                payload = tail
+                    .get(..value.into())
+                    .ok_or_else(|| self.error(index, "a record reaches past its end"))?;
+                rest = &tail[value.into()..];
+                let words = if has_references {
+                    reference_words(code, payload.len() / 4)
+                } else {
+                    0
+                };
+                for word in payload.chunks_exact(4).take(words) {
+                    let symbol = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                    let target = self.symbol_ref(symbol).ok_or_else(|| {
+                        self.error(
+                            index,
+                            format!("record {code:#04x} refers to symbol {symbol}, which is none"),
+                        )
+                    })?;
+                    self.part.attribute_refs.push(target);
+                }
+                payload = &payload[words * 4..];
+            }
+            self.part.attributes.push(Attribute {
+                section: Some(section),
+                format,
+                code,
+                value: if format == format::SVAL { 0 } else { value },
+                refs: refs_start..self.part.attribute_refs.len() as u32,
+                rest: payload,
+            });
+        }
+        self.part.sections[index].attributes = IdRange::new(start, self.part.attributes.len());
+        Ok(())
+    }
+
+    /// The string table that prototypes are offsets into: that of the symbol table.
+    pub(super) fn prototype_names(&self, index: usize) -> &'data [u8] {
+        let symtab = self
+            .headers
+            .sections
+            .get(index)
+            .map_or(0, |row| row.link.get() as usize);
+        let names = self
+            .headers
+            .sections
+            .get(symtab)
+            .map_or(0, |row| row.link.get() as usize);
+        self.bytes(names)
+    }
+
+    pub(super) fn calls(&mut self, index: usize) -> Result<(), ReadError> {
+        let names = self.prototype_names(index);
+        let rows = <[RawPair]>::ref_from_bytes(self.bytes(index))
+            .map_err(|_| self.error(index, "its size is no multiple of 8"))?;
+        let mut group = None;
+        for (number, row) in rows.iter().enumerate() {
+            let (first, second) = (row.first.get(), row.second.get());
+            if first == 0 && (second as i32) < 0 {
+                group = CallKind::from_marker(second as i32);
+                if group.is_none() {
+                    return Err(self.error(
+                        index,
+                        format!(
+                            "row {number} opens group {}, which is unknown",
+                            second as i32
+                        ),
+                    ));
+                }
+                continue;
+            }
+            let Some(kind) = group else {
+                return Err(
+                    self.error(index, format!("row {number} stands before the first group"))
+                );
+            };
+            let symbol = |word: u32| {
+                self.symbol_ref(word).ok_or_else(|| {
+                    self.error(
+                        index,
+                        format!("row {number} refers to symbol {word}, which is none"),
+                    )
+                })
+            };
+            let from = symbol(first)?;
+            let mut record = CallRecord {
+                kind,
+                from,
+                to: SymbolRef::None,
+                prototype: b"",
+            };
+            if kind.has_prototype() {
+                record.prototype = string_at(names, second).ok_or_else(|| {
+                    self.error(
+                        index,
+                        format!("the prototype of row {number} is outside the string table"),
+                    )
+                })?;
+            } else {
+                record.to = symbol(second)?;
+            }
+            self.part.calls.push(record);
+        }
+        Ok(())
+    }
+
+    pub(super) fn prototypes(&mut self, index: usize) -> Result<(), ReadError> {
+        let names = self.prototype_names(index);
+        let rows = <[RawPair]>::ref_from_bytes(self.bytes(index))
+            .map_err(|_| self.error(index, "its size is no multiple of 8"))?;
+        for (number, row) in rows.iter().enumerate() {
+            let function = self.symbol_ref(row.first.get()).ok_or_else(|| {
+                self.error(
+                    index,
+                    format!("row {number} refers to a symbol that is none"),
+                )
+            })?;
+            let prototype = string_at(names, row.second.get()).ok_or_else(|| {
+                self.error(
+                    index,
+                    format!("the prototype of row {number} is outside the string table"),
+                )
+            })?;
+            self.part.prototypes.push(PrototypeRecord {
+                function,
+                prototype,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn notes(&mut self, index: usize) -> Result<(), ReadError> {
+        let notes = split_notes(self.bytes(index))
+            .ok_or_else(|| self.error(index, "a note reaches past its end"))?;
+        self.part.notes.extend(notes.into_iter().map(|note| Note {
+            section: Some(SectionId::new(index)),
+            owner: note.owner,
+            ty: note.ty,
+            desc: note.desc,
+        }));
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Symbols of an object, and what each index of its symbol table refers to.
+
+use super::*;
+
+impl<'data> Reader<'data> {
+    pub(super) fn symbols(&mut self) -> Result<(), ReadError> {
+        let mut tables = self
+            .headers
+            .sections
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.ty.get() == sht::SYMTAB);
+        let Some((table, header)) = tables.next() else {
+            return Ok(());
+        };
+        if let Some((second, _)) = tables.next() {
+            return Err(self.error(second, "a second symbol table"));
+        }
+        let names = self.bytes(header.link.get() as usize);
+        let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
+            .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
+        let extended = self.extended_indices(table)?;
+        self.symbol_refs.reserve(rows.len());
+        self.part.symbols.reserve(rows.len());
+        for (index, row) in rows.iter().enumerate() {
+            let name = string_at(names, row.name.get()).ok_or_else(|| {
+                self.error(
+                    table,
+                    format!("the name of symbol {index} is outside the string table"),
+                )
+            })?;
+            let (bind, ty) = (row.info >> 4, row.info & 15);
+            let place = match row.shndx.get() {
+                0 => SymbolPlace::Undefined,
+                SHN_ABS => SymbolPlace::Absolute,
+                SHN_COMMON => SymbolPlace::Common,
+                shndx @ (..SHN_LORESERVE | SHN_XINDEX) => {
+                    let section = if shndx == SHN_XINDEX {
+                        extended.get(index).map_or(u32::MAX, |word| word.get())
+                    } else {
+                        shndx.into()
+                    };
+                    SymbolPlace::Section(self.section_id(section).ok_or_else(|| {
+                        self.error(
+                            table,
+                            format!("symbol {index} is in section {section}, which is none"),
+                        )
+                    })?)
+                }
+                reserved => SymbolPlace::Reserved(reserved),
+            };
+            if index == 0 {
+                self.symbol_refs.push(SymbolRef::None);
+                continue;
+            }
+            if ty == stt::SECTION {
+                let SymbolPlace::Section(section) = place else {
+                    return Err(self.error(table, format!("SECTION symbol {index} has no section")));
+                };
+                if row.value.get() != 0 || row.size.get() != 0 {
+                    return Err(self.error(
+                        table,
+                        format!("SECTION symbol {index} has a value or a size"),
+                    ));
+                }
+                self.symbol_refs.push(SymbolRef::Section(section));
+                continue;
+            }
+            let id = SymbolId::new(self.part.symbols.len());
+            self.symbol_refs.push(SymbolRef::Symbol(id));
+            let function = match place {
+                SymbolPlace::Section(text) if ty == stt::FUNC => {
+                    let function = FunctionId::new(self.part.functions.len());
+                    self.part.functions.push(Function {
+                        object: OBJECT(),
+                        symbol: id,
+                        views: Views {
+                            sass: FunctionView { text, info: None },
+                            merc: None,
+                        },
+                        state: FunctionState::Candidate,
+                        edges_count: false,
+                        registers: 0,
+                        shared: None,
+                        dynamic_shared: None,
+                        header_kinds: 0,
+                        merc_size: 0,
+                    });
+                    Some(function)
+                }
+                _ => None,
+            };
+            self.part.symbols.push(Symbol {
+                object: OBJECT(),
+                name,
+                bind,
+                ty,
+                other: row.other,
+                place,
+                value: row.value.get(),
+                size: row.size.get(),
+                function,
+                link: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in the same
+    /// places, with the sections and sizes of the Mercury view (`mercury.md` section 5).
+    pub(super) fn mercury_symbols(&mut self) -> Result<(), ReadError> {
+        let tables = self.headers.sections.iter().enumerate();
+        for (table, _) in tables.filter(|(_, row)| row.ty.get() == sht::CUDA_MERCURY_SYMTAB) {
+            let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
+                .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
+            for (row, target) in rows.iter().zip(&self.symbol_refs) {
+                let SymbolRef::Symbol(symbol) = target else {
+                    continue;
+                };
+                let function = self.part.symbols[symbol.index()].function;
+                let text = self.section_id(row.shndx.get().into());
+                if let (Some(function), Some(text)) = (function, text)
+                    && self.part.sections[text.index()].ty == sht::CUDA_CAPMERC
+                {
+                    let function = &mut self.part.functions[function.index()];
+                    function.views.merc = Some(FunctionView { text, info: None });
+                    function.merc_size = row.size.get();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn extended_indices(
+        &self,
+        symtab: usize,
+    ) -> Result<&'data [zerocopy::little_endian::U32], ReadError> {
+        let found = self
+            .headers
+            .sections
+            .iter()
+            .enumerate()
+            .find(|(_, header)| {
+                header.ty.get() == sht::SYMTAB_SHNDX && header.link.get() as usize == symtab
+            });
+        let Some((index, _)) = found else {
+            return Ok(&[]);
+        };
+        <[zerocopy::little_endian::U32]>::ref_from_bytes(self.bytes(index))
+            .map_err(|_| self.error(index, "its size is no multiple of 4"))
+    }
+
+    pub(super) fn symbol_ref(&self, index: u32) -> Option<SymbolRef> {
+        self.symbol_refs.get(index as usize).copied()
+    }
+}

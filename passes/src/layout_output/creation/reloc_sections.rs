@@ -1,0 +1,93 @@
+//! Creation of relocation sections: which forms the rows of an object make.
+
+use super::*;
+
+impl<'data> Replay<'_, 'data> {
+    /// P5: relocation sections in section order.
+    pub(super) fn relocs(&mut self, object: &Object<'data>) {
+        for id in object.sections.iter() {
+            let section = &self.module.sections[id];
+            if section.kind != SectionKind::Relocs || section.relocs.is_empty() {
+                continue;
+            }
+            if section
+                .owner
+                .is_some_and(|owner| self.taken(owner).is_none())
+            {
+                continue;
+            }
+            let SectionInfo::Section(patched) = section.info else {
+                continue;
+            };
+            let Some(target) = self.output_of(patched) else {
+                continue;
+            };
+            let target_name = self.out.sections[target].name;
+            let rows = &self.module.relocs[section.relocs];
+            let is_rela = is_rela(section.ty);
+            // Rows in a losing variable, and debug rows of copies that were not taken at their turn, never were.
+            let never_taken = |symbol: SymbolId| {
+                let function = self.module.symbols[symbol].function;
+                function.is_some_and(|id| !self.module.functions[id].edges_count)
+            };
+            let of_debug = matches!(
+                self.module.sections[patched].kind,
+                SectionKind::Debug | SectionKind::MercuryDebug
+            );
+            let linked = self.module.is_section_linked(id);
+            let stay = rows.iter().filter(|row| {
+                let in_loser = linked && row.plan == RelocPlan::Gone;
+                let of_loser = of_debug
+                    && matches!(row.plan, RelocPlan::Drop)
+                    && row.target.symbol().is_some_and(never_taken);
+                !in_loser && !of_loser
+            });
+            let moved = |row: &Reloc| match row.target {
+                SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
+                _ => 0,
+            };
+            // A REL row against a moved section becomes RELA; other rows take the form of their
+            // section. But each row of a RELA section (all are from sm_90 on) that has no addend
+            // creates the other one, empty, unless it is the first (measured).
+            let mut forms = Vec::new();
+            for (index, row) in stay.enumerate() {
+                let named = if is_rela {
+                    index == 0 || (row.addend as u64).wrapping_add(moved(row)) != 0
+                } else {
+                    moved(row) != 0
+                };
+                if !forms.contains(&named) {
+                    forms.push(named);
+                }
+            }
+            // What is REL in the input leaves its empty section behind.
+            if !is_rela && self.module.options.force_rela && !forms.contains(&true) {
+                forms.push(true);
+            }
+            for named in forms {
+                let prefix = if named { ".rela" } else { ".rel" };
+                let name = self.joined(prefix, target_name);
+                self.reloc_section(name, target, named);
+            }
+        }
+    }
+
+    pub(super) fn reloc_section(&mut self, name: &'data [u8], target: OutId, is_rela: bool) {
+        if self.out.relocs.contains_key(&(target, is_rela)) {
+            return;
+        }
+        let (ty, entsize) = if is_rela {
+            (sht::RELA, 24)
+        } else {
+            (sht::REL, 16)
+        };
+        let header = Header {
+            ty,
+            flags: shf::INFO_LINK,
+            align: 8,
+            entsize,
+        };
+        let id = self.push(name, header, Content::Relocs(target), false);
+        self.out.relocs.insert((target, is_rela), id);
+    }
+}

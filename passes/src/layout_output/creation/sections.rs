@@ -1,0 +1,252 @@
+//! Creation of one output section with its names and its symbol.
+
+use super::*;
+
+/// Type, flags and alignment of a section that is created.
+pub(super) struct Header {
+    pub(super) ty: u32,
+    pub(super) flags: u64,
+    pub(super) align: u64,
+    pub(super) entsize: u64,
+}
+
+impl Header {
+    pub(super) fn new(ty: u32, flags: u64, align: u64) -> Self {
+        Header {
+            ty,
+            flags,
+            align,
+            entsize: 0,
+        }
+    }
+
+    /// As an input section has them. Executables carry plain types where relocatable objects have
+    /// CUDA's own.
+    pub(super) fn of(section: &Section<'_>, relocatable: bool) -> Self {
+        let ty = match section.kind {
+            _ if relocatable => section.ty,
+            SectionKind::FunctionConstants(_)
+            | SectionKind::ConstantBank(_)
+            | SectionKind::GlobalInit => sht::PROGBITS,
+            SectionKind::Global
+            | SectionKind::KernelShared
+            | SectionKind::ModuleShared
+            | SectionKind::Local => sht::NOBITS,
+            _ => section.ty,
+        };
+        Header {
+            ty,
+            flags: section.flags,
+            align: section.align,
+            entsize: section.entsize,
+        }
+    }
+}
+
+/// The section of shared variables that belong to no kernel alone.
+pub(in super::super) const MODULE_SHARED: &[u8] = b".nv_debug.shared";
+
+impl<'data> Replay<'_, 'data> {
+    pub(super) fn names(&mut self, name: &[u8]) {
+        self.out.section_names.add(name);
+        self.out.symbol_names.add(name);
+    }
+
+    pub(super) fn joined(&self, prefix: &str, name: &[u8]) -> &'data [u8] {
+        self.arena.bytes(&[prefix.as_bytes(), name].concat())
+    }
+
+    pub(super) fn push(
+        &mut self,
+        name: &'data [u8],
+        header: Header,
+        content: Content,
+        has_symbol: bool,
+    ) -> OutId {
+        self.out.section_names.add(name);
+        let mut header_relocs = None;
+        if matches!(content, Content::Constants(_, 0)) && !self.module.options.relocatable {
+            // The relocation section of header slots; its name stays where there are none.
+            let rela = self.module.options.force_rela;
+            let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
+            self.names(rel);
+            header_relocs = Some(rel);
+        }
+        self.out.symbol_names.add(name);
+        let id = self.out.sections.len();
+        self.out.sections.push(OutSection {
+            name,
+            ty: header.ty,
+            flags: header.flags,
+            align: header.align,
+            entsize: header.entsize,
+            content,
+            size: 0,
+            removed: false,
+            pieces: Vec::new(),
+            relocs: Vec::new(),
+        });
+        if has_symbol {
+            self.out.local.push(OutSymbol::Section(id));
+        }
+        if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
+            let kernel = self.module.link_function(link);
+            let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
+            if slots != 0 {
+                // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
+                let (ty, flags, entsize) = if self.module.options.force_rela {
+                    (sht::RELA, shf::INFO_LINK, 24)
+                } else {
+                    (sht::REL, 0, 16)
+                };
+                self.out.sections.push(OutSection {
+                    name: rel,
+                    ty,
+                    flags,
+                    align: 8,
+                    entsize,
+                    content: Content::HeaderRelocs(id, link),
+                    size: (slots as u64).saturating_mul(entsize),
+                    removed: false,
+                    pieces: Vec::new(),
+                    relocs: Vec::new(),
+                });
+            }
+        }
+        id
+    }
+
+    /// A module-wide section, created at first sight.
+    pub(super) fn named(
+        &mut self,
+        name: &'data [u8],
+        header: Header,
+        content: Content,
+        has_symbol: bool,
+    ) -> OutId {
+        if let Some(id) = self.out.by_name.get(name).copied() {
+            let section = &mut self.out.sections[id];
+            section.align = section.align.max(header.align);
+            return id;
+        }
+        let id = self.push(name, header, content, has_symbol);
+        self.out.by_name.insert(name, id);
+        id
+    }
+
+    /// A function's section, created at first sight.
+    pub(super) fn of_function(
+        &mut self,
+        link: LinkSymbolId,
+        name: &'data [u8],
+        header: Header,
+        content: Content,
+        has_symbol: bool,
+    ) -> OutId {
+        if let Some(id) = self.out.by_function.get(&(link, name)).copied() {
+            return id;
+        }
+        let id = self.push(name, header, content, has_symbol);
+        self.out.by_function.insert((link, name), id);
+        id
+    }
+
+    /// The section of a kernel's shared memory: executables make one for every kernel and remove the
+    /// empty ones, relocatable output has those of the inputs, and the name of all.
+    pub(super) fn kernel_shared(
+        &mut self,
+        link: LinkSymbolId,
+        function: FunctionId,
+        kernel: &[u8],
+    ) {
+        let name = self.joined(".nv.shared.", kernel);
+        if !self.module.options.relocatable {
+            let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC | shf::INFO_LINK, 1);
+            self.of_function(link, name, header, Content::KernelShared(link), true);
+        } else if let Some(id) = self.own_shared[function.index()] {
+            self.symbol_section(id);
+        } else {
+            self.names(name);
+        }
+    }
+
+    pub(super) fn info(&mut self, link: LinkSymbolId, function: &[u8]) {
+        let name = self.joined(".nv.info.", function);
+        let header = Header::new(sht::CUDA_INFO, shf::INFO_LINK, 4);
+        self.of_function(link, name, header, Content::Info(Some(link)), false);
+    }
+
+    /// Whether the output has a symbol for a shared variable: with `-g`, if it has an address.
+    pub(super) fn shows_shared(&self, link: LinkSymbolId) -> bool {
+        self.module.shows_shared_variables() && self.module.link_symbols[link].value.is_some()
+    }
+
+    /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
+    pub(super) fn symbol_section(&mut self, id: SectionId) -> bool {
+        let section = &self.module.sections[id];
+        let header = Header::of(section, self.module.options.relocatable);
+        let Some(owner) = section.owner else {
+            if section.kind == SectionKind::Global && section.place.is_none() {
+                return true;
+            }
+            let content = match section.kind {
+                SectionKind::ModuleShared => Content::ModuleShared,
+                _ => Content::Concatenated,
+            };
+            self.named(self.out.name_of(section), header, content, true);
+            return true;
+        };
+        let taken = match section.kind {
+            SectionKind::FunctionConstants(_) if self.begins_bank[id.index()] => {
+                self.module.symbols[self.module.functions[owner].symbol].link
+            }
+            _ => self.taken(owner),
+        };
+        let Some(link) = taken else {
+            return false;
+        };
+        let content = match section.kind {
+            // Constants of device functions become part of the banks of kernels that reach them.
+            SectionKind::FunctionConstants(_) if !self.begins_bank[id.index()] => return false,
+            SectionKind::FunctionConstants(bank) => Content::Constants(link, bank),
+            SectionKind::KernelShared => Content::KernelShared(link),
+            SectionKind::Text => return true,
+            _ => Content::OfFunction(link),
+        };
+        self.of_function(link, section.name, header, content, true);
+        true
+    }
+}
+
+/// The output section that a shared variable lies in.
+pub(in super::super) fn shared_output_of(
+    module: &Module<'_>,
+    out: &Created<'_>,
+    variable: LinkSymbolId,
+) -> Option<OutId> {
+    let Some(kernel) = module.link_symbols[variable].kernel else {
+        return out.by_name.get(MODULE_SHARED).copied();
+    };
+    let link = module.symbols[module.functions[kernel].symbol].link?;
+    let name = [b".nv.shared.", module.function_name(kernel)].concat();
+    out.by_function.get(&(link, name.as_slice())).copied()
+}
+
+/// The output section that an input section is part of.
+pub(in super::super) fn output_of(
+    module: &Module<'_>,
+    out: &Created<'_>,
+    id: SectionId,
+) -> Option<OutId> {
+    let section = &module.sections[id];
+    match section.owner {
+        None => out.by_name.get(out.name_of(section)).copied(),
+        Some(owner) => {
+            let link = module.symbols[module.functions[owner].symbol].link?;
+            match section.kind {
+                SectionKind::Text | SectionKind::MercuryText => out.text[link.index()],
+                _ => out.by_function.get(&(link, out.name_of(section))).copied(),
+            }
+        }
+    }
+}
