@@ -7,6 +7,10 @@ writes m0.ptx, m1.ptx, ... and modules.txt (one line a module, in link order: it
 of the link. Some seeds are programs in CUDA C++ (generate_cxx.py): the names in modules.txt then end in `.cu`, options are nvcc's. The same seed
 makes the same program on every machine: only `random.Random(seed)` decides, and nothing iterates over a set. ARCH (sm_90 if it is left out) is
 what modules say as their `.target`, and changes nothing else.
+
+    tests/conformance/generate.py --serve
+
+makes a program for each line `SEED FOLDER ARCH` that it reads.
 """
 import dataclasses
 import pathlib
@@ -423,8 +427,8 @@ class Body:
         return result
 
 
-def main():
-    seed, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+def write(seed, folder, arch):
+    """Writes the files of one program."""
     # Of its own, so that what it decides leaves the programs as they were.
     link = random.Random(f"link {seed}")
     options = ["-g"] if link.random() < 0.2 else []
@@ -433,18 +437,34 @@ def main():
     (folder / "options.txt").write_text("".join(option + "\n" for option in options))
     if link.random() < 0.08:
         lines = generate_cxx.write(seed, folder)
-        (folder / "modules.txt").write_text("".join(line + "\n" for line in lines))
-        return
-    program = Program(seed, sys.argv[3] if len(sys.argv) > 3 else "sm_90")
-    program.source_lines = link.random() < 0.15
-    lines = []
-    for module in range(program.modules):
-        (folder / f"m{module}.ptx").write_text(program.text(module))
-        options = program.random.choices(["", "-O0", "-O1", "--generate-line-info", "-g"], [14, 2, 1, 2, 1])[0]
-        lines.append(f"m{module} {options}".rstrip())
-    if program.random.random() < 0.3:
-        program.random.shuffle(lines)
+    else:
+        program = Program(seed, arch)
+        program.source_lines = link.random() < 0.15
+        lines = []
+        for module in range(program.modules):
+            (folder / f"m{module}.ptx").write_text(program.text(module))
+            options = program.random.choices(["", "-O0", "-O1", "--generate-line-info", "-g"], [14, 2, 1, 2, 1])[0]
+            lines.append(f"m{module} {options}".rstrip())
+        if program.random.random() < 0.3:
+            program.random.shuffle(lines)
     (folder / "modules.txt").write_text("".join(line + "\n" for line in lines))
+
+
+def serve():
+    """One request a line, `SEED FOLDER ARCH`; each is answered by a line."""
+    for line in sys.stdin:
+        seed, folder, arch = line.split()
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write(int(seed), folder, arch)
+        print("done", flush=True)
+
+
+def main():
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+    else:
+        write(int(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "sm_90")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,230 @@
+//! The conformance engine: random links by seed, run by nvlink 13.0.88 and by cuweld, and compared in bytes, messages and exit code.
+//!
+//! Seeds are spread over all SASS targets, over executable links under random options, `-r` links whose output is linked again, links of fatbins,
+//! host objects and archives, and links with one changed object. `tests/conformance/run FROM..TO` runs a range, `tests/conformance/shrink SEED` cuts
+//! a mismatch down to a case for `tests/links`. Without the oracle nothing runs.
+
+#[path = "conformance/execute.rs"]
+mod execute;
+#[path = "conformance/features.rs"]
+mod features;
+#[path = "conformance/fixtures.rs"]
+mod fixtures;
+mod harness;
+#[path = "conformance/link.rs"]
+mod link;
+#[allow(dead_code, reason = "mutate.rs uses all of it")]
+#[path = "mutate/mutation.rs"]
+mod mutation;
+#[path = "mutate/object.rs"]
+mod object;
+#[path = "conformance/packaging.rs"]
+mod packaging;
+#[path = "conformance/plan.rs"]
+mod plan;
+#[path = "conformance/pool.rs"]
+mod pool;
+#[path = "conformance/summary.rs"]
+mod summary;
+
+use std::error::Error;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use execute::{Engine, Seen, Verdict};
+use fixtures::{Fixture, fixtures};
+use harness::oracle;
+use plan::LINKS_OF_PROGRAM;
+use pool::{Generator, Pool, Program};
+use summary::Summary;
+
+/// Links of `cargo test`.
+const DEFAULT_LINKS: u32 = 0;
+
+/// From this many links on every feature of `features.txt` has to occur.
+const FULL_RUN: u32 = 10_000;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    // Part of `cargo test`: arguments that ask for a list or a filter are libtest's.
+    if std::env::args().any(|argument| argument == "--list") {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = std::io::stdout();
+    let Some(tools) = oracle::tools() else {
+        writeln!(
+            out,
+            "conformance engine: ran 0 links, there is no nvlink 13.0.88 (see tests/tools/oracle)"
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let target = target_folder();
+    let cuweld = std::env::var_os("CUWELD_TEST_BIN").map_or_else(
+        || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
+        PathBuf::from,
+    );
+    let engine = Engine {
+        pool: Pool::new(target.join("conformance-pool"), tools.clone()),
+        nvlink: tools.join("nvlink"),
+        cuweld,
+    };
+    let seeds = seeds()?;
+    let start = Instant::now();
+    let mut summary = run(&engine, seeds.clone(), &target.join("conformance"))?;
+    summary.mismatches.sort_by_key(|mismatch| mismatch.seed);
+    for mismatch in &summary.mismatches {
+        writeln!(out, "seed {}: {}", mismatch.seed, mismatch.report)?;
+    }
+    let mut failed = !summary.mismatches.is_empty();
+    if let Some(file) = std::env::var_os("CUWELD_FEATURES") {
+        let mut text = String::new();
+        for (feature, count) in summary.features() {
+            text += &format!("{count:>7} {feature}\n");
+        }
+        std::fs::write(file, text)?;
+    }
+    let required = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/conformance/features.txt"
+    );
+    let required = std::fs::read_to_string(required)?;
+    let names = || required.lines().filter(|line| !line.starts_with('#'));
+    let missing = summary.missing(names());
+    writeln!(
+        out,
+        "features: {} seen; of the {} that a full run has to show {} are missing",
+        summary.features().len(),
+        names().count(),
+        missing.len()
+    )?;
+    if summary.links >= FULL_RUN {
+        for name in &missing {
+            writeln!(out, "MISSING feature: {name}")?;
+        }
+        failed |= !missing.is_empty();
+    }
+    write!(
+        out,
+        "conformance engine: seeds {}..{}, {:.0} s\n{summary}",
+        seeds.start,
+        seeds.end,
+        start.elapsed().as_secs_f64()
+    )?;
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// `CUWELD_LINKS`: a number of links, or a range of seeds `FROM..TO`.
+fn seeds() -> Result<Range<u32>, Box<dyn Error>> {
+    let Ok(text) = std::env::var("CUWELD_LINKS") else {
+        return Ok(0..DEFAULT_LINKS);
+    };
+    Ok(match text.split_once("..") {
+        Some((from, to)) => from.parse()?..to.parse()?,
+        None => 0..text.parse()?,
+    })
+}
+
+fn target_folder() -> PathBuf {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    temporary.parent().unwrap_or(temporary).to_owned()
+}
+
+/// Runs all seeds, the links of one program on one thread.
+fn run(engine: &Engine, seeds: Range<u32>, kept: &Path) -> Result<Summary, Box<dyn Error>> {
+    let fixtures = fixtures()?;
+    let next = AtomicU32::new(plan::family(seeds.start));
+    let summary = Mutex::new(Summary::default());
+    let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
+    let work = || -> Result<(), String> {
+        let mut generator = Generator::start().map_err(|error| error.to_string())?;
+        loop {
+            let family = next.fetch_add(1, Ordering::Relaxed);
+            let first = family.saturating_mul(LINKS_OF_PROGRAM);
+            if first >= seeds.end {
+                return Ok(());
+            }
+            let program = generator
+                .program(family, plan::arch(family))
+                .map_err(|error| error.to_string())?;
+            let last = first.saturating_add(LINKS_OF_PROGRAM).min(seeds.end);
+            for seed in first.max(seeds.start)..last {
+                let (link, seen) = one(engine, seed, &program, &fixtures, kept);
+                let mut summary = summary.lock().unwrap_or_else(|error| error.into_inner());
+                summary.add(seed, &link, seen);
+                let (done, wrong) = (summary.links, summary.mismatches.len());
+                drop(summary);
+                if done % 1000 == 0 {
+                    let _ = writeln!(std::io::stdout(), "{done} links, {wrong} mismatches");
+                }
+            }
+            engine.pool.forget();
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            worker
+                .join()
+                .map_err(|_| "a thread panicked".to_owned())??;
+        }
+        Ok::<(), String>(())
+    })?;
+    Ok(summary
+        .into_inner()
+        .unwrap_or_else(|error| error.into_inner()))
+}
+
+/// Runs one seed. What differs stays in `kept`, with a report.
+fn one(
+    engine: &Engine,
+    seed: u32,
+    program: &Program,
+    fixtures: &[Fixture],
+    kept: &Path,
+) -> (link::Link, Seen) {
+    let link = plan::plan(seed, program, fixtures);
+    let seen = (|| -> Result<Seen, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let mut seen = engine.run(&link, folder.path())?;
+        if let Verdict::Differs(report) = &mut seen.verdict {
+            let commands = seen.commands.join("\n    ");
+            let change = seen.change.as_deref().unwrap_or("nothing changed");
+            *report = format!(
+                "{}\n    {commands}\n    {}, {change}",
+                report.trim_end().replace('\n', "\n    "),
+                link.mode
+            );
+            keep(folder.path(), &kept.join(format!("link-{seed}")), report)?;
+        }
+        Ok(seen)
+    })();
+    let seen = seen.unwrap_or_else(|error| Seen {
+        verdict: Verdict::Differs(format!("not run: {error}")),
+        features: Default::default(),
+        change: None,
+        commands: Vec::new(),
+        times: Default::default(),
+    });
+    (link, seen)
+}
+
+/// Copies the inputs of a link that differs.
+fn keep(from: &Path, to: &Path, report: &str) -> Result<(), Box<dyn Error>> {
+    if to.exists() {
+        std::fs::remove_dir_all(to)?;
+    }
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(std::fs::write(to.join("report.txt"), report)?)
+}
