@@ -24,8 +24,8 @@ const BANK: u8 = 3;
 /// What nvlink would do.
 #[derive(Debug, Default)]
 pub(super) struct ConstantMerge {
-    /// The value of the null symbol, 0 if no section is looked up.
-    pub null_symbol: u64,
+    /// The value of the null symbol, if a section is looked up.
+    pub null_symbol: Option<u64>,
     /// Sections that are not stored, each with the one before it that has its bytes.
     pub merged: Vec<(SectionId, SectionId)>,
     /// Offset in bytes at which each section is stored, if that is not its place.
@@ -68,7 +68,7 @@ impl ConstantMerge {
                     merge.moved.insert(id, Some(at));
                 }
                 if looked_up {
-                    merge.null_symbol = at;
+                    merge.null_symbol = Some(at);
                     known.entry((section.align, bytes)).or_insert(id);
                 }
             }

@@ -10,19 +10,16 @@ use hashbrown::HashSet;
 
 use super::constant_merge::ConstantMerge;
 
-/// The value of symbol 0 in the output.
+/// The value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0 too (measured).
 pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
-    match merge.null_symbol {
-        0 => value(module),
-        merged => merged,
-    }
+    merge.null_symbol.unwrap_or_else(|| value(module))
 }
 
 /// The value that nvlink leaves in symbol 0.
 ///
 /// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
-/// their symbol takes that address; it has no symbol in the output, so the address lands in the null symbol.
-/// The last such symbol shows. What stays where it is does not count: a kernel's own banks, and what no kernel
+/// their symbol takes that address, whatever its own value; it has no symbol in the output, so the address
+/// lands in the null symbol. The last such symbol shows. What stays where it is does not count: a kernel's own banks, and what no kernel
 /// reaches (measured).
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
@@ -51,7 +48,7 @@ fn value(module: &Module<'_>) -> u64 {
                 && known.contains(&(link, bank))
                 && let Some(place) = section.place
             {
-                value = place.saturating_add(symbol.value);
+                value = place;
             }
         }
     }

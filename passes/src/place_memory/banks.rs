@@ -42,7 +42,7 @@ struct Constants {
     sections: Vec<(SectionId, u64, u64)>,
     /// Size in bytes.
     size: u64,
-    /// Largest alignment in bytes of the copies that were taken at their turn.
+    /// Largest alignment in bytes of the copies that were taken at their turn, and of those that lie behind them.
     align: u64,
 }
 
@@ -221,6 +221,7 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
                 &mut orphans[index]
             }
         };
+        constants.align = constants.align.max(module.sections[id].align);
         constants.add(id, module.sections[id].align, module.sections[id].size());
     }
     (found, orphans)
