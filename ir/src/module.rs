@@ -211,9 +211,25 @@ impl<'data> Module<'data> {
         }
     }
 
+    /// Whether nothing dies: with `-g`, `-r` and `-preserve-relocs`.
+    pub fn keeps_dead_code(&self) -> bool {
+        self.options.debug || self.options.relocatable || self.options.preserve_relocs
+    }
+
+    /// Whether the output has symbols of compiler constants and parameter banks.
+    pub fn shows_compiler_constants(&self) -> bool {
+        self.options.relocatable || self.options.preserve_relocs
+    }
+
+    /// Whether the names of dynamic shared memory are symbols of an executable.
+    pub fn shows_dynamic_shared(&self) -> bool {
+        self.options.debug && !self.options.suppress_debug_info
+    }
+
     /// Whether the output has symbols of shared variables.
     pub fn shows_shared_variables(&self) -> bool {
-        self.options.debug && !self.options.suppress_debug_info
+        // `-preserve-relocs` shows them as `-g` does, so that resolved rows can name them (measured).
+        self.options.preserve_relocs || self.shows_dynamic_shared()
     }
 
     /// The bytes of shared memory that are reserved at the beginning of what a kernel has.

@@ -20,6 +20,7 @@ use cuweld_ir::table::EntityId;
 
 use crate::analysis::Preserved;
 use crate::analysis::counting_calls;
+use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -56,11 +57,29 @@ impl Pass for CallgraphDce {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let everything = module.options.debug || module.options.relocatable;
+        let everything = module.keeps_dead_code();
         let kernel_roots = KernelRoots::new(&module.options);
         let mut roots = Vec::new();
         for (id, link) in module.link_symbols.iter() {
             let symbol = &module.symbols[link.first];
+            let is_kernel = link
+                .definition
+                .is_some_and(|definition| module.symbols[definition].is_entry());
+            // nvlink keeps such a kernel as if it were a device function (measured).
+            if module.options.preserve_relocs
+                && !module.options.relocatable
+                && !module.options.debug
+                && is_kernel
+                && !kernel_roots.contain(module, id)
+            {
+                cx.diagnostics.emit(
+                    Diagnostic::fatal(
+                        "cuweld: unsupported: -preserve-relocs where kernels are left out",
+                    )
+                    .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
+                );
+                return Err(PassError::Diagnosed);
+            }
             if symbol.is_function() && (everything || kernel_roots.contain(module, id)) {
                 roots.push(id);
             }

@@ -12,6 +12,7 @@ mod contents;
 mod creation;
 mod finish;
 mod null_symbol;
+mod resolved;
 
 use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbolId;
@@ -146,6 +147,8 @@ enum Content {
     HeaderRelocs(OutId, LinkSymbolId),
     /// Relocations of another output section.
     Relocs(OutId),
+    /// The applied relocations of another output section, with `-preserve-relocs`.
+    ResolvedRelocs(OutId),
     /// `.nv.callgraph`.
     CallGraph,
     /// `.nv.prototype`.
@@ -198,6 +201,8 @@ struct Created<'data> {
     info_lists: Vec<u32>,
     /// Relocation section of each target, REL and RELA.
     relocs: HashMap<(OutId, bool), OutId, FixedState>,
+    /// Section of resolved relocations of the targets of each name.
+    resolved_relocs: HashMap<&'data [u8], OutId, FixedState>,
     /// Whether the Mercury view is laid out.
     capmerc: bool,
 }

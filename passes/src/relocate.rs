@@ -188,7 +188,7 @@ fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
         SymbolRef::Section(section) => Some(section),
         // Dynamic shared memory has no section in the input; with -g nvlink makes it one (measured).
         SymbolRef::Symbol(symbol)
-            if module.shows_shared_variables()
+            if module.shows_dynamic_shared()
                 && module.symbols[symbol].is_undefined()
                 && module.symbols[symbol].is_shared() =>
         {

@@ -13,6 +13,7 @@ use super::Created;
 use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
 use super::creation::output_of;
+use super::resolved::is_recorded;
 use crate::place_memory::headers::SLOT_SIZE;
 use crate::place_memory::shared::DYNAMIC_ALIGN;
 use crate::place_memory::shared::declares_dynamic;
@@ -111,7 +112,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
 }
 
 /// The end of the shared variables that belong to no kernel alone, in bytes.
-fn slots_end(module: &Module<'_>) -> u64 {
+pub(super) fn slots_end(module: &Module<'_>) -> u64 {
     let links = module.link_symbols.values();
     links
         .filter(|link| link.kernel.is_none())
@@ -195,16 +196,24 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
                 continue;
             };
             for reloc in section.relocs.iter() {
-                if let RelocPlan::Keep { rela, .. } = module.relocs[reloc].plan
-                    && let Some(place) = out.relocs.get(&(target, rela)).copied()
-                {
+                let place = match module.relocs[reloc].plan {
+                    RelocPlan::Keep { rela, .. } => out.relocs.get(&(target, rela)),
+                    RelocPlan::Apply { .. } if is_recorded(module, out, &module.relocs[reloc]) => {
+                        out.resolved_relocs.get(out.sections[target].name)
+                    }
+                    _ => None,
+                };
+                if let Some(place) = place.copied() {
                     out.sections[place].relocs.push(reloc);
                 }
             }
         }
     }
     for section in &mut out.sections {
-        if matches!(section.content, Content::Relocs(_)) {
+        if matches!(
+            section.content,
+            Content::Relocs(_) | Content::ResolvedRelocs(_)
+        ) {
             section.relocs.reverse();
             section.size = section.relocs.len() as u64 * section.entsize;
             section.removed = section.relocs.is_empty();

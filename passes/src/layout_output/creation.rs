@@ -36,6 +36,7 @@ use super::Created;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
+use super::contents::slots_end;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 
@@ -68,6 +69,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         text: vec![None; module.link_symbols.len()],
         info_lists,
         relocs: HashMap::default(),
+        resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
     };
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
@@ -206,6 +208,11 @@ impl<'data> Replay<'_, 'data> {
     /// P2: all other symbols in symbol order.
     fn symbols(&mut self, object: &Object<'data>) {
         let relocatable = self.module.options.relocatable;
+        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
+        // block is added to that (measured).
+        let shows_reserve = self.module.options.preserve_relocs
+            && self.module.reserved_shared_size() != 0
+            && slots_end(self.module) != 0;
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
             let (false, Some(link)) = (symbol.is_function(), symbol.link) else {
@@ -224,7 +231,7 @@ impl<'data> Replay<'_, 'data> {
                         let header = Header::new(ty, shf::WRITE | shf::ALLOC, 1);
                         self.named(MODULE_SHARED, header, Content::ModuleShared, !relocatable);
                     }
-                    if !relocatable && !self.shows_shared(link) {
+                    if !relocatable && !self.shows_shared(link) && !shows_reserve {
                         continue;
                     }
                     true
@@ -239,11 +246,19 @@ impl<'data> Replay<'_, 'data> {
                 SymbolPlace::Section(section) => {
                     let owner = self.module.sections[section].owner;
                     let lost = owner.is_some_and(|owner| self.taken(owner).is_none());
-                    if lost || !self.symbol_section(section) {
+                    // Parameters of losing copies lie in the section of the one that was taken.
+                    let joined =
+                        lost && matches!(
+                            self.module.sections[section].kind,
+                            SectionKind::FunctionConstants(0)
+                        ) && self.output_of(section).is_some();
+                    if !joined && (lost || !self.symbol_section(section)) {
                         continue;
                     }
                     let hidden = symbol.is_shared() && !self.shows_shared(link);
-                    if !relocatable && (hidden || symbol.is_compiler_constant()) {
+                    let constant =
+                        symbol.is_compiler_constant() && !self.module.shows_compiler_constants();
+                    if !relocatable && hidden || constant {
                         continue;
                     }
                     symbol.bind == stb::GLOBAL

@@ -45,6 +45,7 @@ use super::bank_pool::pool_bytes;
 use super::creation::MODULE_SHARED;
 use super::creation::output_of;
 use super::creation::shared_output_of;
+use super::resolved::resolved_addend;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
 
@@ -131,7 +132,7 @@ fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
 /// The class that sections are sorted by (`merge.md` section 3).
 fn class(section: &OutSection<'_>) -> u8 {
     match (section.ty, section.flags) {
-        (sht::REL | sht::RELA, _) => 2,
+        (sht::REL | sht::RELA | sht::CUDA_RESOLVED_RELA, _) => 2,
         (ty, flags) if flags & shf::ALLOC == 0 => u8::from(ty != sht::PROGBITS),
         (ty, _) if is_no_bits(ty) => 6,
         (_, flags) if flags & shf::EXECINSTR != 0 => 4,
@@ -303,17 +304,29 @@ impl<'data> Finish<'_, 'data> {
             other: if relocatable {
                 symbol.other
             } else {
-                symbol.other & 0x1f
+                symbol.other & 0x1f | u8::from(self.is_marked(&symbol))
             },
             shndx,
-            value: if relocatable && is_missing(&row, &symbol) {
+            value: if relocatable
+                && is_missing(&row, &symbol)
+                && !self.module.options.allow_undefined_globals
+            {
                 u64::MAX
+            } else if !relocatable && symbol.is_dynamic_shared() && row.value.is_none() {
+                u64::MAX.wrapping_add(reserved)
             } else {
                 // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
                 row.value.unwrap_or(symbol.value).saturating_add(reserved)
             },
             size: row.size,
         }
+    }
+
+    /// Whether only `-preserve-relocs` shows a symbol: 1 in `st_other` (measured).
+    fn is_marked(&self, symbol: &Symbol<'_>) -> bool {
+        self.module.options.preserve_relocs
+            && !self.module.shows_dynamic_shared()
+            && symbol.is_shared()
     }
 
     /// Whether shared variables lie in `.nv_debug.shared`.
@@ -400,7 +413,7 @@ impl<'data> Finish<'_, 'data> {
             Content::CallGraph => self.call_graph(),
             Content::Prototypes => self.prototypes(),
             Content::RelAction => PlanContent::Bytes(&toolkit::REL_ACTION),
-            Content::Relocs(_) => self.relocs(id),
+            Content::Relocs(_) | Content::ResolvedRelocs(_) => self.relocs(id),
             Content::HeaderRelocs(_, link) => self.header_relocs(link),
             Content::Constants(link, bank) => match self.module.link_function(link) {
                 Some(function) if has_pool(self.module, function, bank) => {
@@ -471,9 +484,9 @@ impl<'data> Finish<'_, 'data> {
             Content::Constants(link, _)
             | Content::KernelShared(link)
             | Content::OfFunction(link) => (0, self.text_index(link)),
-            Content::Relocs(target) | Content::HeaderRelocs(target, _) => {
-                (SYMTAB, self.section_index[target])
-            }
+            Content::Relocs(target)
+            | Content::ResolvedRelocs(target)
+            | Content::HeaderRelocs(target, _) => (SYMTAB, self.section_index[target]),
             _ => (0, 0),
         }
     }
@@ -532,8 +545,12 @@ impl<'data> Finish<'_, 'data> {
         let start = self.plan.relocs.len() as u32;
         for reloc in std::mem::take(&mut self.sections[id].relocs) {
             let row = &self.module.relocs[reloc];
-            let RelocPlan::Keep { ty, addend, .. } = row.plan else {
-                continue;
+            let (ty, addend) = match row.plan {
+                RelocPlan::Keep { ty, addend, .. } => (ty, addend),
+                RelocPlan::Apply { ty, in_place, .. } => {
+                    (ty, resolved_addend(self.module, row, ty, in_place))
+                }
+                _ => continue,
             };
             let base = match self.module.sections[row.section].info {
                 SectionInfo::Section(target) => self.module.sections[target].place.unwrap_or(0),

@@ -62,6 +62,17 @@ impl Constants {
         self.size = offset.saturating_add(size);
     }
 
+    /// Puts a section before the others.
+    fn add_before(&mut self, id: SectionId, size: u64) {
+        self.sections.retain(|(known, ..)| *known != id);
+        let shift = align_up(size, self.align);
+        for (_, offset, _) in &mut self.sections {
+            *offset = offset.saturating_add(shift);
+        }
+        self.sections.insert(0, (id, 0, size));
+        self.size = self.size.saturating_add(shift);
+    }
+
     /// Puts them at an offset into the banks of some functions, piece by piece. The banks are aligned
     /// to `align` bytes.
     fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64, align: u64) {
@@ -222,7 +233,12 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
             }
         };
         constants.align = constants.align.max(module.sections[id].align);
-        constants.add(id, module.sections[id].align, module.sections[id].size());
+        let section = &module.sections[id];
+        if bank == PARAMETER_BANK && section.object < module.functions[owner].object {
+            constants.add_before(id, section.size());
+        } else {
+            constants.add(id, section.align, section.size());
+        }
     }
     (found, orphans)
 }

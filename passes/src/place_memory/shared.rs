@@ -270,7 +270,7 @@ fn dynamic(
     for (_, users) in &uses.dynamic_functions {
         join(users);
     }
-    let named: Vec<LinkSymbolId> = if module.shows_shared_variables() {
+    let named: Vec<LinkSymbolId> = if module.shows_dynamic_shared() {
         dynamic_names(module)
     } else {
         Vec::new()

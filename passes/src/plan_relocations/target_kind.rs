@@ -194,7 +194,7 @@ fn symbol_kind(
     let definition = &module.symbols[definition];
     let known = TargetKind::Known {
         value,
-        emitted: module.options.relocatable || !definition.is_compiler_constant(),
+        emitted: module.shows_compiler_constants() || !definition.is_compiler_constant(),
     };
     Ok(match definition.place {
         SymbolPlace::Common => TargetKind::Global,

@@ -65,10 +65,19 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 2] = [
-            (Id::PreserveRelocs, "-preserve-relocs"),
-            (Id::UidxFile, "--uidx-file"),
-        ];
+        let flags: [(Id, &'static str); 1] = [(Id::UidxFile, "--uidx-file")];
+        let with_mercury = [(
+            Id::PreserveRelocs,
+            "-preserve-relocs for targets with Mercury",
+        )]
+        .into_iter()
+        .filter(|_| target.is_mercury());
+        let with_suppression = [(
+            Id::SuppressDebugInfo,
+            "-preserve-relocs with -suppress-debug-info",
+        )]
+        .into_iter()
+        .filter(|_| low.given(Id::PreserveRelocs));
         // Combinations of which it is not known what nvlink makes.
         let with_relocatable: [(Id, &'static str); 5] = [
             (Id::KernelsUsed, "-r with -kernels-used"),
@@ -100,6 +109,8 @@ impl NvlinkArgs {
         let virtual_target = is_virtual.then_some("-arch=compute_*");
         let unsupported = flags
             .into_iter()
+            .chain(with_mercury)
+            .chain(with_suppression)
             .chain(with_relocatable)
             .chain(with_lto)
             .filter(|(id, _)| low.given(*id))

@@ -38,7 +38,8 @@ pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgEr
     }
     let arch = parse_arch(&name)?;
     check_lto(low)?;
-    if low.given(Id::PreserveRelocs) {
+    // Measured: not said for targets below sm_90.
+    if low.given(Id::PreserveRelocs) && arch.target.has_compat() {
         notices.push(Diagnostic::warning(format!(
             "Option '--preserve-relocs' is not fully implemented for gpu archtecture '{name}' and may not work as expected"
         )));

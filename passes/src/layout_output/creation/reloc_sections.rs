@@ -64,10 +64,16 @@ impl<'data> Replay<'_, 'data> {
             if !is_rela && self.module.options.force_rela && !forms.contains(&true) {
                 forms.push(true);
             }
-            for named in forms {
+            let forced = !is_rela && self.module.options.force_rela;
+            for (index, named) in forms.into_iter().enumerate() {
                 let prefix = if named { ".rela" } else { ".rel" };
                 let name = self.joined(prefix, target_name);
                 self.reloc_section(name, target, named);
+                // Created with the first row.
+                if self.module.options.preserve_relocs && (index != 0 || named || !forced) {
+                    let name = self.joined(".nv.resolvedrela", target_name);
+                    self.resolved_section(name, target_name, target);
+                }
             }
         }
     }
@@ -89,5 +95,21 @@ impl<'data> Replay<'_, 'data> {
         };
         let id = self.push(name, header, Content::Relocs(target), false);
         self.out.relocs.insert((target, is_rela), id);
+    }
+
+    /// The section of the rows that are applied, which `-preserve-relocs` keeps. It is found by name:
+    /// local functions of one name share it (measured).
+    fn resolved_section(&mut self, name: &'data [u8], target_name: &'data [u8], target: OutId) {
+        if self.out.resolved_relocs.contains_key(target_name) {
+            return;
+        }
+        let header = Header {
+            ty: sht::CUDA_RESOLVED_RELA,
+            flags: shf::INFO_LINK,
+            align: 8,
+            entsize: 24,
+        };
+        let id = self.push(name, header, Content::ResolvedRelocs(target), false);
+        self.out.resolved_relocs.insert(target_name, id);
     }
 }

@@ -1,0 +1,61 @@
+//! Resolved relocations: what `-preserve-relocs` says of rows that were applied (`relocs.md` section 5).
+
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::relocs::reloc_type;
+
+use super::Created;
+use super::creation::output_of;
+
+/// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces, to
+/// dynamic shared memory unless `-g` gives it symbols, and to constants whose section became part of kernels'
+/// banks (measured).
+pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
+    let Some(id) = reloc.target.symbol() else {
+        return true;
+    };
+    let symbol = &module.symbols[id];
+    let undefined = symbol
+        .link
+        .is_none_or(|link| module.link_symbols[link].definition.is_none());
+    let dynamic = undefined && symbol.is_shared() && !module.shows_dynamic_shared();
+    let lost = match symbol.place {
+        SymbolPlace::Section(section) => {
+            symbol.is_compiler_constant() && output_of(module, out, section).is_none()
+        }
+        _ => false,
+    };
+    !stt::is_header(symbol.ty) && !dynamic && !lost
+}
+
+/// The addend of a row in its section of resolved relocations: that of the row with the place of the
+/// section it is counted from, or what the field holds, in units of the field.
+pub(super) fn resolved_addend(module: &Module<'_>, reloc: &Reloc, ty: u32, in_place: bool) -> i64 {
+    if in_place {
+        return held_addend(module, reloc, ty);
+    }
+    let moved = match reloc.target {
+        SymbolRef::Section(section) => module.sections[section].place.unwrap_or(0),
+        _ => 0,
+    };
+    reloc.addend.wrapping_add(moved as i64)
+}
+
+/// The addend in the field of a row, without that of the bank number.
+fn held_addend(module: &Module<'_>, reloc: &Reloc, ty: u32) -> i64 {
+    let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
+        return 0;
+    };
+    let field = reloc_type(ty).and_then(|row| row.field);
+    let bytes = usize::try_from(reloc.offset)
+        .ok()
+        .and_then(|offset| module.sections[patched].bytes().get(offset..));
+    match (field, bytes) {
+        (Some(field), Some(bytes)) => field.read(bytes) as i64,
+        _ => 0,
+    }
+}
