@@ -131,9 +131,11 @@ impl Symbol<'_> {
         !self.is_function() && self.other & 0xe0 == sto::GLOBAL
     }
 
-    /// Whether it declares dynamic shared memory.
+    /// Whether it declares dynamic shared memory: compilers leave it undefined, relocatable links give it the
+    /// section of the variables in no kernel.
     pub fn is_dynamic_shared(&self) -> bool {
-        self.is_shared() && self.is_undefined() && self.size == 0
+        let somewhere = matches!(self.place, SymbolPlace::Undefined | SymbolPlace::Section(_));
+        self.is_shared() && somewhere && self.size == 0
     }
 
     /// Whether it is a compiler-made constant bank symbol, which executables do not show.

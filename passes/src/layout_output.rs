@@ -15,6 +15,7 @@ mod null_symbol;
 mod resolved;
 
 use cuweld_ir::ElfPlan;
+use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
@@ -180,6 +181,8 @@ struct OutSection<'data> {
 enum OutSymbol {
     Section(OutId),
     Link(LinkSymbolId),
+    /// A kernel's dynamic shared memory, in relocatable output.
+    DynamicShared(FunctionId),
 }
 
 /// Everything that nvlink creates, in its order.

@@ -75,7 +75,7 @@ impl Pass for PlaceMemory {
         if !module.options.relocatable {
             shared::place(module, cx.analyses.call_graph(module), &mut errors);
         } else {
-            shared_relocatable::place(module, &mut errors);
+            shared_relocatable::place(module);
         }
         for error in errors {
             cx.diagnostics.emit(error);

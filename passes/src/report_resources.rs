@@ -149,8 +149,6 @@ struct Needs {
     barriers: Vec<u8>,
     /// Sizes in bytes of constant banks, by function.
     banks: Vec<Vec<(u8, u64)>>,
-    /// Size in bytes of shared memory in a relocatable link, by function.
-    shared: Vec<u64>,
     /// Size in bytes of `.nv.local.F`, by function.
     local: Vec<u64>,
 }
@@ -164,7 +162,6 @@ impl Needs {
             stack: vec![None; links],
             barriers: vec![0; functions],
             banks: vec![Vec::new(); functions],
-            shared: vec![0; functions],
             local: vec![0; functions],
         };
         for list in &module.merged_info {
@@ -228,7 +225,6 @@ impl Needs {
         match section.kind {
             SectionKind::Local => self.local[owner.index()] = size,
             // The parts of these in the output are placed only in executables.
-            SectionKind::KernelShared => self.shared[owner.index()] = size,
             SectionKind::FunctionConstants(bank) if module.options.relocatable => {
                 grow(&mut self.banks[owner.index()], bank, size);
             }
@@ -238,7 +234,6 @@ impl Needs {
 
     fn of(&self, module: &Module<'_>, link: LinkSymbolId, function: FunctionId) -> String {
         let shared = match module.functions[function].shared {
-            _ if module.options.relocatable => self.shared[function.index()],
             Some(frame) if frame.present => frame.size,
             _ => 0,
         };

@@ -171,7 +171,8 @@ impl<'data> Resolver<'_, 'data> {
             kernel: None,
             value: None,
         };
-        if !symbol.is_undefined() {
+        // Dynamic shared memory has a name and no definition, wherever its symbols stand.
+        if !symbol.is_undefined() && !symbol.is_dynamic_shared() {
             link.definition = Some(id);
             if symbol.place == SymbolPlace::Common {
                 link.common_align = symbol.value;
@@ -367,6 +368,14 @@ impl<'data> Resolver<'_, 'data> {
                     "cuweld: unsupported: shared variable '{name}' in '{file}', another one in '{first}'"
                 )),
             );
+            return;
+        }
+        if symbol.is_dynamic_shared() {
+            // The first reference counts as a definition, but none of the later ones (measured).
+            let strong = symbol.bind != stb::WEAK && other.bind != stb::WEAK;
+            if strong && !symbol.is_undefined() {
+                self.conflict("Multiple definition of", "first defined in", id, reference);
+            }
             return;
         }
         let size_conflict = |resolver: &mut Self| {

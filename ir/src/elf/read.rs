@@ -235,7 +235,9 @@ impl<'data> Reader<'data> {
                 return Err(self.error(index, "its name is outside the section name table"));
             }
             let align = header.align.get();
-            if align > 1 && !align.is_power_of_two() {
+            // Relocatable links of nvlink take addresses for alignments of shared memory.
+            let any_align = header.ty.get() == sht::CUDA_SHARED;
+            if align > 1 && !any_align && !align.is_power_of_two() {
                 return Err(self.error(index, format!("its alignment {align} is no power of two")));
             }
             if header.addr.get() != 0 {

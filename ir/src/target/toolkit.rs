@@ -66,6 +66,9 @@ pub fn is_system_function(name: &[u8]) -> bool {
 /// measured for UNIFIED types).
 pub const UNIFIED_FUNCTIONS_OFFSET: &[u8] = b"__UFT_OFFSET";
 
+/// The name that relocatable output has for the dynamic shared memory of each kernel that uses some (measured).
+pub const DYNAMIC_SHARED_INSTANCE: &[u8] = b"externsharedinstance";
+
 /// Whether a name is one of the unified table symbols that the output drops when there is no table.
 pub fn is_unified_table_symbol(name: &[u8]) -> bool {
     matches!(

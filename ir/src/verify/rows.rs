@@ -93,7 +93,8 @@ fn sections(checker: &mut Checker<'_, '_>) {
             let place = checker.section(id);
             checker.report(Rule::SameObject, place, "it names a row of another object");
         }
-        if section.align > 1 && !section.align.is_power_of_two() {
+        let any_align = section.ty == sht::CUDA_SHARED;
+        if section.align > 1 && !any_align && !section.align.is_power_of_two() {
             let what = format!("its alignment is {:#x}", section.align);
             let place = checker.section(id);
             checker.report(Rule::SectionAlign, place, what);

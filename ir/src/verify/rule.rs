@@ -155,7 +155,7 @@ rules! {
     /// Shared variables of a kernel lie within its shared memory.
     SharedPlace = "shared-place" from Placed,
     /// In an executable exactly the live kernels have a layout of shared memory, with alignments
-    /// that are powers of two.
+    /// that are not 0.
     SharedFrame = "shared-frame" from Placed,
 
     /// Every relocation is planned.

@@ -52,8 +52,8 @@ pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'stati
     if !fits {
         return Some("a symbol whose section is of another memory space");
     }
-    if symbol.is_shared() && symbol.size == 0 {
-        return Some("dynamic shared memory of relocatable output");
+    if symbol.is_dynamic_shared() && kind != SectionKind::ModuleShared {
+        return Some("a shared variable of a kernel without a size");
     }
     if !matches!(symbol.ty, stt::FUNC | stt::CUDA_OBJECT) {
         return Some("a defined symbol that is neither a function nor a variable");

@@ -25,6 +25,7 @@ use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::is_rela;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
 use hashbrown::HashMap;
 
 use self::sections::Header;
@@ -220,7 +221,7 @@ impl<'data> Replay<'_, 'data> {
             };
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
-                SymbolPlace::Undefined if symbol.is_shared() => {
+                _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
                     // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
                     if symbol.is_dynamic_shared() {
                         let ty = if relocatable {
@@ -229,12 +230,13 @@ impl<'data> Replay<'_, 'data> {
                             sht::NOBITS
                         };
                         let header = Header::new(ty, shf::WRITE | shf::ALLOC, 1);
-                        self.named(MODULE_SHARED, header, Content::ModuleShared, !relocatable);
+                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
                     }
-                    if !relocatable && !self.shows_shared(link) && !shows_reserve {
+                    let shown = self.shows_shared(link) && symbol.other & sto::COMPILER == 0;
+                    if !relocatable && !shown && !shows_reserve {
                         continue;
                     }
-                    true
+                    symbol.bind == stb::GLOBAL
                 }
                 // `.nv.ptx.const0.size`, which device runtime functions use: the loader's business, no symbol.
                 SymbolPlace::Undefined
@@ -374,10 +376,25 @@ impl<'data> Replay<'_, 'data> {
             };
             self.named(b".nv.rel.action", action, Content::RelAction, true);
         }
+        self.dynamic_instances();
         for index in 0..self.out.global.len() {
             self.out
                 .symbol_names
                 .add(module.link_name(self.out.global[index]));
+        }
+    }
+
+    /// The symbols that relocatable output has for the dynamic shared memory of each kernel that refers to it.
+    fn dynamic_instances(&mut self) {
+        if !self.module.options.relocatable || self.module.shows_shared_variables() {
+            return;
+        }
+        let functions = functions_in_creation_order(self.module);
+        for (_, kernel) in kernels(self.module, &functions) {
+            if self.module.functions[kernel].dynamic_shared.is_some() {
+                self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE);
+                self.out.local.push(OutSymbol::DynamicShared(kernel));
+            }
         }
     }
 

@@ -8,10 +8,12 @@ use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::elf::encode::append_attribute;
@@ -27,6 +29,7 @@ use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::header_reloc_type;
@@ -48,6 +51,7 @@ use super::creation::shared_output_of;
 use super::resolved::resolved_addend;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
+use crate::place_memory::shared_relocatable;
 
 use segments::segments;
 use segments::segments_placed;
@@ -69,6 +73,8 @@ struct Finish<'m, 'data> {
     symbol_index: Vec<u32>,
     /// Output symbol index of each created section's SECTION symbol.
     section_symbol: Vec<u32>,
+    /// Output symbol index of each kernel's dynamic shared memory, by function.
+    dynamic_symbol: Vec<u32>,
     /// Pools of constants by bank, made at first need.
     pools: Vec<(u8, &'data [u8])>,
     plan: ElfPlan<'data>,
@@ -90,6 +96,7 @@ pub(super) fn plan<'data>(
         section_index: vec![0; sections.len()],
         symbol_index: vec![0; module.link_symbols.len()],
         section_symbol: vec![0; sections.len()],
+        dynamic_symbol: vec![0; module.functions.len()],
         sections,
         out,
         pools: Vec::new(),
@@ -126,6 +133,8 @@ fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
         && symbol.bind == stb::GLOBAL
         && !symbol.is_function()
         && !symbol.is_dynamic_shared()
+        && !toolkit::is_unified_table_symbol(symbol.name)
+        && !toolkit::is_reserved_shared_symbol(symbol.name)
         && !stt::is_header(symbol.ty)
 }
 
@@ -175,6 +184,7 @@ impl<'data> Finish<'_, 'data> {
                 OutSymbol::Link(link) => self.symbol_index[link.index()] = next,
                 OutSymbol::Section(id) if self.has_symbol(id) => self.section_symbol[id] = next,
                 OutSymbol::Section(_) => continue,
+                OutSymbol::DynamicShared(kernel) => self.dynamic_symbol[kernel.index()] = next,
             }
             next += 1;
         }
@@ -195,7 +205,13 @@ impl<'data> Finish<'_, 'data> {
             section.content,
             Content::ToolInfo | Content::CudaInfo | Content::CallGraph | Content::RelAction
         );
-        !section.removed && (always || section.size > 0)
+        let holds_something = match section.content {
+            Content::ModuleShared | Content::KernelShared(_) if self.module.options.relocatable => {
+                !shared_relocatable::is_empty(section.size, section.align)
+            }
+            _ => section.size > 0,
+        };
+        !section.removed && (always || holds_something)
     }
 
     /// Whether the output shows a symbol of the global list.
@@ -242,6 +258,13 @@ impl<'data> Finish<'_, 'data> {
                     });
                 }
                 OutSymbol::Section(_) => {}
+                OutSymbol::DynamicShared(kernel) => self.plan.symbols.push(PlanSymbol {
+                    name_offset: self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE),
+                    info: stb::WEAK << 4 | stt::CUDA_OBJECT,
+                    other: sto::SHARED | sto::COMPILER,
+                    value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
+                    ..none
+                }),
             }
         }
         for link in self.out.global.clone() {
@@ -264,7 +287,9 @@ impl<'data> Finish<'_, 'data> {
         };
         // A weak reference that nobody defines is created as a strong one.
         let first = &self.module.symbols[row.first];
-        let bind = if row.definition.is_none() && !symbol.is_function() {
+        let bind = if symbol.is_dynamic_shared() {
+            first.bind
+        } else if row.definition.is_none() && !symbol.is_function() {
             1
         } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
             // A tentative definition that replaced a weak one stays weak (measured).
@@ -556,7 +581,7 @@ impl<'data> Finish<'_, 'data> {
                 SectionInfo::Section(target) => self.module.sections[target].place.unwrap_or(0),
                 _ => 0,
             };
-            let symbol = self.reference(row.target);
+            let symbol = self.reloc_symbol(row);
             self.plan.relocs.push(PlanReloc {
                 offset: row.offset + base,
                 ty,
@@ -565,6 +590,20 @@ impl<'data> Finish<'_, 'data> {
             });
         }
         PlanContent::Relocs(start..self.plan.relocs.len() as u32)
+    }
+
+    /// The output symbol of a relocation. Code of a kernel refers to the kernel's own dynamic shared memory.
+    fn reloc_symbol(&self, row: &Reloc) -> u32 {
+        let is_dynamic = |symbol: SymbolId| self.module.symbols[symbol].is_dynamic_shared();
+        if row.target.symbol().is_some_and(is_dynamic)
+            && let SectionInfo::Section(patched) = self.module.sections[row.section].info
+            && self.module.sections[patched].kind == SectionKind::Text
+            && let Some(owner) = self.module.sections[patched].owner
+            && let index @ 1.. = self.dynamic_symbol[owner.index()]
+        {
+            return index;
+        }
+        self.reference(row.target)
     }
 
     /// A relocation for every header slot that a kernel needs, last slot first.

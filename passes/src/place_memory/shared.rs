@@ -168,24 +168,30 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
 
 /// Bytes at the beginning of shared memory that nothing may have: one with `--reserve-null-pointer`
 /// (measured).
-fn null_size(module: &Module<'_>) -> u64 {
+pub(super) fn null_size(module: &Module<'_>) -> u64 {
     u64::from(module.options.reserve_null_pointer)
 }
 
 /// Alignment in bytes of dynamic shared memory.
 pub const DYNAMIC_ALIGN: u64 = 16;
 
-/// The alignment in bytes of all `.nv_debug.shared` together.
+/// The alignment in bytes that the variables in no kernel have together. The names of dynamic shared memory that an
+/// earlier relocatable link made for its kernels count: their values, addresses, pass for alignments.
 pub fn merged_align(module: &Module<'_>) -> u64 {
-    let sections = module.sections.iter();
-    sections
-        .filter(|(id, row)| row.kind == SectionKind::ModuleShared && module.is_section_linked(*id))
-        .map(|(_, row)| row.align)
-        .max()
-        .unwrap_or(1)
+    let aligns = module.link_symbols.values().filter_map(|link| {
+        let symbol = &module.symbols[link.definition.unwrap_or(link.first)];
+        let section = match symbol.place {
+            SymbolPlace::Section(section) => Some(module.sections[section].kind),
+            _ => None,
+        };
+        let counts = symbol.is_dynamic_shared()
+            || symbol.is_shared() && section == Some(SectionKind::ModuleShared);
+        counts.then_some(symbol.value)
+    });
+    aligns.max().unwrap_or(1).max(1)
 }
 
-/// Whether any object declares dynamic shared memory: an undefined shared variable without a size.
+/// Whether any object declares dynamic shared memory: a shared variable without a size.
 pub fn declares_dynamic(module: &Module<'_>) -> bool {
     module.included_objects().any(|(_, object)| {
         module.symbols[object.symbols]
@@ -310,7 +316,7 @@ fn dynamic(
 }
 
 /// The names of dynamic shared memory.
-fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
+pub(super) fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let links = module.link_symbols.iter();
     links
         .filter(|(_, link)| {
@@ -321,7 +327,7 @@ fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
 }
 
 /// The root of a group, with path halving.
-fn root(group: &mut [u32], mut of: u32) -> u32 {
+pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
     while group[of as usize] != of {
         let next = group[of as usize];
         group[of as usize] = group[next as usize];

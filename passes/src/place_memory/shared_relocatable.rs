@@ -3,23 +3,33 @@
 //! Nothing is laid out yet: a shared variable's value stays its alignment. But each section of shared memory gets
 //! the sum of the sizes of its variables as its size, as ptxas gives it, and takes on the alignment of the
 //! variables that are in no kernel.
+//!
+//! A kernel whose code refers to dynamic shared memory has it behind these sizes already. With `-g` each name of it
+//! is a symbol with one address, so that all kernels that refer to the name have it at the largest of theirs.
 
 use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
+use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
 
 use super::shared::DYNAMIC_ALIGN;
 use super::shared::declares_dynamic;
+use super::shared::dynamic_names;
 use super::shared::merged_align;
+use super::shared::null_size;
+use super::shared::root;
 use super::shared::variables;
-use crate::diagnostic::Diagnostic;
+use crate::analysis::functions_in_creation_order;
+use crate::analysis::kernels;
 
-/// Gives every kernel that has shared variables its frame, and the variables their values.
-pub fn place(module: &mut Module<'_>, errors: &mut Vec<Diagnostic>) {
+/// Gives kernels their frames, and shared variables and dynamic shared memory their values.
+pub fn place(module: &mut Module<'_>) {
     let mut sizes = vec![0u64; module.functions.len()];
+    let mut own_aligns = vec![1; module.functions.len()];
     for (link, variable, owner) in variables(module) {
         if module.link_symbols[link].definition.is_none() {
             continue;
@@ -30,39 +40,99 @@ pub fn place(module: &mut Module<'_>, errors: &mut Vec<Diagnostic>) {
         if let Some(kernel) = owner {
             let size = &mut sizes[kernel.index()];
             *size = size.saturating_add(variable.size);
+            let align = &mut own_aligns[kernel.index()];
+            *align = variable.align.max(*align);
         }
     }
+    place_dynamic(module, &mut sizes);
     let slots_align = merged_align(module);
-    let mut frames = Vec::new();
-    for (id, section) in module.sections.iter() {
-        if let (SectionKind::KernelShared, Some(kernel)) = (section.kind, section.owner)
-            && module.is_section_linked(id)
-        {
-            let align = section.align.max(slots_align);
-            frames.push((kernel, section_size(sizes[kernel.index()], align), align));
+    let declared = declares_dynamic(module);
+    let functions = functions_in_creation_order(module);
+    let kernels: Vec<FunctionId> = kernels(module, &functions).map(|(_, id)| id).collect();
+    for kernel in kernels {
+        let size = sizes[kernel.index()];
+        let row = &mut module.functions[kernel];
+        let mut align = slots_align.max(own_aligns[kernel.index()]);
+        if row.dynamic_shared.is_some() {
+            align = align.max(DYNAMIC_ALIGN);
+        }
+        // Without variables the alignment alone tells nvlink of dynamic shared memory (measured).
+        let present = size > 0 || declared && align == DYNAMIC_ALIGN;
+        if present {
+            row.shared = Some(SharedFrame {
+                size: section_size(size, align),
+                align,
+                slots_align,
+                present,
+            });
         }
     }
-    for (kernel, size, align) in frames {
-        module.functions[kernel].shared = Some(SharedFrame {
-            size,
-            align,
-            slots_align,
-            present: true,
-        });
+}
+
+/// The place of dynamic shared memory in each kernel whose code refers to it, up to which the kernel's shared
+/// memory then reaches. Device functions' references wait for the executable.
+fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
+    let users = users_of_dynamic(module);
+    let null = null_size(module);
+    // Groups of kernels that have it at one place, by the number of the kernel in the list.
+    let mut kernels: Vec<FunctionId> = users.iter().map(|(kernel, _)| *kernel).collect();
+    kernels.dedup();
+    let mut group: Vec<u32> = (0..kernels.len() as u32).collect();
+    let number = |kernel| kernels.binary_search(kernel).unwrap_or(0) as u32;
+    let mut first_user = vec![None; module.link_symbols.len()];
+    if module.shows_shared_variables() {
+        for (kernel, name) in &users {
+            let kernel = number(kernel);
+            let first = *first_user[name.index()].get_or_insert(kernel);
+            let (a, b) = (root(&mut group, first), root(&mut group, kernel));
+            group[a.max(b) as usize] = a.min(b);
+        }
     }
-    let reason = if let Some(kernel) = user_of_dynamic(module) {
-        let name = String::from_utf8_lossy(module.function_name(kernel)).into_owned();
-        format!("kernel '{name}' uses it")
-    } else if declares_dynamic(module) && slots_align >= DYNAMIC_ALIGN {
-        // nvlink takes every kernel for one that uses it then.
-        format!("a shared variable of no kernel is aligned to {slots_align}")
-    } else {
-        return;
-    };
-    errors.push(
-        Diagnostic::fatal("cuweld: unsupported: dynamic shared memory in relocatable output")
-            .note(reason),
-    );
+    let mut places = vec![0u64; kernels.len()];
+    for (index, kernel) in kernels.iter().enumerate() {
+        let place = align_up(sizes[kernel.index()].max(null), DYNAMIC_ALIGN);
+        let of = root(&mut group, index as u32) as usize;
+        places[of] = places[of].max(place);
+    }
+    for (index, kernel) in kernels.iter().enumerate() {
+        let place = places[root(&mut group, index as u32) as usize];
+        sizes[kernel.index()] = place;
+        module.functions[*kernel].dynamic_shared = Some(place);
+    }
+    if module.shows_shared_variables() {
+        for name in dynamic_names(module) {
+            // A name that no kernel refers to has address 0 (measured).
+            let place = first_user[name.index()]
+                .map_or(0, |kernel| places[root(&mut group, kernel) as usize]);
+            module.link_symbols[name].value = Some(place);
+        }
+    }
+}
+
+/// Kernels whose code refers to dynamic shared memory, with the names, sorted.
+fn users_of_dynamic(module: &Module<'_>) -> Vec<(FunctionId, LinkSymbolId)> {
+    let mut users = Vec::new();
+    for reloc in module.relocs.values() {
+        let Some(symbol) = reloc.target.symbol() else {
+            continue;
+        };
+        let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
+            continue;
+        };
+        if let (true, Some(name), Some(owner)) = (
+            module.symbols[symbol].is_dynamic_shared(),
+            module.symbols[symbol].link,
+            module.sections[patched].owner,
+        ) && module.sections[patched].kind == SectionKind::Text
+            && module.is_section_linked(patched)
+            && module.symbols[module.functions[owner].symbol].is_entry()
+        {
+            users.push((owner, name));
+        }
+    }
+    users.sort_unstable();
+    users.dedup();
+    users
 }
 
 /// The size in bytes of a section of shared variables: one that does not exceed its alignment grows by it.
@@ -72,6 +142,11 @@ fn section_size(variables: u64, align: u64) -> u64 {
     } else {
         variables
     }
+}
+
+/// Whether a section of shared memory with this size and alignment holds nothing, and has no symbol therefore.
+pub fn is_empty(size: u64, align: u64) -> bool {
+    size <= align
 }
 
 /// Size and alignment in bytes of `.nv_debug.shared`: the variables that are in no kernel, and the names of dynamic
@@ -91,20 +166,4 @@ pub fn module_section(module: &Module<'_>) -> (u64, u64) {
         })
         .fold(0u64, |size, link| size.saturating_add(link.size));
     (section_size(size, align), align)
-}
-
-/// A kernel whose code refers to dynamic shared memory. Device functions may: their references wait for the
-/// executable.
-fn user_of_dynamic(module: &Module<'_>) -> Option<FunctionId> {
-    module.relocs.values().find_map(|reloc| {
-        let target = reloc.target.symbol()?;
-        let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
-            return None;
-        };
-        let owner = module.sections[patched].owner?;
-        let is_user = module.symbols[target].is_dynamic_shared()
-            && module.is_section_linked(patched)
-            && module.symbols[module.functions[owner].symbol].is_entry();
-        is_user.then_some(owner)
-    })
 }

@@ -1,6 +1,7 @@
 //! What a relocation refers to, as far as the rules of `plan-relocations` distinguish.
 
 use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbol;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::SectionId;
@@ -157,7 +158,7 @@ fn symbol_kind(
     let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
         if module.options.relocatable {
-            return Ok(undefined_kind(symbol));
+            return Ok(undefined_kind(module, symbol, link, patched));
         }
         return Ok(if symbol.is_shared() {
             let section = &module.sections[patched];
@@ -223,16 +224,31 @@ fn symbol_kind(
 }
 
 /// What an object is that nobody defines, in relocatable output.
-fn undefined_kind(symbol: &Symbol<'_>) -> TargetKind {
+fn undefined_kind(
+    module: &Module<'_>,
+    symbol: &Symbol<'_>,
+    link: &LinkSymbol,
+    patched: SectionId,
+) -> TargetKind {
     if symbol.name == b"__UFT_OFFSET" {
         TargetKind::UnifiedTable
     } else if symbol.other & 0xe0 == sto::GLOBAL {
         TargetKind::Global
     } else if symbol.is_dynamic_shared() {
-        // References of kernels are refused when memory is placed; those of functions take the symbol's value.
-        TargetKind::Known {
-            value: 0,
-            emitted: true,
+        let section = &module.sections[patched];
+        let user = section
+            .owner
+            .and_then(|owner| module.functions[owner].dynamic_shared);
+        // Code of kernels keeps its references, to a symbol of the kernel's own; what else refers to the name
+        // takes the value of its symbol (measured).
+        let keeps = section.kind == SectionKind::Text && user.is_some();
+        if symbol.bind == stb::WEAK || keeps && !module.shows_shared_variables() {
+            TargetKind::Undefined
+        } else {
+            TargetKind::Known {
+                value: link.value.unwrap_or(symbol.value),
+                emitted: true,
+            }
         }
     } else if symbol.bind == stb::WEAK {
         TargetKind::Undefined

@@ -78,20 +78,6 @@ impl NvlinkArgs {
         )]
         .into_iter()
         .filter(|_| low.given(Id::PreserveRelocs));
-        // Combinations of which it is not known what nvlink makes.
-        let with_relocatable: [(Id, &'static str); 5] = [
-            (Id::KernelsUsed, "-r with -kernels-used"),
-            (Id::VariablesUsed, "-r with -variables-used"),
-            (Id::ReserveNullPointer, "-r with --reserve-null-pointer"),
-            (Id::SuppressDebugInfo, "-r with -suppress-debug-info"),
-            (
-                Id::DisableSmemReservation,
-                "-r with -disable-smem-reservation",
-            ),
-        ];
-        let with_relocatable = with_relocatable
-            .into_iter()
-            .filter(|_| low.given(Id::RelocatableLink));
         let lto = low.given(Id::LinkTimeOpt) || low.given(Id::Dlto);
         // nvlink hands these on to libNVVM, or links parts.
         let with_lto: [(Id, &'static str); 9] = [
@@ -111,7 +97,6 @@ impl NvlinkArgs {
             .into_iter()
             .chain(with_mercury)
             .chain(with_suppression)
-            .chain(with_relocatable)
             .chain(with_lto)
             .filter(|(id, _)| low.given(*id))
             .map(|(_, name)| name)

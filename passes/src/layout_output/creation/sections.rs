@@ -151,8 +151,8 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// The section of a kernel's shared memory: executables make one for every kernel and remove the
-    /// empty ones, relocatable output has those of the inputs, and the name of all.
+    /// The section of a kernel's shared memory: made for every kernel; those that stay empty are removed and leave
+    /// their names.
     pub(super) fn kernel_shared(
         &mut self,
         link: LinkSymbolId,
@@ -166,7 +166,9 @@ impl<'data> Replay<'_, 'data> {
         } else if let Some(id) = self.own_shared[function.index()] {
             self.symbol_section(id);
         } else {
-            self.names(name);
+            let flags = shf::WRITE | shf::ALLOC | shf::INFO_LINK;
+            let header = Header::new(sht::CUDA_SHARED, flags, 1);
+            self.of_function(link, name, header, Content::KernelShared(link), true);
         }
     }
 
