@@ -94,6 +94,8 @@ pub struct PlanPiece {
     pub offset: u64,
     /// The input section.
     pub section: SectionId,
+    /// The bytes that it copies, from the beginning; all if it is none.
+    pub size: Option<u64>,
 }
 
 /// A symbol of the output.

@@ -8,7 +8,7 @@
 //! A kernel is kept unless `-kernels-used` names others or host information says that no host code
 //! references it (`inputs.md` section 5).
 
-mod kernel_roots;
+pub(crate) mod kernel_roots;
 
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;

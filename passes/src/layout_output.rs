@@ -22,9 +22,9 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::RelocId;
 use cuweld_ir::Section;
-use cuweld_ir::SectionId;
 use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::mercury::view_name;
+use cuweld_ir::plan::PlanPiece;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -172,7 +172,7 @@ struct OutSection<'data> {
     size: u64,
     /// Whether the output leaves it out.
     removed: bool,
-    pieces: Vec<(u64, SectionId)>,
+    pieces: Vec<PlanPiece>,
     relocs: Vec<RelocId>,
 }
 

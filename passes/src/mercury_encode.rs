@@ -284,6 +284,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             self.plan.pieces.push(PlanPiece {
                 offset: 0,
                 section: id,
+                size: None,
             });
             self.plan.sections.push(PlanSection {
                 name: input.name,
@@ -379,6 +380,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                 self.plan.pieces.push(PlanPiece {
                     offset: place,
                     section: id,
+                    size: None,
                 });
             }
         }

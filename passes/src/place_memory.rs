@@ -9,6 +9,7 @@
 //! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
 
 pub(crate) mod banks;
+mod constant_chunks;
 pub(crate) mod headers;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
@@ -66,9 +67,9 @@ impl Pass for PlaceMemory {
         let mut errors = Vec::new();
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {
-            banks::place_by_function(module);
+            banks::place_by_function(module, &mut errors);
         } else {
-            banks::place(module, cx.analyses.call_graph(module));
+            banks::place(module, cx.analyses.call_graph(module), &mut errors);
             headers::place(module, cx.analyses.call_graph(module));
         }
         concatenate(module, cx);

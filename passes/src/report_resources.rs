@@ -225,9 +225,6 @@ impl Needs {
         match section.kind {
             SectionKind::Local => self.local[owner.index()] = size,
             // The parts of these in the output are placed only in executables.
-            SectionKind::FunctionConstants(bank) if module.options.relocatable => {
-                grow(&mut self.banks[owner.index()], bank, size);
-            }
             _ => {}
         }
     }

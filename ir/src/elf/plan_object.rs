@@ -136,8 +136,11 @@ pub fn plan_object<'data>(
         let content = match (section.ty, section.content) {
             (_, SectionContent::Bytes(bytes)) if !bytes.is_empty() => {
                 let start = plan.pieces.len() as u32;
-                plan.pieces
-                    .extend(id.map(|section| PlanPiece { offset: 0, section }));
+                plan.pieces.extend(id.map(|section| PlanPiece {
+                    offset: 0,
+                    section,
+                    size: None,
+                }));
                 PlanContent::Pieces(start..plan.pieces.len() as u32)
             }
             (_, SectionContent::Bytes(_) | SectionContent::NoBits(_)) => PlanContent::None,

@@ -207,6 +207,13 @@ fn section(
                 let SectionContent::Bytes(bytes) = input.content else {
                     continue;
                 };
+                let bytes = match piece.size {
+                    Some(size) => usize::try_from(size)
+                        .ok()
+                        .and_then(|size| bytes.get(..size))
+                        .ok_or_else(|| error("a piece is larger than its section"))?,
+                    None => bytes,
+                };
                 let at =
                     usize::try_from(piece.offset).map_err(|_| error("a piece is out of range"))?;
                 let part = at
@@ -436,6 +443,7 @@ mod tests {
             plan.pieces = vec![PlanPiece {
                 offset: 0,
                 section: SectionId::new(7),
+                size: None,
             }];
             plan.sections[0].content = PlanContent::Pieces(0..1);
         });

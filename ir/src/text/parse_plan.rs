@@ -183,16 +183,21 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
 
     fn piece(&mut self, next: usize) -> Parsed<PlanPiece> {
         self.ordinal(next)?;
-        let (mut offset, mut section) = (0, None);
+        let (mut offset, mut section, mut size) = (0, None, None);
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "offset" => offset = self.number_value()?,
                 "section" => section = Some(self.entity_value()?),
-                _ => return Err(unknown(position, key, "offset, section")),
+                "size" => size = Some(self.number_value()?),
+                _ => return Err(unknown(position, key, "offset, section, size")),
             }
         }
         match section {
-            Some(section) => Ok(PlanPiece { offset, section }),
+            Some(section) => Ok(PlanPiece {
+                offset,
+                section,
+                size,
+            }),
             None => Err(self.cursor.expected("the field `section`")),
         }
     }

@@ -121,6 +121,9 @@ impl<'m> Printer<'m, '_> {
                     row.offset
                 );
                 self.put_section(row.section);
+                if let Some(size) = row.size {
+                    put!(self.out, " size={size:#x}");
+                }
                 self.out.push('\n');
             }
         }

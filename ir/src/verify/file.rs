@@ -40,7 +40,8 @@ pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
                 continue;
             };
             if let SectionContent::Bytes(bytes) = module.sections[piece.section].content {
-                let end = piece.offset.saturating_add(bytes.len() as u64);
+                let size = piece.size.unwrap_or(bytes.len() as u64);
+                let end = piece.offset.saturating_add(size);
                 rows.push((piece.offset, end, index));
             }
         }

@@ -458,6 +458,7 @@ fn random_plan<'data>(
         pieces: r.list(rows, |r| PlanPiece {
             offset: r.number(),
             section: r.id(input_sections),
+            size: r.maybe(|r| r.number()),
         }),
         relocs: Vec::new(),
         segments: r.list(rows, |r| PlanSegment {

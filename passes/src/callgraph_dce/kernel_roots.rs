@@ -9,7 +9,7 @@ use cuweld_ir::Module;
 use cuweld_ir::symbol::stb;
 
 /// The kernels that are roots of liveness, as the link's options say (`inputs.md` section 5).
-pub(super) enum KernelRoots<'options> {
+pub(crate) enum KernelRoots<'options> {
     /// All of them.
     All,
     /// `-kernels-used`: those whose name contains one of these. `-variables-used` alone leaves the list empty: all die.
@@ -22,7 +22,7 @@ pub(super) enum KernelRoots<'options> {
 }
 
 impl<'options> KernelRoots<'options> {
-    pub(super) fn new(options: &'options LinkOptions) -> Self {
+    pub(crate) fn new(options: &'options LinkOptions) -> Self {
         if options.kernels_used.is_some() || options.variables_used.is_some() {
             return Self::Containing(options.kernels_used.as_deref().unwrap_or(&[]));
         }
@@ -40,7 +40,7 @@ impl<'options> KernelRoots<'options> {
     }
 
     /// Whether a link symbol is a defined kernel that is one of the roots.
-    pub(super) fn contain(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
+    pub(crate) fn contain(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
         let Some(definition) = module.link_symbols[id].definition else {
             return false;
         };
@@ -60,7 +60,7 @@ impl<'options> KernelRoots<'options> {
 }
 
 /// Patterns for whole names. Names without a star, which is what external kernels have, are looked up.
-pub(super) struct NamePatterns<'options> {
+pub(crate) struct NamePatterns<'options> {
     names: HashSet<&'options [u8], FixedState>,
     with_stars: Vec<&'options [u8]>,
 }

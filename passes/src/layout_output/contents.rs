@@ -3,9 +3,11 @@
 use cuweld_ir::Module;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
 
 use super::Content;
@@ -34,7 +36,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 };
                 let id = module.functions[function].views.sass.text;
                 let section = &module.sections[id];
-                out.sections[index].pieces.push((0, id));
+                out.sections[index].pieces.push(whole(0, id));
                 out.sections[index].size = section.size();
                 out.sections[index].align = section.align;
             }
@@ -50,7 +52,11 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                     if piece.bank == bank {
                         let section = &mut out.sections[index];
                         if piece.size != 0 {
-                            section.pieces.push((piece.offset, piece.section));
+                            let all = module.sections[piece.section].size();
+                            section.pieces.push(PlanPiece {
+                                size: Some(piece.size).filter(|size| *size != all),
+                                ..whole(piece.offset, piece.section)
+                            });
                         }
                         section.align = section.align.max(piece.align);
                         section.size = section.size.max(module.bank_size(piece));
@@ -125,6 +131,15 @@ pub(super) fn slots_end(module: &Module<'_>) -> u64 {
         .unwrap_or(0)
 }
 
+/// A whole input section at an offset of its output section.
+fn whole(offset: u64, section: SectionId) -> PlanPiece {
+    PlanPiece {
+        offset,
+        section,
+        size: None,
+    }
+}
+
 /// Whether the output has a section as it is, alone or as one of several.
 fn is_copied(section: &Section<'_>) -> bool {
     match section.kind {
@@ -162,7 +177,7 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
             let target = &mut out.sections[target];
             target.size = target.size.max(place.saturating_add(section.size()));
             if section.size() > 0 {
-                target.pieces.push((place, id));
+                target.pieces.push(whole(place, id));
             }
         }
     }

@@ -40,6 +40,7 @@ use super::OutSymbol;
 use super::contents::slots_end;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
+use crate::callgraph_dce::kernel_roots::KernelRoots;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -163,6 +164,7 @@ impl<'data> Replay<'_, 'data> {
 
     /// P1: functions in symbol order.
     fn functions(&mut self, object: &Object<'data>) {
+        let roots = KernelRoots::new(&self.module.options);
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
             let (true, Some(link)) = (symbol.is_function(), symbol.link) else {
@@ -199,7 +201,12 @@ impl<'data> Replay<'_, 'data> {
             );
             self.out.text[link.index()] = Some(id);
             self.out.by_function.insert((link, text.name), id);
-            if symbol.is_entry() {
+            // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
+            // device functions (measured).
+            let left_out = self.module.options.relocatable
+                && !self.module.shows_shared_variables()
+                && !roots.contain(self.module, link);
+            if symbol.is_entry() && !left_out {
                 self.info(link, symbol.name);
                 self.kernel_shared(link, function, symbol.name);
             }
@@ -384,17 +391,22 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// The symbols that relocatable output has for the dynamic shared memory of each kernel that refers to it.
+    /// What relocatable output has for the dynamic shared memory of each kernel that refers to it: a symbol, and the
+    /// section of shared memory where nothing made it yet, because options leave the kernel out.
     fn dynamic_instances(&mut self) {
-        if !self.module.options.relocatable || self.module.shows_shared_variables() {
+        if !self.module.options.relocatable {
             return;
         }
         let functions = functions_in_creation_order(self.module);
-        for (_, kernel) in kernels(self.module, &functions) {
-            if self.module.functions[kernel].dynamic_shared.is_some() {
+        for (link, kernel) in kernels(self.module, &functions) {
+            if self.module.functions[kernel].dynamic_shared.is_none() {
+                continue;
+            }
+            if !self.module.shows_shared_variables() {
                 self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE);
                 self.out.local.push(OutSymbol::DynamicShared(kernel));
             }
+            self.kernel_shared(link, kernel, self.module.function_name(kernel));
         }
     }
 

@@ -24,7 +24,6 @@ use cuweld_ir::elf::raw::ET_REL;
 use cuweld_ir::elf::raw::SHN_ABS;
 use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::plan::PlanContent;
-use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
@@ -297,7 +296,8 @@ impl<'data> Finish<'_, 'data> {
         } else {
             symbol.bind
         };
-        let shared = symbol.is_shared().then(|| {
+        let defined = row.definition.is_some() || symbol.is_dynamic_shared();
+        let shared = (symbol.is_shared() && defined).then(|| {
             let section = shared_output_of(self.module, &self.out, link);
             section.map_or(0, |id| self.section_index[id] as u16)
         });
@@ -631,12 +631,7 @@ impl<'data> Finish<'_, 'data> {
             return PlanContent::None;
         }
         let start = self.plan.pieces.len() as u32;
-        self.plan
-            .pieces
-            .extend(section.pieces.iter().map(|(offset, section)| PlanPiece {
-                offset: *offset,
-                section: *section,
-            }));
+        self.plan.pieces.extend_from_slice(&section.pieces);
         PlanContent::Pieces(start..self.plan.pieces.len() as u32)
     }
 

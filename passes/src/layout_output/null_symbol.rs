@@ -4,7 +4,6 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
-use cuweld_ir::SymbolPlace;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
@@ -18,8 +17,8 @@ pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
 /// The value that nvlink leaves in symbol 0.
 ///
 /// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
-/// their symbol takes that address, whatever its own value; it has no symbol in the output, so the address
-/// lands in the null symbol. The last such symbol shows. What stays where it is does not count: a kernel's own banks, and what no kernel
+/// their section's symbol takes that address; it has none in the output, so the address lands in the null symbol.
+/// The last such section shows. What stays where it is does not count: a kernel's own banks, and what no kernel
 /// reaches (measured).
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
@@ -35,14 +34,9 @@ fn value(module: &Module<'_>) -> u64 {
         .collect();
     let mut value = 0;
     for (_, object) in module.included_objects() {
-        for symbol in &module.symbols[object.symbols] {
-            let SymbolPlace::Section(id) = symbol.place else {
-                continue;
-            };
-            let section = &module.sections[id];
+        for section in &module.sections[object.sections] {
             if let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
                 (section.kind, section.owner)
-                && symbol.is_compiler_constant()
                 && !module.functions[owner].edges_count
                 && let Some(link) = link(owner)
                 && known.contains(&(link, bank))

@@ -19,7 +19,6 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
@@ -27,10 +26,12 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::CONSTANT_BANK_LIMIT;
+use super::constant_chunks::Covered;
 use crate::analysis::CallGraph;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::analysis::reachers;
+use crate::diagnostic::Diagnostic;
 
 /// The constants of one function in one bank.
 struct Constants {
@@ -94,14 +95,14 @@ impl Constants {
 }
 
 /// Places the constants of functions.
-pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
+pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
     let functions = functions_in_creation_order(module);
     let kernels: Vec<(LinkSymbolId, FunctionId)> = kernels(module, &functions).collect();
     let mut is_kernel = vec![false; module.functions.len()];
     for (_, function) in &kernels {
         is_kernel[function.index()] = true;
     }
-    let (constants, orphans) = collect(module);
+    let (constants, orphans) = collect(module, errors);
     let (own, device): (Vec<_>, Vec<_>) = constants
         .into_iter()
         .partition(|constants| is_kernel[constants.owner.index()]);
@@ -136,26 +137,30 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
 }
 
 /// Leaves the constants of each function in a section of its own, as relocatable output has them.
-pub fn place_by_function(module: &mut Module<'_>) {
-    let (constants, orphans) = collect(module);
+pub fn place_by_function(module: &mut Module<'_>, errors: &mut Vec<Diagnostic>) {
+    let (constants, orphans) = collect(module, errors);
     for constants in constants.iter().chain(&orphans) {
+        if constants.size == 0 && constants.bank != PARAMETER_BANK {
+            // A copy without constants replaced the one that made the section; symbols of that one stay (measured).
+            let name = String::from_utf8_lossy(module.link_name(constants.link)).into_owned();
+            errors.push(
+                Diagnostic::fatal("Internal error: reference to deleted section").note(format!(
+                    "a copy of '{name}' without constants replaces one that has some"
+                )),
+            );
+        }
         constants.place(module, &[constants.owner], 0, 1);
     }
 }
 
 /// The constants of functions in section order, and those of losing copies whose taken copy has none:
 /// nvlink drops a losing copy's section of constants nowhere.
-fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
+fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>, Vec<Constants>) {
     let mut found: Vec<Constants> = Vec::new();
     let mut orphans: Vec<Constants> = Vec::new();
     let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
     let mut losing = Vec::new();
-    let mut has_symbol = vec![false; module.sections.len()];
-    for symbol in module.symbols.values() {
-        if let SymbolPlace::Section(section) = symbol.place {
-            has_symbol[section.index()] = true;
-        }
-    }
+    let covered = Covered::new(module);
     let replaced = replaced_copies(module);
     for (id, section) in module.sections.iter() {
         let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
@@ -168,15 +173,9 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
         let is_linked = module.is_section_linked(id);
         // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has none.
         let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
-        if is_linked && !is_entry && !has_symbol[id.index()] {
-            orphans.push(Constants {
-                bank,
-                link,
-                owner,
-                sections: vec![(id, 0, section.size())],
-                size: section.size(),
-                align: section.align,
-            });
+        let named = covered.size(module, id);
+        if is_linked && !is_entry && bank != PARAMETER_BANK && named.is_none() {
+            losing.push((bank, link, owner, id));
             continue;
         }
         let copy = module.link_function(link);
@@ -199,7 +198,10 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
                 constants.sections.clear();
             }
             if is_linked || constants.sections.is_empty() {
-                let size = if is_linked { section.size() } else { 0 };
+                // Behind the symbols lie losing copies' constants of an earlier relocatable link: nvlink leaves
+                // them out (measured).
+                let named = named.unwrap_or(section.size());
+                let size = if is_linked { named } else { 0 };
                 constants.sections.push((id, 0, size));
                 constants.size = size;
             }
@@ -240,6 +242,12 @@ fn collect(module: &Module<'_>) -> (Vec<Constants>, Vec<Constants>) {
             constants.add(id, section.align, section.size());
         }
     }
+    let taken = |id: SectionId| {
+        let owner = module.sections[id].owner;
+        module.is_section_linked(id)
+            || owner.is_some_and(|owner| module.functions[owner].edges_count)
+    };
+    errors.extend(covered.misfit_of(taken));
     (found, orphans)
 }
 
@@ -306,6 +314,10 @@ fn place_bank(
             .fold(constants.align, u64::max);
         let offset = align_up(most, align);
         let size = align_up(offset.saturating_add(constants.size), align);
+        if size == 0 {
+            // An emptied place makes no banks (measured).
+            continue;
+        }
         let functions: Vec<FunctionId> = users
             .iter()
             .map(|kernel| kernels[*kernel as usize].1)

@@ -150,15 +150,18 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         if uses_dynamic {
             align = align.max(DYNAMIC_ALIGN);
         }
-        // nvlink tells kernels with dynamic shared memory by their alignment (measured).
-        let present = size > 0 || declared && align >= DYNAMIC_ALIGN;
-        let reserved = if present {
+        // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved block only if it
+        // is no larger (measured).
+        let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
+        let reserved = if uses_some {
             module.reserved_shared_size()
         } else {
             0
         };
+        let size = size.saturating_add(reserved);
+        let present = size > 0 || uses_some && align == DYNAMIC_ALIGN;
         module.functions[*function].shared = Some(SharedFrame {
-            size: size + reserved,
+            size,
             align,
             slots_align: slots_align.unwrap_or(1),
             present,

@@ -25,11 +25,12 @@ use super::shared::root;
 use super::shared::variables;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
+use crate::callgraph_dce::kernel_roots::KernelRoots;
 
 /// Gives kernels their frames, and shared variables and dynamic shared memory their values.
 pub fn place(module: &mut Module<'_>) {
     let mut sizes = vec![0u64; module.functions.len()];
-    let mut own_aligns = vec![1; module.functions.len()];
+    let mut own_aligns = vec![None; module.functions.len()];
     for (link, variable, owner) in variables(module) {
         if module.link_symbols[link].definition.is_none() {
             continue;
@@ -41,18 +42,27 @@ pub fn place(module: &mut Module<'_>) {
             let size = &mut sizes[kernel.index()];
             *size = size.saturating_add(variable.size);
             let align = &mut own_aligns[kernel.index()];
-            *align = variable.align.max(*align);
+            *align = Some(align.map_or(variable.align, |align| variable.align.max(align)));
         }
     }
     place_dynamic(module, &mut sizes);
     let slots_align = merged_align(module);
     let declared = declares_dynamic(module);
     let functions = functions_in_creation_order(module);
-    let kernels: Vec<FunctionId> = kernels(module, &functions).map(|(_, id)| id).collect();
-    for kernel in kernels {
+    let roots = KernelRoots::new(&module.options);
+    let kernels: Vec<(FunctionId, bool)> = kernels(module, &functions)
+        .map(|(link, id)| (id, roots.contain(module, link)))
+        .collect();
+    let everything = module.shows_shared_variables();
+    for (kernel, is_root) in kernels {
         let size = sizes[kernel.index()];
+        let own_align: Option<u64> = own_aligns[kernel.index()];
+        // The section of a kernel that options leave out is made too late for the others' alignment, unless it has
+        // variables (measured).
+        let is_late = !everything && !is_root && own_align.is_none();
+        let slots_align = if is_late { 1 } else { slots_align };
         let row = &mut module.functions[kernel];
-        let mut align = slots_align.max(own_aligns[kernel.index()]);
+        let mut align = slots_align.max(own_align.unwrap_or(1));
         if row.dynamic_shared.is_some() {
             align = align.max(DYNAMIC_ALIGN);
         }

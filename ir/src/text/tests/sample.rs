@@ -480,6 +480,7 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
             .map(|offset| PlanPiece {
                 offset,
                 section: SectionId::new(3),
+                size: (offset != 0).then_some(8),
             })
             .to_vec(),
         relocs: vec![
