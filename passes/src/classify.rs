@@ -200,6 +200,9 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         let what = match section.kind {
             SectionKind::Unified => "unified function and data tables are not supported yet",
             SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
+            _ if section.ty == sht::CUDA_RESOLVED_RELA => {
+                "the output of a link with -r and -preserve-relocs"
+            }
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
             SectionKind::Text if section.flags >> 3 != 0 => {
                 "flags that 13.0 compilers do not write (legacy barrier count)"

@@ -221,11 +221,8 @@ impl Needs {
         let Some(owner) = section.owner.filter(|_| module.is_section_linked(id)) else {
             return;
         };
-        let size = section.size();
-        match section.kind {
-            SectionKind::Local => self.local[owner.index()] = size,
-            // The parts of these in the output are placed only in executables.
-            _ => {}
+        if section.kind == SectionKind::Local {
+            self.local[owner.index()] = section.size();
         }
     }
 

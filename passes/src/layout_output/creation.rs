@@ -204,7 +204,7 @@ impl<'data> Replay<'_, 'data> {
             // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
             // device functions (measured).
             let left_out = self.module.options.relocatable
-                && !self.module.shows_shared_variables()
+                && !self.module.shows_dynamic_shared()
                 && !roots.contain(self.module, link);
             if symbol.is_entry() && !left_out {
                 self.info(link, symbol.name);
@@ -402,7 +402,7 @@ impl<'data> Replay<'_, 'data> {
             if self.module.functions[kernel].dynamic_shared.is_none() {
                 continue;
             }
-            if !self.module.shows_shared_variables() {
+            if !self.module.shows_dynamic_shared() {
                 self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE);
                 self.out.local.push(OutSymbol::DynamicShared(kernel));
             }

@@ -12,7 +12,7 @@ use super::Created;
 use super::creation::output_of;
 
 /// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces, to
-/// dynamic shared memory unless `-g` gives it symbols, and to constants whose section became part of kernels'
+/// dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of kernels'
 /// banks (measured).
 pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
     let Some(id) = reloc.target.symbol() else {
@@ -22,7 +22,8 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
     let undefined = symbol
         .link
         .is_none_or(|link| module.link_symbols[link].definition.is_none());
-    let dynamic = undefined && symbol.is_shared() && !module.shows_dynamic_shared();
+    let shown = module.options.relocatable || module.shows_dynamic_shared();
+    let dynamic = undefined && symbol.is_shared() && !shown;
     let lost = match symbol.place {
         SymbolPlace::Section(section) => {
             symbol.is_compiler_constant() && output_of(module, out, section).is_none()

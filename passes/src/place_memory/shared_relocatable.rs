@@ -53,7 +53,7 @@ pub fn place(module: &mut Module<'_>) {
     let kernels: Vec<(FunctionId, bool)> = kernels(module, &functions)
         .map(|(link, id)| (id, roots.contain(module, link)))
         .collect();
-    let everything = module.shows_shared_variables();
+    let everything = module.shows_dynamic_shared();
     for (kernel, is_root) in kernels {
         let size = sizes[kernel.index()];
         let own_align: Option<u64> = own_aligns[kernel.index()];
@@ -90,7 +90,7 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
     let mut group: Vec<u32> = (0..kernels.len() as u32).collect();
     let number = |kernel| kernels.binary_search(kernel).unwrap_or(0) as u32;
     let mut first_user = vec![None; module.link_symbols.len()];
-    if module.shows_shared_variables() {
+    if module.shows_dynamic_shared() {
         for (kernel, name) in &users {
             let kernel = number(kernel);
             let first = *first_user[name.index()].get_or_insert(kernel);
@@ -109,7 +109,7 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
         sizes[kernel.index()] = place;
         module.functions[*kernel].dynamic_shared = Some(place);
     }
-    if module.shows_shared_variables() {
+    if module.shows_dynamic_shared() {
         for name in dynamic_names(module) {
             // A name that no kernel refers to has address 0 (measured).
             let place = first_user[name.index()]

@@ -242,7 +242,7 @@ fn undefined_kind(
         // Code of kernels keeps its references, to a symbol of the kernel's own; what else refers to the name
         // takes the value of its symbol (measured).
         let keeps = section.kind == SectionKind::Text && user.is_some();
-        if symbol.bind == stb::WEAK || keeps && !module.shows_shared_variables() {
+        if symbol.bind == stb::WEAK || keeps && !module.shows_dynamic_shared() {
             TargetKind::Undefined
         } else {
             TargetKind::Known {
