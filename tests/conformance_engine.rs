@@ -24,23 +24,24 @@ mod packaging;
 mod plan;
 #[path = "conformance/pool.rs"]
 mod pool;
+#[path = "conformance/shrink.rs"]
+mod shrink;
 #[path = "conformance/summary.rs"]
 mod summary;
 
 use std::error::Error;
 use std::io::Write as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use execute::{Engine, Seen, Verdict};
 use fixtures::{Fixture, fixtures};
 use harness::oracle;
-use plan::LINKS_OF_PROGRAM;
 use pool::{Generator, Pool, Program};
+use shrink::Shrinker;
 use summary::Summary;
 
 /// Links of `cargo test`.
@@ -72,9 +73,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         nvlink: tools.join("nvlink"),
         cuweld,
     };
+    if let Ok(seed) = std::env::var("CUWELD_SHRINK") {
+        return shrink_seed(&engine, seed.parse()?, &target.join("conformance"));
+    }
     let seeds = seeds()?;
     let start = Instant::now();
-    let mut summary = run(&engine, seeds.clone(), &target.join("conformance"))?;
+    let mut summary = run(&engine, &seeds, &target.join("conformance"))?;
     summary.mismatches.sort_by_key(|mismatch| mismatch.seed);
     for mismatch in &summary.mismatches {
         writeln!(out, "seed {}: {}", mismatch.seed, mismatch.report)?;
@@ -109,9 +113,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     write!(
         out,
-        "conformance engine: seeds {}..{}, {:.0} s\n{summary}",
-        seeds.start,
-        seeds.end,
+        "conformance engine: {} seeds from {} to {}, {:.0} s\n{summary}",
+        seeds.len(),
+        seeds.first().copied().unwrap_or_default(),
+        seeds.last().copied().unwrap_or_default(),
         start.elapsed().as_secs_f64()
     )?;
     Ok(if failed {
@@ -121,15 +126,21 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// `CUWELD_LINKS`: a number of links, or a range of seeds `FROM..TO`.
-fn seeds() -> Result<Range<u32>, Box<dyn Error>> {
+/// `CUWELD_LINKS`: ranges of seeds `FROM..TO` and single seeds, with commas between them.
+fn seeds() -> Result<Vec<u32>, Box<dyn Error>> {
     let Ok(text) = std::env::var("CUWELD_LINKS") else {
-        return Ok(0..DEFAULT_LINKS);
+        return Ok((0..DEFAULT_LINKS).collect());
     };
-    Ok(match text.split_once("..") {
-        Some((from, to)) => from.parse()?..to.parse()?,
-        None => 0..text.parse()?,
-    })
+    let mut seeds = Vec::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            Some((from, to)) => seeds.extend(from.parse()?..to.parse::<u32>()?),
+            None => seeds.push(part.parse()?),
+        }
+    }
+    seeds.sort_unstable();
+    seeds.dedup();
+    Ok(seeds)
 }
 
 fn target_folder() -> PathBuf {
@@ -138,24 +149,25 @@ fn target_folder() -> PathBuf {
 }
 
 /// Runs all seeds, the links of one program on one thread.
-fn run(engine: &Engine, seeds: Range<u32>, kept: &Path) -> Result<Summary, Box<dyn Error>> {
+fn run(engine: &Engine, seeds: &[u32], kept: &Path) -> Result<Summary, Box<dyn Error>> {
     let fixtures = fixtures()?;
-    let next = AtomicU32::new(plan::family(seeds.start));
+    let families: Vec<&[u32]> = seeds
+        .chunk_by(|a, b| plan::family(*a) == plan::family(*b))
+        .collect();
+    let next = AtomicUsize::new(0);
     let summary = Mutex::new(Summary::default());
     let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
     let work = || -> Result<(), String> {
         let mut generator = Generator::start().map_err(|error| error.to_string())?;
         loop {
-            let family = next.fetch_add(1, Ordering::Relaxed);
-            let first = family.saturating_mul(LINKS_OF_PROGRAM);
-            if first >= seeds.end {
+            let Some(seeds) = families.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return Ok(());
-            }
+            };
+            let family = seeds.first().copied().map_or(0, plan::family);
             let program = generator
                 .program(family, plan::arch(family))
                 .map_err(|error| error.to_string())?;
-            let last = first.saturating_add(LINKS_OF_PROGRAM).min(seeds.end);
-            for seed in first.max(seeds.start)..last {
+            for &seed in *seeds {
                 let (link, seen) = one(engine, seed, &program, &fixtures, kept);
                 let mut summary = summary.lock().unwrap_or_else(|error| error.into_inner());
                 summary.add(seed, &link, seen);
@@ -214,6 +226,24 @@ fn one(
         times: Default::default(),
     });
     (link, seen)
+}
+
+/// Cuts the link of a seed down and writes it as a case.
+fn shrink_seed(engine: &Engine, seed: u32, kept: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    let mut out = std::io::stdout();
+    let family = plan::family(seed);
+    let program = Generator::start()?.program(family, plan::arch(family))?;
+    let link = plan::plan(seed, &program, &fixtures()?);
+    let Some(mut shrinker) = Shrinker::new(engine, &link)? else {
+        writeln!(out, "seed {seed} does not differ")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    writeln!(out, "{}", shrinker.class())?;
+    let link = shrinker.shrink(link);
+    let folder = kept.join(format!("case-{seed}"));
+    shrink::write_case(engine, &link, shrinker.class(), &folder)?;
+    writeln!(out, "{} after {} links", folder.display(), shrinker.runs)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Copies the inputs of a link that differs.

@@ -125,6 +125,8 @@ pub struct LinkOptions {
     pub host_kernels_internal: Option<Vec<String>>,
     /// `-suppress-stack-size-warning`.
     pub suppress_stack_size_warning: bool,
+    /// `-extrawarn`: say which functions have their address taken and no call.
+    pub extra_warnings: bool,
     /// `-v`: report what kernels need of memory, registers and barriers.
     pub report_resources: bool,
     /// `-dump-callgraph`, with or without `-no-demangle`: show the call graph.

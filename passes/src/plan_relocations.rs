@@ -203,7 +203,7 @@ struct Facts<'data> {
     ends: HashMap<&'data [u8], u64, FixedState>,
     /// The bytes that losing definitions of variables occupy.
     losing_variables: Vec<(SectionId, u64, u64)>,
-    /// Whether the code of each function has relocations with addends of their own (RELA).
+    /// Whether the code of each function has relocations.
     relocated: Vec<bool>,
     /// The value of symbol 0, if anything refers to it.
     null_symbol: u64,
@@ -276,7 +276,6 @@ impl<'data> Facts<'data> {
                     module.sections[target].kind,
                     SectionKind::Text | SectionKind::MercuryText
                 )
-                && is_rela(section.ty)
                 && !section.relocs.is_empty()
             {
                 relocated[owner.index()] = true;

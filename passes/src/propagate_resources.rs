@@ -11,6 +11,7 @@
 mod summary;
 
 use cuweld_ir::Attribute;
+use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -20,8 +21,12 @@ use cuweld_ir::attribute::format;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
+use crate::analysis::CallGraph;
 use crate::analysis::Preserved;
+use crate::analysis::counting_calls;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::diagnostic::Diagnostic;
@@ -98,6 +103,11 @@ impl Pass for PropagateResources {
                 )));
             }
         }
+        if module.options.extra_warnings && !module.options.debug {
+            for warning in addresses_without_calls(module, graph, &functions, &kernels) {
+                cx.diagnostics.emit(warning);
+            }
+        }
         let lists: Vec<Option<FunctionId>> = module
             .merged_info
             .iter()
@@ -126,6 +136,45 @@ impl Pass for PropagateResources {
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
     }
+}
+
+/// `-extrawarn`: functions whose address is taken while nothing that a kernel reaches calls them, or makes an indirect
+/// call of their prototype; not with `-g` (measured).
+fn addresses_without_calls(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    functions: &[LinkSymbolId],
+    kernels: &[(LinkSymbolId, FunctionId)],
+) -> Vec<Diagnostic> {
+    let reached = graph.reach(kernels.iter().map(|(link, _)| *link));
+    let link_of = |target: SymbolRef| module.symbols[target.symbol()?].link;
+    let mut called: HashSet<&[u8], FixedState> = HashSet::default();
+    let mut taken: Vec<Option<&[u8]>> = vec![None; module.link_symbols.len()];
+    for call in counting_calls(module) {
+        let Some(from) = link_of(call.from) else {
+            continue;
+        };
+        match call.kind {
+            CallKind::Indirect if reached.get(from.index()).is_some_and(|reached| *reached) => {
+                called.insert(call.prototype);
+            }
+            CallKind::AddressTaken => {
+                taken[from.index()].get_or_insert(call.prototype);
+            }
+            _ => {}
+        }
+    }
+    let uncalled = functions
+        .iter()
+        .filter(|link| taken[link.index()].is_some_and(|prototype| !called.contains(prototype)));
+    uncalled
+        .map(|link| {
+            let name = String::from_utf8_lossy(module.link_name(*link));
+            Diagnostic::warning(format!(
+                "Function '{name}' has address taken but no calls to it found"
+            ))
+        })
+        .collect()
 }
 
 /// The output list of one kernel's `.nv.info.K`.

@@ -81,6 +81,8 @@ impl Pass for SymbolResolve {
             parameters,
             known_prototypes: Vec::new(),
             first_definition: Vec::new(),
+            named_by: Vec::new(),
+            common_is_taken: Vec::new(),
             weak_function_over_variable: false,
         };
         let objects: Vec<_> = resolver
@@ -137,6 +139,11 @@ struct Resolver<'m, 'data> {
     known_prototypes: Vec<Option<&'data [u8]>>,
     /// The first definitions, also those that others replaced, by link symbol.
     first_definition: Vec<Option<SymbolId>>,
+    /// The symbol whose file messages name as the variable's, by link symbol: the first, or the common symbol or the
+    /// initialised variable over a common symbol that gave it its memory; not another definition (measured).
+    named_by: Vec<SymbolId>,
+    /// Whether a strong definition without contents has taken the memory of a common symbol, by link symbol.
+    common_is_taken: Vec<bool>,
     /// The same with two weak symbols, where it fails elsewhere.
     weak_function_over_variable: bool,
 }
@@ -182,6 +189,8 @@ impl<'data> Resolver<'_, 'data> {
             }
         }
         self.first_definition.push(link.definition);
+        self.named_by.push(id);
+        self.common_is_taken.push(false);
         self.module.link_symbols.push(link)
     }
 
@@ -208,7 +217,12 @@ impl<'data> Resolver<'_, 'data> {
         if other.is_function() != symbol.is_function()
             || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
         {
-            self.space_conflict(&known, id, symbol, reference);
+            let named = if other.is_function() {
+                reference
+            } else {
+                self.named_by[link.index()]
+            };
+            self.space_conflict(&known, id, symbol, reference, named);
             return;
         }
         if symbol.is_function() {
@@ -225,6 +239,7 @@ impl<'data> Resolver<'_, 'data> {
         id: SymbolId,
         symbol: &Symbol<'data>,
         reference: SymbolId,
+        named: SymbolId,
     ) {
         let other = self.module.symbols[reference];
         if symbol.is_entry() && !other.is_entry() {
@@ -234,16 +249,11 @@ impl<'data> Resolver<'_, 'data> {
             "Memory space doesn't match for",
             "first specified in",
             id,
-            reference,
+            named,
         );
         let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
         if !symbol.is_function() && sizes_differ {
-            self.conflict(
-                "Size doesn't match for",
-                "first specified in",
-                id,
-                reference,
-            );
+            self.conflict("Size doesn't match for", "first specified in", id, named);
         }
         let is_common = known.common_align != 0 && !symbol.is_function();
         let known_defined = known.definition.is_some() && !is_common || other.is_dynamic_shared();
@@ -254,7 +264,7 @@ impl<'data> Resolver<'_, 'data> {
             && other.bind == stb::WEAK
             && symbol.bind == stb::WEAK;
         if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
-            self.conflict("Multiple definition of", "first defined in", id, reference);
+            self.conflict("Multiple definition of", "first defined in", id, named);
         }
         self.function_over_variable |=
             symbol.is_function() && !symbol.is_entry() && !other.is_function();
@@ -378,14 +388,10 @@ impl<'data> Resolver<'_, 'data> {
             }
             return;
         }
+        let named = self.named_by[link.index()];
         let size_conflict = |resolver: &mut Self| {
             if sizes_differ {
-                resolver.conflict(
-                    "Size doesn't match for",
-                    "first specified in",
-                    id,
-                    reference,
-                );
+                resolver.conflict("Size doesn't match for", "first specified in", id, named);
             }
         };
         match (known.definition.is_some(), symbol.place) {
@@ -400,12 +406,22 @@ impl<'data> Resolver<'_, 'data> {
                 self.define(link, id, symbol);
                 if is_common(place) {
                     self.module.link_symbols[link].common_align = symbol.value;
+                    self.named_by[link.index()] = id;
+                }
+            }
+            (true, _) if self.common_is_taken[link.index()] => {
+                size_conflict(self);
+                if symbol.bind != stb::WEAK {
+                    self.conflict("Multiple definition of", "first defined in", id, named);
                 }
             }
             (true, SymbolPlace::Common) if known_common => {
                 let row = &mut self.module.link_symbols[link];
                 // The alignment stays that of the first (measured).
-                row.size = row.size.max(symbol.size);
+                if symbol.size > row.size {
+                    row.size = symbol.size;
+                    self.named_by[link.index()] = id;
+                }
             }
             (true, SymbolPlace::Common) if self.is_initialised(&other) => {
                 if symbol.size > known.size {
@@ -416,7 +432,7 @@ impl<'data> Resolver<'_, 'data> {
             (true, SymbolPlace::Common) => {
                 size_conflict(self);
                 if other.bind != stb::WEAK {
-                    self.conflict("Multiple definition of", "first defined in", id, reference);
+                    self.conflict("Multiple definition of", "first defined in", id, named);
                 } else if !sizes_differ {
                     self.define(link, id, symbol);
                     self.module.link_symbols[link].common_align = symbol.value;
@@ -437,15 +453,19 @@ impl<'data> Resolver<'_, 'data> {
                     );
                 }
                 self.define(link, id, symbol);
+                self.named_by[link.index()] = id;
             }
             // Its memory is taken, but the variable stays a common one.
-            (true, _) if known_common => size_conflict(self),
+            (true, _) if known_common => {
+                size_conflict(self);
+                self.common_is_taken[link.index()] = symbol.bind != stb::WEAK;
+            }
             (true, _) => {
                 size_conflict(self);
                 match (other.bind, symbol.bind) {
                     (_, stb::WEAK) => {}
                     (stb::WEAK, _) => self.define(link, id, symbol),
-                    _ => self.conflict("Multiple definition of", "first defined in", id, reference),
+                    _ => self.conflict("Multiple definition of", "first defined in", id, named),
                 }
             }
         }

@@ -28,7 +28,7 @@ fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
         stt::OBJECT | stt::CUDA_OBJECT => {
             let left_to_driver = allow_globals && symbol.is_global_memory();
             !(left_to_driver
-                || symbol.is_shared()
+                || symbol.is_dynamic_shared()
                 || toolkit::is_unified_table_symbol(name)
                 || toolkit::is_reserved_shared_symbol(name))
         }

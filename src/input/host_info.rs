@@ -44,10 +44,10 @@ impl<'data> HostReferences<'data> {
         }
     }
 
-    /// Whether the object says which kernels it refers to. The lists of variables and constants
-    /// may be missing.
+    /// Whether the object says which kernels it refers to: it has the list of those with global binding, of at least
+    /// the one NUL that stands for none. The other lists may be missing (measured).
     pub fn names_kernels(&self) -> bool {
-        matches!(self.sections, [Some(_), Some(_), ..])
+        matches!(self.sections, [Some(list), ..] if !list.is_empty())
     }
 }
 

@@ -91,7 +91,6 @@ pub enum Code {
     /// A source that is compiled.
     Source(Source),
     /// A committed object.
-    #[allow(dead_code, reason = "for the shrinker")]
     File {
         /// Where it lies in `tests/links`.
         origin: String,

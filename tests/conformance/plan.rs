@@ -8,7 +8,7 @@ use super::packaging::Codec;
 use super::pool::Program;
 
 /// Links of one program.
-pub const LINKS_OF_PROGRAM: u32 = 10;
+const LINKS_OF_PROGRAM: u32 = 10;
 
 /// Targets by the number of the program: each at least every tenth.
 const TURNS: [&str; 20] = [
@@ -280,7 +280,7 @@ fn host(codec: Codec, numbers: &mut Numbers) -> Wrap {
     } else {
         kernels
     };
-    let lists = [
+    let mut lists = [
         kernels,
         list(numbers, &["nothing"]),
         list(numbers, &["v0", "v1"]),
@@ -288,6 +288,12 @@ fn host(codec: Codec, numbers: &mut Numbers) -> Wrap {
         list(numbers, &["v2"]),
         Vec::new(),
     ];
+    for list in &mut lists {
+        // nvcc writes one NUL for none; nothing at all has another meaning.
+        if list.is_empty() && !chance(numbers, 4) {
+            list.push(0);
+        }
+    }
     Wrap::Host(codec, Some(lists))
 }
 

@@ -112,9 +112,16 @@ impl Pool {
             .arg(&source.file)
             .args(&source.options)
             .arg("-o")
-            .arg(&partial)
+            // The name may be recorded.
+            .arg("out.cubin")
             .current_dir(&folder)
             .output()?;
+        if done.status.success() {
+            std::fs::rename(folder.join("out.cubin"), &partial).or_else(|_| {
+                // Another file system.
+                std::fs::copy(folder.join("out.cubin"), &partial).map(|_| ())
+            })?;
+        }
         std::fs::remove_dir_all(&folder)?;
         if !done.status.success() {
             let said = [done.stdout, done.stderr].concat();

@@ -230,6 +230,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "relocatable" => Some(&mut options.relocatable),
             "debug" => Some(&mut options.debug),
             "stamp-nvlink" => Some(&mut options.stamp_nvlink),
+            "extra-warnings" => Some(&mut options.extra_warnings),
             "suppress-stack-size-warning" => Some(&mut options.suppress_stack_size_warning),
             "report-resources" => Some(&mut options.report_resources),
             "dump-callgraph" => Some(&mut options.dump_callgraph),

@@ -109,6 +109,7 @@ impl<'m, 'data> Printer<'m, 'data> {
                 options.suppress_stack_size_warning,
                 "suppress-stack-size-warning",
             ),
+            (options.extra_warnings, "extra-warnings"),
             (options.report_resources, "report-resources"),
             (options.dump_callgraph, "dump-callgraph"),
             (options.preserve_relocs, "preserve-relocs"),

@@ -162,6 +162,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             host_kernels_external: r.texts(),
             host_kernels_internal: r.texts(),
             suppress_stack_size_warning: r.coin(),
+            extra_warnings: r.coin(),
             report_resources: r.coin(),
             dump_callgraph: r.coin(),
             preserve_relocs: r.coin(),

@@ -253,14 +253,16 @@ impl<'data> Replay<'_, 'data> {
                 }
                 SymbolPlace::Undefined => true,
                 SymbolPlace::Section(section) => {
-                    let owner = self.module.sections[section].owner;
-                    let lost = owner.is_some_and(|owner| self.taken(owner).is_none());
+                    let row = &self.module.sections[section];
+                    let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
                     // Parameters of losing copies lie in the section of the one that was taken.
-                    let joined =
-                        lost && matches!(
-                            self.module.sections[section].kind,
-                            SectionKind::FunctionConstants(0)
-                        ) && self.output_of(section).is_some();
+                    let joined = lost
+                        && matches!(row.kind, SectionKind::FunctionConstants(0))
+                        && self.output_of(section).is_some();
+                    if lost && row.kind == SectionKind::KernelShared {
+                        // A variable of a kernel that is left out leaves the name of its section.
+                        self.names(row.name);
+                    }
                     if !joined && (lost || !self.symbol_section(section)) {
                         continue;
                     }

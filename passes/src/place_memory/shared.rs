@@ -309,10 +309,10 @@ fn dynamic(
         module.functions[function].dynamic_shared = Some(address);
     }
     for link in named {
-        // A name that no kernel reaches has address 0 (measured).
+        // A name that no kernel reaches has the first address there is (measured).
         let address = match uses.of(link).first() {
             Some(kernel) => base[root(&mut group, *kernel) as usize],
-            None => 0,
+            None => align_up(null, DYNAMIC_ALIGN),
         };
         module.link_symbols[link].value = Some(address);
     }

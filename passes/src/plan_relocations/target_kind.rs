@@ -114,8 +114,7 @@ fn symbol_kind(
     if symbol.is_function() {
         // Line tables of a copy that never was part of the link lose their rows; other debug sections
         // keep them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
-        // replaced loses them too, but only if its code had relocations, and both are RELA: on targets
-        // below sm_90, whose line tables have REL rows, it keeps them (measured).
+        // replaced loses them too, but only RELA rows, and only if its code had relocations (measured).
         let lost = symbol.function.is_some_and(|id| {
             let function = &module.functions[id];
             function.state == FunctionState::Losing

@@ -145,6 +145,7 @@ impl NvlinkArgs {
                 host_kernels_external: None,
                 host_kernels_internal: None,
                 suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
+                extra_warnings: low.given(Id::ExtraWarnings),
                 report_resources: low.given(Id::Verbose),
                 dump_callgraph: low.given(Id::DumpCallgraph)
                     || low.given(Id::DumpCallgraphNoDemangle),

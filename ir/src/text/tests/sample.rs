@@ -97,6 +97,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             host_kernels_external: Some(vec![String::new()]),
             host_kernels_internal: None,
             suppress_stack_size_warning: true,
+            extra_warnings: true,
             report_resources: true,
             dump_callgraph: true,
             preserve_relocs: true,
