@@ -149,14 +149,21 @@ fn addresses_without_calls(
     let reached = graph.reach(kernels.iter().map(|(link, _)| *link));
     let link_of = |target: SymbolRef| module.symbols[target.symbol()?].link;
     let mut called: HashSet<&[u8], FixedState> = HashSet::default();
+    let mut direct = vec![false; module.link_symbols.len()];
     let mut taken: Vec<Option<&[u8]>> = vec![None; module.link_symbols.len()];
     for call in counting_calls(module) {
         let Some(from) = link_of(call.from) else {
             continue;
         };
+        let counts = reached.get(from.index()).is_some_and(|reached| *reached);
         match call.kind {
-            CallKind::Indirect if reached.get(from.index()).is_some_and(|reached| *reached) => {
+            CallKind::Indirect if counts => {
                 called.insert(call.prototype);
+            }
+            CallKind::Direct if counts => {
+                if let Some(to) = link_of(call.to) {
+                    direct[to.index()] = true;
+                }
             }
             CallKind::AddressTaken => {
                 taken[from.index()].get_or_insert(call.prototype);
@@ -166,6 +173,7 @@ fn addresses_without_calls(
     }
     let uncalled = functions
         .iter()
+        .filter(|link| !direct[link.index()])
         .filter(|link| taken[link.index()].is_some_and(|prototype| !called.contains(prototype)));
     uncalled
         .map(|link| {

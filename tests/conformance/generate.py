@@ -18,6 +18,7 @@ import random
 import sys
 
 import generate_cxx
+import generate_extra
 
 HEADER = ".version 9.0\n.target {arch}\n.address_size 64\n"
 OPERATIONS = ["add.s32", "sub.s32", "xor.b32", "and.b32", "or.b32", "mul.lo.s32", "min.s32", "max.s32"]
@@ -50,7 +51,12 @@ class Variable:
 
 
 class Program:
-    def __init__(self, seed, arch):
+    def __init__(self, seed, arch, extra=False):
+        # Decisions of generate_extra.py; none for programs without it.
+        self.extra = random.Random(f"extra {seed}") if extra else None
+        self.extras = {step.__name__: self.extra.random() < 0.35 for step, _ in generate_extra.STEPS} if extra else {}
+        self.sm = int("".join(c for c in arch if c.isdigit()))
+        self.wanted = {}  # textures that other modules define for one, by module
         self.random = random.Random(seed)
         self.source_lines = False
         self.arch = arch
@@ -132,6 +138,7 @@ class Module:
         self.program = program
         self.index = index
         self.random = random.Random(f"{program.random.random()} {index}")
+        self.textures = False
         self.declared = []  # names, in order of first use
         self.lines = []
 
@@ -183,7 +190,10 @@ class Module:
                 variables.append(self.define_variable(table))
         if r.random() < 0.5:
             r.shuffle(bodies)
-        text = HEADER.format(arch=self.program.arch) + "".join(line + "\n" for line in self.declared + variables) + "".join(bodies)
+        for kind, name in self.program.wanted.get(self.index, []):
+            self.declare(f".global .{kind} {name};")
+        target = self.program.arch + (", texmode_independent" if self.textures or self.program.wanted.get(self.index) else "")
+        text = HEADER.format(arch=target) + "".join(line + "\n" for line in self.declared + variables) + "".join(bodies)
         return source_lines(text, self.index) if self.program.source_lines else text
 
 
@@ -259,7 +269,11 @@ class Body:
             self.emit(f"{{ .param .b32 x; st.param.b32 [x], {value}; call nowhere, (x); }}")
         self.emit(f"ld.param.u64 %d1, [p]; st.global.b32 [%d1], {value};")
         bound = self.random.choice(["", "", "", " .maxntid 64, 1, 1", " .reqntid 32, 1, 1", " .minnctapersm 2 .maxntid 128, 1, 1"])
-        return self.frame(f".visible .entry {name}(.param .u64 p){bound}")
+        further = ""
+        if self.program.extra:
+            further = generate_extra.parameters(self.program)
+            bound = bound or generate_extra.kernel_head(self.program)
+        return self.frame(f".visible .entry {name}(.param .u64 p{further}){bound}")
 
     def steps(self, value, callees):
         """Some work, with the calls among it. The value passes through all of it, so that nothing can be optimised away."""
@@ -288,6 +302,8 @@ class Body:
                 work.append(lambda v, table=table, prototype=prototype: self.indirect(v, table, prototype))
         if features["indirect"] and r.random() < 0.15:
             work.append(self.take_address)
+        if self.program.extra:
+            work += generate_extra.steps(self)
         r.shuffle(work)
         for step in work:
             value = step(value)
@@ -427,8 +443,8 @@ class Body:
         return result
 
 
-def write(seed, folder, arch):
-    """Writes the files of one program."""
+def write(seed, folder, arch, extra=False):
+    """Writes the files of one program, with what generate_extra.py adds or without."""
     # Of its own, so that what it decides leaves the programs as they were.
     link = random.Random(f"link {seed}")
     options = ["-g"] if link.random() < 0.2 else []
@@ -438,7 +454,7 @@ def write(seed, folder, arch):
     if link.random() < 0.08:
         lines = generate_cxx.write(seed, folder)
     else:
-        program = Program(seed, arch)
+        program = Program(seed, arch, extra)
         program.source_lines = link.random() < 0.15
         lines = []
         for module in range(program.modules):
@@ -456,7 +472,8 @@ def serve():
         seed, folder, arch = line.split()
         folder = pathlib.Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        write(int(seed), folder, arch)
+        # The first programs are those of the tests without the engine.
+        write(int(seed), folder, arch, extra=int(seed) >= 100 and int(seed) % 3 != 0)
         print("done", flush=True)
 
 

@@ -94,7 +94,7 @@ pub fn plan(seed: u32, program: &Program, fixtures: &[Fixture]) -> Link {
         _ => Mode::Executable,
     };
     if mode == Mode::MutatedFixture
-        && let Some(fixture) = fixtures.get(numbers.below(fixtures.len()))
+        && let Some(fixture) = fixture(seed, fixtures)
     {
         return mutated_fixture(fixture, &mut numbers);
     }
@@ -306,6 +306,16 @@ fn change(steps: &mut [Step], numbers: &mut Numbers) {
             input.change = Some((kind, seed));
         }
     }
+}
+
+/// A committed link by seed. Which one does not depend on how many there are, so that a seed mostly stays the same link when cases are added.
+fn fixture(seed: u32, fixtures: &[Fixture]) -> Option<&Fixture> {
+    fixtures.iter().max_by_key(|fixture| {
+        let names = fixture.inputs.iter().map(|(name, _)| name.as_bytes());
+        names.flatten().fold(u64::from(seed) << 32, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+        })
+    })
 }
 
 fn mutated_fixture(fixture: &Fixture, numbers: &mut Numbers) -> Link {

@@ -50,6 +50,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
             base = base.max(piece.offset.saturating_add(piece.size));
         }
     }
+    // Measured with a parameter of one byte at the end of the largest bank.
+    base = base.next_multiple_of(SLOT_SIZE);
     let users = users(module);
     let kernels: Vec<_> = kernels(module, &functions).collect();
     // A slot of a surface is one of a texture and of a sampler too.
