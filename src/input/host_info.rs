@@ -153,7 +153,10 @@ mod tests {
             false,
         );
         assert!(info.prunes_kernels());
-        info.add("c.o", &references(&[(".nvHRKE", b"k")]), false);
+        info.add("k.o", &references(&[(".nvHRKE", b"k")]), false);
+        assert!(info.prunes_kernels());
+        // A list without even a NUL tells nothing.
+        info.add("c.o", &references(&[(".nvHRKE", b"")]), false);
         assert!(!info.prunes_kernels());
         info.set_unknown("d.o");
         assert_eq!(info.unknown_references.as_deref(), Some("c.o"));

@@ -97,7 +97,13 @@ fn section_family(name: &[u8]) -> String {
             name.get(..at).unwrap_or_default()
         );
     }
-    name.into_owned()
+    // `.nv_debug_ptx_txt.` and a hash.
+    match name.rsplit_once('.') {
+        Some((head, tail)) if tail.len() > 3 && tail.bytes().all(|c| c.is_ascii_digit()) => {
+            format!("{head}.*")
+        }
+        _ => name.into_owned(),
+    }
 }
 
 fn binding(bind: u8) -> String {

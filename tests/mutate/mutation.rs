@@ -1,5 +1,7 @@
 //! What is changed in an object: one or two fields of relocations, symbols and section headers, the same for the same seed.
 
+use std::ops::Range;
+
 use super::object::Object;
 
 /// A sequence of numbers that is the same for the same seed.
@@ -33,6 +35,13 @@ impl Numbers {
     }
 }
 
+impl Numbers {
+    /// One of some ranges.
+    fn one_of_ranges(&mut self, ranges: &[Range<usize>]) -> Option<Range<usize>> {
+        ranges.get(self.below(ranges.len())).cloned()
+    }
+}
+
 /// What a mutation changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -62,6 +71,8 @@ pub enum Kind {
     SymbolSection,
     /// Alignment of a section.
     Align,
+    /// Code or value of a record of `.nv.info`.
+    Attribute,
 }
 
 impl Kind {
@@ -69,7 +80,7 @@ impl Kind {
     pub const RELOCATIONS: usize = 6;
 
     /// All kinds, by name for `CUWELD_MUTATION_KINDS`.
-    pub const ALL: [(&'static str, Kind); 13] = [
+    pub const ALL: [(&'static str, Kind); 14] = [
         ("type", Kind::Type),
         ("type-and-symbol", Kind::TypeAndSymbol),
         ("symbol", Kind::Symbol),
@@ -83,11 +94,15 @@ impl Kind {
         ("symbol-type", Kind::SymbolType),
         ("symbol-section", Kind::SymbolSection),
         ("align", Kind::Align),
+        ("attribute", Kind::Attribute),
     ];
 }
 
 /// Number of types that are tried: all of R_CUDA and a few behind.
 const TYPES: usize = 0x76;
+
+/// Number of attribute codes that are tried.
+const CODES: usize = 0x62;
 
 /// Changes an object and says what was changed; nothing if it has nothing of that kind.
 pub fn mutate(object: &mut Object, kind: Kind, numbers: &mut Numbers) -> Option<String> {
@@ -144,6 +159,34 @@ pub fn mutate(object: &mut Object, kind: Kind, numbers: &mut Numbers) -> Option<
             let align = 1u64 << numbers.below(10);
             object.set_align(section, align);
             Some(format!("section {section}: alignment {align}"))
+        }
+        Kind::Attribute => {
+            let record = numbers.one_of_ranges(&object.attributes())?;
+            let head = object.bytes.get(record.start..record.start + 4)?.to_vec();
+            let (at, value) = match numbers.below(3) {
+                0 => {
+                    let code = numbers.below(CODES) as u8;
+                    (record.start + 1, vec![code])
+                }
+                _ if record.len() == 4 => {
+                    let value = numbers.one_of(&[0u16, 1, 2, 8, 0x100, 0xffff])?;
+                    (record.start + 2, value.to_le_bytes().to_vec())
+                }
+                _ => {
+                    let words = (record.len() - 4) / 4;
+                    let value = numbers.one_of(&[0u32, 1, 4, 0x20, 0x1000, u32::MAX])?;
+                    (
+                        record.start + 4 + 4 * numbers.below(words),
+                        value.to_le_bytes().to_vec(),
+                    )
+                }
+            };
+            object.set_bytes(at, &value);
+            Some(format!(
+                "record {head:x?} at {:#x}: byte {} is {value:x?}",
+                record.start,
+                at - record.start
+            ))
         }
         _ if symbol == 0 => None,
         Kind::Binding => {

@@ -9,6 +9,7 @@ const HEADER: usize = 64;
 const SHT_SYMTAB: u32 = 2;
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
+const SHT_CUDA_INFO: u32 = 0x7000_0000;
 
 /// An object file with the places of what can be changed.
 pub struct Object {
@@ -101,6 +102,32 @@ impl Object {
             }));
         }
         found
+    }
+
+    /// The records of `.nv.info` sections: places in the file, of whole records.
+    pub fn attributes(&self) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        for section in 0..self.sections {
+            if self.ty(section) != SHT_CUDA_INFO {
+                continue;
+            }
+            let mut at = self.field(section, 24) as usize;
+            let end = at + self.size(section) as usize;
+            while at + 4 <= end {
+                let payload = match self.bytes.get(at) {
+                    Some(4) => half(&self.bytes, at + 2).map_or(0, usize::from),
+                    _ => 0,
+                };
+                found.push(at..at + 4 + payload);
+                at += 4 + payload;
+            }
+        }
+        found
+    }
+
+    /// Sets bytes at a place in the file.
+    pub fn set_bytes(&mut self, at: usize, value: &[u8]) {
+        put(&mut self.bytes, at, value);
     }
 
     /// The type of a relocation.
