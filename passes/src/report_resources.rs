@@ -15,6 +15,8 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::symbol::header;
+use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
 
@@ -27,6 +29,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::place_memory::headers::SLOT_SIZE;
 
 /// The `report-resources` pass.
 pub struct ReportResources;
@@ -194,6 +197,14 @@ impl Needs {
             };
             grow(&mut needs.banks[piece.kernel.index()], piece.bank, size);
         }
+        if let Some(last) = module.header_slots.last() {
+            let end = last.offset.saturating_add(SLOT_SIZE);
+            for (id, function) in module.functions.iter() {
+                if function.header_kinds != 0 {
+                    grow(&mut needs.banks[id.index()], 0, end);
+                }
+            }
+        }
         for (id, _) in module.sections.iter() {
             needs.section(module, id);
         }
@@ -243,6 +254,23 @@ impl Needs {
         );
         add_banks(&mut text, &self.banks[function.index()]);
         let _ = write!(text, ", {} bytes lmem", self.local[function.index()]);
+        // The slots that the kernel has, whichever of them it uses (measured).
+        for (kind, plural) in [
+            (header::TEXTURE, "textures"),
+            (header::SURFACE, "surfaces"),
+            (header::SAMPLER, "samplers"),
+        ] {
+            let slots = module.header_slots_of(function).filter(|slot| {
+                let first = module.link_symbols[slot.symbol].first;
+                stt::header_kind(module.symbols[first].ty) == kind
+            });
+            match slots.count() {
+                0 => {}
+                count => {
+                    let _ = write!(text, ", {count} {plural}");
+                }
+            }
+        }
         text
     }
 }

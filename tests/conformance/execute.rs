@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::features::{self, message_template, option_name};
 use super::harness::link::{Expected, Outcome, compare};
-use super::link::{Code, Input, Link, Step, Wrap};
+use super::link::{Code, Input, Link, Source, Step, Wrap};
 use super::mutation::{Numbers, mutate};
 use super::object::Object;
 use super::packaging::{archive, fatbin, host_object};
@@ -160,7 +160,17 @@ impl Engine {
     ) -> Result<Vec<u8>, Box<dyn Error>> {
         let image = match &input.code {
             Code::Source(source) => {
-                let compiled = self.pool.object(source, arch)?;
+                let compiled = match self.pool.object(source, arch) {
+                    // Some options do not fit some sources: registers of callees, mostly.
+                    Err(_) if !source.options.is_empty() => {
+                        let plain = Source {
+                            options: Vec::new(),
+                            ..source.clone()
+                        };
+                        self.pool.object(&plain, arch)?
+                    }
+                    other => other?,
+                };
                 if input.change.is_none() {
                     seen.features.extend(compiled.features.iter().cloned());
                 }

@@ -142,7 +142,7 @@ def steps(body):
 def kernel_head(program):
     """Directives of a kernel."""
     r = program.extra
-    choices = ["", "", "", " .minnctapersm 1", " .maxntid 32, 2, 2", " .maxnreg 64"]
+    choices = ["", "", "", " .minnctapersm 1", " .maxntid 32, 2, 2"]
     if program.sm >= 90:
         choices += [" .explicitcluster .reqnctapercluster 2, 1, 1", " .maxclusterrank 8", " .explicitcluster"]
     return r.choice(choices)
