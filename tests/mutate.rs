@@ -26,7 +26,7 @@ use harness::oracle;
 use mutation::{Kind, Numbers, mutate};
 use object::Object;
 
-const DEFAULT_SEEDS: u32 = 100;
+const DEFAULT_SEEDS: u32 = 40;
 
 /// Larger objects take time and have no new kinds of rows.
 const LARGEST: usize = 40_000;

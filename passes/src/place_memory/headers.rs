@@ -52,8 +52,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
     }
     // Measured with a parameter of one byte at the end of the largest bank.
     base = base.next_multiple_of(SLOT_SIZE);
-    let users = users(module);
     let kernels: Vec<_> = kernels(module, &functions).collect();
+    let users = users(module, kernels.len() == 1);
     // A slot of a surface is one of a texture and of a sampler too.
     for kind in [header::TEXTURE, header::SAMPLER] {
         let wanted = kind | header::SURFACE;
@@ -63,7 +63,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
         }
         let reached = graph.reaching(&marked);
         for (link, kernel) in &kernels {
-            if reached[link.index()] {
+            // The only kernel of a link has the slots of all functions, reached or not (measured).
+            if kernels.len() == 1 || reached[link.index()] {
                 module.functions[*kernel].header_kinds |= wanted;
             }
         }
@@ -75,12 +76,12 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
 }
 
 /// The kinds of textures, samplers and surfaces that the code of each function refers to by a type
-/// that needs a slot, by link symbol.
-fn users(module: &Module<'_>) -> Vec<u8> {
+/// that needs a slot, by link symbol; of functions that are linked, or of all.
+fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
     let mut users = vec![0; module.link_symbols.len()];
     for reloc in module.relocs.values() {
         if !reloc_type(reloc.ty).is_some_and(|row| row.makes_slot)
-            || !module.is_section_linked(reloc.section)
+            || !dead_too && !module.is_section_linked(reloc.section)
         {
             continue;
         }
