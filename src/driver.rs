@@ -19,6 +19,7 @@ use cuweld_ir::elf::validate::ArchitectureError;
 use cuweld_ir::elf::validate::ObjectFacts;
 use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::validate_architecture;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::section_types::sht;
 use cuweld_passes::Diagnostic;
@@ -395,17 +396,19 @@ const MERCURY_FLAG: u32 = 2;
 
 /// What an object says of its toolkit and variant.
 fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
-    let section = |id: cuweld_ir::SectionId| {
-        use cuweld_ir::table::EntityId;
-        part.sections.get(id.index())
-    };
+    let section = |id: cuweld_ir::SectionId| part.sections.get(id.index());
     let cuda_info = part
         .notes
         .iter()
         .find(|note| {
-            note.section
-                .and_then(section)
-                .is_some_and(|section| section.name == b".note.nv.cuinfo")
+            note.section.is_some_and(|id| {
+                let found = part
+                    .object
+                    .as_ref()
+                    .is_none_or(|object| object.finds_cuda_info(id.index()));
+                let named = section(id).is_some_and(|row| row.name == b".note.nv.cuinfo");
+                found && named
+            })
         })
         .and_then(|note| cuda_info_fields(note.desc))
         .map(|(version, _, toolkit)| (version, toolkit));

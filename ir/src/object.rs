@@ -48,6 +48,13 @@ impl Object<'_> {
         ((self.e_flags >> 8) & 0xffff) as u16
     }
 
+    /// Whether `e_flags` bits 31:24 let a section be found as `.note.nv.cuinfo`: they are its index,
+    /// or 0xff for a search by name. Another note is none (measured).
+    pub fn finds_cuda_info(&self, ordinal: usize) -> bool {
+        let index = self.e_flags >> 24;
+        index == 0xff || index as usize == ordinal
+    }
+
     /// The name that messages use: `PATH`, or `PATH:member`.
     pub fn display(&self) -> String {
         let name = String::from_utf8_lossy(self.name);

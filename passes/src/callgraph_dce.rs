@@ -66,16 +66,21 @@ impl Pass for CallgraphDce {
                 .definition
                 .is_some_and(|definition| module.symbols[definition].is_entry());
             // nvlink keeps such a kernel as if it were a device function (measured).
-            if module.options.preserve_relocs
-                && !module.options.relocatable
-                && !module.options.debug
-                && is_kernel
+            let kept_by = if module.options.relocatable {
+                None
+            } else if !module.options.debug {
+                module.options.preserve_relocs.then_some("-preserve-relocs")
+            } else {
+                let suppressed = module.options.suppress_debug_info;
+                suppressed.then_some("-suppress-debug-info")
+            };
+            if let Some(option) = kept_by.filter(|_| is_kernel)
                 && !kernel_roots.contain(module, id)
             {
                 cx.diagnostics.emit(
-                    Diagnostic::fatal(
-                        "cuweld: unsupported: -preserve-relocs where kernels are left out",
-                    )
+                    Diagnostic::fatal(format!(
+                        "cuweld: unsupported: {option} where kernels are left out"
+                    ))
                     .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
                 );
                 return Err(PassError::Diagnosed);

@@ -72,6 +72,24 @@ impl Pass for Classify {
     }
 }
 
+/// Whether a section is a constant bank by its type and another or none by its name, or the reverse. No compiler writes that.
+fn has_foreign_bank(section: &Section<'_>) -> bool {
+    let rest = section.name.strip_prefix(b".nv.constant");
+    let digits = rest.map_or(0, |rest| {
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    });
+    let named = rest
+        .and_then(|rest| std::str::from_utf8(rest.get(..digits)?).ok())
+        .and_then(|digits| digits.parse::<u8>().ok());
+    let end = rest.and_then(|rest| rest.get(digits));
+    match section.kind {
+        SectionKind::ConstantBank(bank) => named != Some(bank) || end.is_some(),
+        SectionKind::FunctionConstants(bank) => named != Some(bank) || end != Some(&b'.'),
+        SectionKind::Other => rest.is_some(),
+        _ => false,
+    }
+}
+
 /// The kind of a section, from its type, flags and name.
 fn kind(section: &Section<'_>) -> SectionKind {
     let name = section.name;
@@ -206,6 +224,12 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
             SectionKind::Text if section.flags >> 3 != 0 => {
                 "flags that 13.0 compilers do not write (legacy barrier count)"
+            }
+            _ if !module.target.is_mercury() && has_foreign_bank(section) => {
+                "a constant bank whose name is not that of its type"
+            }
+            SectionKind::ConstantBank(2) if !module.target.is_mercury() => {
+                "a bank of compiler constants that is no function's"
             }
             SectionKind::Relocs | SectionKind::SassRelocs if !may_be_relocated(module, section) => {
                 cx.diagnostics.emit(

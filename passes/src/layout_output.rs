@@ -23,6 +23,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::RelocId;
 use cuweld_ir::Section;
 use cuweld_ir::elf::names::NameTable;
+use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanPiece;
 use foldhash::fast::FixedState;
@@ -101,6 +102,21 @@ pub(crate) fn lay_out<'data>(
     cx: &mut PassCx<'_, 'data>,
 ) -> Result<ElfPlan<'data>, PassError> {
     let mut created = creation::replay(module, cx.arena);
+    let refused = if module.is_capmerc() {
+        Some("of objects with Mercury")
+    } else if module.options.force_rela {
+        Some("with --force-rela")
+    } else if module.options.preserve_relocs {
+        Some("with -preserve-relocs")
+    } else {
+        None
+    };
+    if let Some(what) = refused.filter(|_| created.needs_index_table()) {
+        cx.diagnostics.emit(Diagnostic::fatal(format!(
+            "cuweld: unsupported: more than 65279 sections {what}"
+        )));
+        return Err(PassError::Diagnosed);
+    }
     let merge = ConstantMerge::new(module);
     contents::fill(module, &mut created, &merge);
     let null_symbol = null_symbol::shown(module, &merge);
@@ -170,6 +186,8 @@ struct OutSection<'data> {
     entsize: u64,
     content: Content,
     size: u64,
+    /// Its number in the order of creation, which counts more than is in `sections`.
+    number: u32,
     /// Whether the output leaves it out.
     removed: bool,
     pieces: Vec<PlanPiece>,
@@ -188,6 +206,8 @@ enum OutSymbol {
 /// Everything that nvlink creates, in its order.
 struct Created<'data> {
     sections: Vec<OutSection<'data>>,
+    /// The number of the section that is created next.
+    next_number: u32,
     section_names: NameTable,
     symbol_names: NameTable,
     /// Local and weak symbols and SECTION symbols.
@@ -211,6 +231,12 @@ struct Created<'data> {
 }
 
 impl<'data> Created<'data> {
+    /// Whether the file has a `.symtab_shndx`: if any section that was created has a number that
+    /// `st_shndx` cannot hold, also if that section is not in the file (measured).
+    fn needs_index_table(&self) -> bool {
+        self.next_number > SHN_LORESERVE.into()
+    }
+
     /// The name of an input section in what is laid out.
     fn name_of(&self, section: &Section<'data>) -> &'data [u8] {
         if self.capmerc {

@@ -355,24 +355,27 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
     let mut virtual_sm: Option<u16> = None;
     let objects: Vec<_> = module
         .included_objects()
-        .map(|(_, object)| object.notes)
+        .map(|(_, object)| object.clone())
         .collect();
-    for notes in objects {
-        for id in notes.iter() {
+    for object in objects {
+        let mut found = None;
+        for id in object.notes.iter() {
             let row = &module.notes[id];
             let kind = row.section.map(|section| module.sections[section].kind);
             match kind {
                 Some(SectionKind::ToolInfo) if !module.options.relocatable => tools.push(id),
                 Some(SectionKind::CudaInfo) => {
-                    let sm = cuda_info_fields(row.desc).map(|(_, sm, _)| sm);
-                    virtual_sm = match (virtual_sm, sm) {
-                        (Some(old), Some(new)) => Some(old.min(new)),
-                        (old, new) => old.or(new),
-                    };
+                    let ordinal = row.section.and_then(|id| object.sections.ordinal(id));
+                    if ordinal.is_some_and(|ordinal| object.finds_cuda_info(ordinal)) {
+                        found = cuda_info_fields(row.desc).map(|(_, sm, _)| sm);
+                    }
                 }
                 _ => {}
             }
         }
+        // Without the note, or with a wrong index of it, the virtual architecture is 0 (measured).
+        let sm = found.unwrap_or(0);
+        virtual_sm = Some(virtual_sm.map_or(sm, |old| old.min(sm)));
     }
     let desc = cuda_info(virtual_sm.unwrap_or(module.target.sm));
     tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));

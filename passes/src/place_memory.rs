@@ -120,6 +120,9 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
     taken
 }
 
+/// The bank of compiler constants.
+const COMPILER_BANK: u8 = 2;
+
 /// Gives every contribution its offset in the output section and every variable its value.
 fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
     let taken = taken_memory(module);
@@ -153,6 +156,20 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
         if size > CONSTANT_BANK_LIMIT {
             cx.diagnostics.emit(Diagnostic::error(format!(
                 "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
+            )));
+        }
+    }
+    // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
+            && bank != COMPILER_BANK
+            && section.size() > CONSTANT_BANK_LIMIT
+            && module.is_section_linked(id)
+        {
+            let (name, size) = (module.function_name(owner), section.size());
+            cx.diagnostics.emit(Diagnostic::error(format!(
+                "Entry function '{}' uses too much constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)",
+                String::from_utf8_lossy(name)
             )));
         }
     }

@@ -23,7 +23,7 @@ fn find(cubin: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
     let headers = validate_structure(cubin).ok()?;
     let names = headers
         .sections
-        .get(usize::from(headers.file.shstrndx.get()))
+        .get(headers.section_names)
         .and_then(range)
         .and_then(|range| cubin.get(range))?;
     headers

@@ -41,7 +41,7 @@ impl<'data> HostObject<'data> {
         let headers = validate_structure(bytes).map_err(|error| error.to_string())?;
         let names = headers
             .sections
-            .get(usize::from(headers.file.shstrndx.get()))
+            .get(headers.section_names)
             .and_then(|section| contents(bytes, section))
             .unwrap_or_default();
         let mut segment = false;

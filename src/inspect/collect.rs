@@ -164,9 +164,7 @@ impl<'data> Collector<'data> {
         match validate_structure(bytes) {
             Err(error) => node.errors.push(error.into()),
             Ok(headers) => {
-                let names = headers
-                    .sections
-                    .get(usize::from(headers.file.shstrndx.get()));
+                let names = headers.sections.get(headers.section_names);
                 let names = names.map_or(&b""[..], |names| contents(bytes, names));
                 let find = |name: &str| {
                     let mut sections = headers.sections.iter();

@@ -1,5 +1,6 @@
 //! File offsets of a plan (`merge.md` section 2).
 
+use super::raw::SHN_LORESERVE;
 use crate::plan::ElfPlan;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::sht;
@@ -17,7 +18,19 @@ pub fn align_up(value: u64, align: u64) -> u64 {
 /// Gives every section its file offset, then places the header tables: sections in index order at
 /// their alignment; the first section without bytes moves the offset to its own alignment, those
 /// after it share that offset; section headers at the next multiple of 8; program headers last.
+///
+/// What the file header has no room for is in the null section: a number of sections above 0xff00 as
+/// its size, the index of the section name table as its link.
 pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
+    let count = plan.sections.len();
+    if let Some(null) = plan.sections.first_mut() {
+        if count > SHN_LORESERVE.into() {
+            null.size = count as u64;
+        }
+        if plan.shstrndx >= SHN_LORESERVE.into() {
+            null.link = plan.shstrndx;
+        }
+    }
     let mut offset = 0x40;
     for section in &mut plan.sections {
         if section.ty == sht::NULL {

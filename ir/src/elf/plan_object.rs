@@ -3,6 +3,7 @@
 //! The file may be laid out differently from the original, but links to the same bytes.
 
 use zerocopy::FromBytes;
+use zerocopy::little_endian::U32;
 
 use super::encode::append_attribute;
 use super::encode::append_marker;
@@ -13,6 +14,8 @@ use super::note_records::append_note;
 use super::raw::RawSymbol;
 use super::raw::SHN_ABS;
 use super::raw::SHN_COMMON;
+use super::raw::SHN_LORESERVE;
+use super::raw::SHN_XINDEX;
 use super::raw::SectionHeader;
 use super::validate::validate_structure;
 use crate::arena::Arena;
@@ -60,6 +63,15 @@ pub fn plan_object<'data>(
     let order = file
         .order
         .unwrap_or_else(|| fresh_order(sections, symbols.len()));
+    // Sections whose index `st_shndx` cannot hold, by symbol.
+    let mut extended: Vec<(u32, u32)> = Vec::new();
+    let mut place = |symbol: u32, section: u32| match u16::try_from(section) {
+        Ok(section) if section < SHN_LORESERVE => section,
+        _ => {
+            extended.push((symbol, section));
+            SHN_XINDEX
+        }
+    };
     let mut section_symbols = vec![0u32; sections.len()];
     let mut symbol_indices = vec![0u32; symbols.len()];
     plan.symbols.push(PlanSymbol {
@@ -85,7 +97,7 @@ pub fn plan_object<'data>(
                     name_offset: symbol_names.add(section.name),
                     info: stt::SECTION,
                     other: 0,
-                    shndx: ordinal as u16,
+                    shndx: place(index, ordinal as u32),
                     value: 0,
                     size: 0,
                 });
@@ -101,7 +113,7 @@ pub fn plan_object<'data>(
                     other: symbol.other,
                     shndx: match symbol.place {
                         SymbolPlace::Undefined => 0,
-                        SymbolPlace::Section(section) => index_of(section) as u16,
+                        SymbolPlace::Section(section) => place(index, index_of(section)),
                         SymbolPlace::Common => SHN_COMMON,
                         SymbolPlace::Absolute => SHN_ABS,
                         SymbolPlace::Reserved(index) => index,
@@ -200,6 +212,14 @@ pub fn plan_object<'data>(
                 PlanContent::Bytes(arena.bytes(&bytes))
             }
             (sht::SYMTAB, _) => PlanContent::Symbols,
+            (sht::SYMTAB_SHNDX, _) => {
+                let mut rows = vec![0; plan.symbols.len()];
+                for (symbol, section) in &extended {
+                    rows[*symbol as usize] = *section;
+                }
+                bytes.extend(rows.into_iter().flat_map(u32::to_le_bytes));
+                PlanContent::Bytes(arena.bytes(&bytes))
+            }
             (sht::STRTAB, _) if section.name == b".shstrtab" => PlanContent::SectionNames,
             (sht::STRTAB, _) => PlanContent::SymbolNames,
             _ => PlanContent::None,
@@ -316,10 +336,21 @@ impl<'data> FileTables<'data> {
             .filter(|name| !name.is_empty())
             .collect();
         let rows = <[RawSymbol]>::ref_from_bytes(bytes(table)?).ok()?;
+        let extended = headers
+            .sections
+            .iter()
+            .find(|header| header.ty.get() == sht::SYMTAB_SHNDX)
+            .and_then(bytes)
+            .and_then(|bytes| <[U32]>::ref_from_bytes(bytes).ok())
+            .unwrap_or_default();
         let mut next = 0;
-        let order = rows.iter().skip(1).map(|row| {
+        let order = rows.iter().enumerate().skip(1).map(|(index, row)| {
             if row.info & 15 == stt::SECTION {
-                return TableEntry::Section(row.shndx.get().into());
+                let section = match row.shndx.get() {
+                    SHN_XINDEX => extended.get(index).map_or(0, |row| row.get()),
+                    section => section.into(),
+                };
+                return TableEntry::Section(section as usize);
             }
             next += 1;
             TableEntry::Symbol(next - 1)

@@ -195,7 +195,7 @@ impl<'data> Reader<'data> {
     }
 
     fn sections(&mut self) -> Result<(), ReadError> {
-        let names = self.bytes(self.headers.file.shstrndx.get().into());
+        let names = self.bytes(self.headers.section_names);
         for (index, header) in self.headers.sections.iter().enumerate() {
             let ty = header.ty.get();
             let name = string_at(names, header.name.get());

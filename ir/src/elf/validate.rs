@@ -23,6 +23,8 @@ pub struct Headers<'data> {
     pub sections: &'data [SectionHeader],
     /// Program headers.
     pub segments: &'data [ProgramHeader],
+    /// Index of the section name table, from `e_shstrndx` or the null section's link.
+    pub section_names: usize,
 }
 
 /// What is wrong with the structure of a file (layers 1 and 2). Always the input's fault.
@@ -157,7 +159,10 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
             });
         }
     }
-    let names = u32::from(file.shstrndx.get());
+    let names = match (file.shstrndx.get(), sections.first()) {
+        (SHN_XINDEX, Some(null)) => null.link.get(),
+        (index, _) => index.into(),
+    };
     if !sections.is_empty() && names as usize >= sections.len() {
         return Err(StructureError::NameTable(names));
     }
@@ -165,6 +170,7 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
         file,
         sections,
         segments,
+        section_names: names as usize,
     })
 }
 
@@ -404,6 +410,21 @@ mod tests {
         let bytes = file(1, 64, 192);
         let headers = validate_structure(&bytes).unwrap();
         assert_eq!(validate_extent(&headers, bytes.len() as u64), Ok(256));
+    }
+
+    /// What the file header has no room for is in the null section.
+    #[test]
+    fn large_numbers_stand_in_the_null_section() {
+        let mut bytes = file(1, 64, 192);
+        (bytes[60], bytes[64 + 32]) = (0, 3);
+        bytes[62..64].copy_from_slice(&SHN_XINDEX.to_le_bytes());
+        bytes[64 + 40] = 2;
+        let headers = validate_structure(&bytes).unwrap();
+        assert_eq!((headers.sections.len(), headers.section_names), (3, 2));
+        bytes[64 + 40] = 3;
+        assert_eq!(error(&bytes), StructureError::NameTable(3));
+        bytes[64 + 39] = 0xff;
+        assert!(matches!(error(&bytes), StructureError::TableRange { .. }));
     }
 
     #[test]

@@ -65,17 +65,14 @@ pub enum WriteError {
     /// The file would not fit into memory.
     #[error("the output of {0} bytes is too large")]
     TooLarge(u64),
-    /// More sections than the header form written here can number.
-    #[error("the output has {0} sections, more than 65279")]
+    /// More sections than `e_shnum` can hold, of which the null section does not hold the number.
+    #[error("the output has {0} sections, which the null section does not say")]
     TooManySections(usize),
 }
 
 /// Serialises a plan of this module.
 pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteError> {
     let size = usize::try_from(plan.file_size).map_err(|_| WriteError::TooLarge(plan.file_size))?;
-    if plan.sections.len() >= SHN_LORESERVE.into() {
-        return Err(WriteError::TooManySections(plan.sections.len()));
-    }
     if !module
         .patches
         .is_sorted_by_key(|patch: &Patch| patch.section)
@@ -106,12 +103,20 @@ fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
     ident[..9].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, OSABI_CUDA, ABI_VERSION]);
     let segments = u16::try_from(plan.segments.len())
         .map_err(|_| WriteError::TooManySegments(plan.segments.len()))?;
-    let sections = u16::try_from(plan.sections.len())
-        .map_err(|_| WriteError::TooManySections(plan.sections.len()))?;
-    let names = u16::try_from(plan.shstrndx)
-        .ok()
-        .filter(|index| *index < sections.max(1))
-        .ok_or(WriteError::NameTable(plan.shstrndx))?;
+    let first = plan.sections.first();
+    let sections = match plan.sections.len() {
+        count if count <= SHN_LORESERVE.into() => count as u16,
+        count if first.is_some_and(|null| null.size == count as u64) => 0,
+        count => return Err(WriteError::TooManySections(count)),
+    };
+    if plan.shstrndx as usize >= plan.sections.len().max(1) {
+        return Err(WriteError::NameTable(plan.shstrndx));
+    }
+    let names = match u16::try_from(plan.shstrndx) {
+        Ok(index) if index < SHN_LORESERVE => index,
+        _ if first.is_some_and(|null| null.link == plan.shstrndx) => SHN_XINDEX,
+        _ => return Err(WriteError::NameTable(plan.shstrndx)),
+    };
     let header = FileHeader {
         ident,
         e_type: plan.e_type.into(),

@@ -58,17 +58,25 @@ fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         let what = "there is not one table each of symbols and of their names";
         checker.report(Rule::LayoutTables, "plan", what);
     }
-    if plan.sections.len() >= SHN_LORESERVE.into() || plan.segments.len() > u16::MAX.into() {
-        let what = "there are more sections or segments than a header can number";
+    if plan.segments.len() > u16::MAX.into() {
+        let what = "there are more segments than a header can number";
         checker.report(Rule::LayoutTables, "plan", what);
     }
+    // What does not fit into the file header stands in the null section.
+    let reserved = usize::from(SHN_LORESERVE);
+    let count = plan.sections.len();
+    let size = if count > reserved { count } else { 0 };
+    let link = if plan.shstrndx as usize >= reserved {
+        plan.shstrndx
+    } else {
+        0
+    };
     let null_section = plan.sections.first().is_some_and(|section| {
-        let zero = [section.flags, section.offset, section.size];
         section.ty == sht::NULL
             && section.name.is_empty()
             && section.content == PlanContent::None
-            && zero == [0; 3]
-            && (section.link, section.info) == (0, 0)
+            && (section.flags, section.offset, section.size) == (0, 0, size as u64)
+            && (section.link, section.info) == (link, 0)
     });
     // Its value need not be 0: quirk Q02.
     let null_symbol = plan.symbols.first().is_some_and(|symbol| {

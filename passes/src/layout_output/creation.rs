@@ -48,6 +48,8 @@ struct Replay<'m, 'data> {
     out: Created<'data>,
     /// Whether a section is the first of a function's own constant bank, by section.
     begins_bank: Vec<bool>,
+    /// Sections of dead functions that have their number.
+    numbered: Vec<bool>,
     /// The input's section of its shared variables, by function.
     own_shared: Vec<Option<SectionId>>,
 }
@@ -62,6 +64,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
     }
     let out = Created {
         sections: Vec::new(),
+        next_number: 0,
         section_names: NameTable::new(),
         symbol_names: NameTable::new(),
         local: Vec::new(),
@@ -93,6 +96,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         arena,
         out,
         begins_bank,
+        numbered: vec![false; module.sections.len()],
         own_shared,
     };
     replay.prototype_names();
@@ -126,8 +130,10 @@ impl<'data> Replay<'_, 'data> {
     }
 
     fn start(&mut self) {
+        self.number();
         for name in [".shstrtab", ".strtab", ".symtab", ".symtab_shndx"] {
             self.names(name.as_bytes());
+            self.number();
         }
         let linked = if self.module.target.has_compat() {
             shf::INFO_LINK
@@ -153,6 +159,10 @@ impl<'data> Replay<'_, 'data> {
             let compat = Header::new(sht::CUDA_COMPAT, 0, 4);
             self.named(b".nv.compat", compat, Content::Compat, false);
         }
+        if !self.module.options.relocatable {
+            // The table of unified functions, which is not in the file.
+            self.number();
+        }
     }
 
     /// The link symbol of a function whose copy was taken into the link at its turn.
@@ -160,6 +170,12 @@ impl<'data> Replay<'_, 'data> {
         let row = &self.module.functions[function];
         let link = self.module.symbols[row.symbol].link?;
         (row.edges_count && self.module.link_symbols[link].live.is_live()).then_some(link)
+    }
+
+    /// Whether the link symbol of a function is live.
+    fn is_live(&self, function: FunctionId) -> bool {
+        let link = self.module.symbols[self.module.functions[function].symbol].link;
+        link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 
     /// P1: functions in symbol order.
@@ -171,6 +187,9 @@ impl<'data> Replay<'_, 'data> {
                 continue;
             };
             if !self.module.link_symbols[link].live.is_live() {
+                if symbol.function.is_some() {
+                    self.number();
+                }
                 // A kernel that host information leaves out leaves the name of its shared memory.
                 let by_host = self.module.options.host_kernels_external.is_some();
                 if by_host && symbol.is_entry() && symbol.function.is_some() {
@@ -223,6 +242,9 @@ impl<'data> Replay<'_, 'data> {
             && slots_end(self.module) != 0;
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
+            if let (false, SymbolPlace::Section(section)) = (symbol.is_function(), symbol.place) {
+                self.number_of_dead(section);
+            }
             let (false, Some(link)) = (symbol.is_function(), symbol.link) else {
                 continue;
             };
@@ -318,8 +340,23 @@ impl<'data> Replay<'_, 'data> {
                 | SectionKind::SassParameters => {}
                 _ => {
                     self.symbol_section(id);
+                    self.number_of_dead(id);
                 }
             }
+        }
+    }
+
+    /// Sections of dead functions are not created, but numbered (measured).
+    fn number_of_dead(&mut self, id: SectionId) {
+        let section = &self.module.sections[id];
+        if section.owner.is_none_or(|owner| self.is_live(owner)) || self.numbered[id.index()] {
+            return;
+        }
+        self.numbered[id.index()] = true;
+        self.number();
+        // The relocation section of header slots.
+        if section.kind == SectionKind::FunctionConstants(0) {
+            self.number();
         }
     }
 
@@ -329,9 +366,11 @@ impl<'data> Replay<'_, 'data> {
             let section = &self.module.sections[id];
             if section.kind == SectionKind::FunctionInfo
                 && let Some(owner) = section.owner
-                && let Some(link) = self.taken(owner)
             {
-                self.info(link, self.module.function_name(owner));
+                match self.taken(owner) {
+                    Some(link) => self.info(link, self.module.function_name(owner)),
+                    None => self.number_of_dead(id),
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! From created things to the plan: file order, indices, encoded contents, program headers.
 
 mod call_graph;
+mod section_indices;
 mod segments;
 
 use cuweld_ir::Arena;
@@ -22,7 +23,6 @@ use cuweld_ir::elf::note_records::append_note;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::elf::raw::ET_REL;
 use cuweld_ir::elf::raw::SHN_ABS;
-use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
@@ -55,7 +55,7 @@ use crate::place_memory::shared_relocatable;
 use segments::segments;
 use segments::segments_placed;
 
-/// Sections before the sorted ones: null, `.shstrtab`, `.strtab`, `.symtab`.
+/// Sections before the sorted ones: null, `.shstrtab`, `.strtab`, `.symtab`; then `.symtab_shndx`.
 const FIXED_SECTIONS: u32 = 4;
 
 struct Finish<'m, 'data> {
@@ -74,6 +74,8 @@ struct Finish<'m, 'data> {
     section_symbol: Vec<u32>,
     /// Output symbol index of each kernel's dynamic shared memory, by function.
     dynamic_symbol: Vec<u32>,
+    /// Rows of `.symtab_shndx`.
+    index_table: Vec<u32>,
     /// Pools of constants by bank, made at first need.
     pools: Vec<(u8, &'data [u8])>,
     plan: ElfPlan<'data>,
@@ -98,6 +100,7 @@ pub(super) fn plan<'data>(
         dynamic_symbol: vec![0; module.functions.len()],
         sections,
         out,
+        index_table: Vec::new(),
         pools: Vec::new(),
         plan: ElfPlan {
             e_type: if module.options.relocatable {
@@ -110,12 +113,6 @@ pub(super) fn plan<'data>(
         },
     };
     let order = finish.section_order();
-    if order.len() + FIXED_SECTIONS as usize >= SHN_LORESERVE.into() {
-        return Err(PassError::Internal(format!(
-            "unsupported: {} output sections, more than 65279",
-            order.len()
-        )));
-    }
     let first_global = finish.number_symbols();
     finish.symbols();
     finish.fixed_sections(first_global);
@@ -169,8 +166,9 @@ impl<'data> Finish<'_, 'data> {
             .filter(|id| !self.sections[*id].removed)
             .collect();
         order.sort_by_key(|id| class(&self.sections[*id]));
+        let fixed = FIXED_SECTIONS + u32::from(self.out.needs_index_table());
         for (place, id) in order.iter().enumerate() {
-            self.section_index[*id] = place as u32 + FIXED_SECTIONS;
+            self.section_index[*id] = place as u32 + fixed;
         }
         order
     }
@@ -241,6 +239,7 @@ impl<'data> Finish<'_, 'data> {
             value: self.null_symbol,
             ..none
         });
+        self.index_table.push(0);
         for symbol in self.out.local.clone() {
             match symbol {
                 OutSymbol::Link(link) => {
@@ -249,21 +248,26 @@ impl<'data> Finish<'_, 'data> {
                 }
                 OutSymbol::Section(id) if self.section_symbol[id] != 0 => {
                     let name = self.sections[id].name;
+                    let shndx = self.symbol_section(Some(id));
                     self.plan.symbols.push(PlanSymbol {
                         name_offset: self.out.symbol_names.add(name),
                         info: stt::SECTION,
-                        shndx: self.section_index[id] as u16,
+                        shndx,
                         ..none
                     });
                 }
                 OutSymbol::Section(_) => {}
-                OutSymbol::DynamicShared(kernel) => self.plan.symbols.push(PlanSymbol {
-                    name_offset: self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE),
-                    info: stb::WEAK << 4 | stt::CUDA_OBJECT,
-                    other: sto::SHARED | sto::COMPILER,
-                    value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
-                    ..none
-                }),
+                OutSymbol::DynamicShared(kernel) => {
+                    let shndx = self.symbol_section(None);
+                    self.plan.symbols.push(PlanSymbol {
+                        name_offset: self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE),
+                        info: stb::WEAK << 4 | stt::CUDA_OBJECT,
+                        other: sto::SHARED | sto::COMPILER,
+                        shndx,
+                        value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
+                        ..none
+                    });
+                }
             }
         }
         for link in self.out.global.clone() {
@@ -297,27 +301,25 @@ impl<'data> Finish<'_, 'data> {
             symbol.bind
         };
         let defined = row.definition.is_some() || symbol.is_dynamic_shared();
-        let shared = (symbol.is_shared() && defined).then(|| {
-            let section = shared_output_of(self.module, &self.out, link);
-            section.map_or(0, |id| self.section_index[id] as u16)
-        });
+        let shared = symbol.is_shared() && defined;
+        let section = match symbol.place {
+            _ if shared => shared_output_of(self.module, &self.out, link),
+            SymbolPlace::Section(section) => output_of(self.module, &self.out, section),
+            SymbolPlace::Common => self.out.by_name.get(&b".nv.global"[..]).copied(),
+            SymbolPlace::Absolute | SymbolPlace::Undefined | SymbolPlace::Reserved(_) => None,
+        };
         let shndx = match symbol.place {
-            _ if let Some(index) = shared => index,
-            SymbolPlace::Section(section) => output_of(self.module, &self.out, section)
-                .map_or(0, |id| self.section_index[id] as u16),
-            SymbolPlace::Common => self
-                .out
-                .by_name
-                .get(&b".nv.global"[..])
-                .map_or(0, |id| self.section_index[*id] as u16),
-            SymbolPlace::Absolute => SHN_ABS,
-            SymbolPlace::Undefined | SymbolPlace::Reserved(_) => 0,
+            SymbolPlace::Absolute if !shared => {
+                self.index_table.push(0);
+                SHN_ABS
+            }
+            _ => self.symbol_section(section),
         };
         // What a symbol of shared memory shows begins with the reserved block.
         let reserved = match shared {
             _ if relocatable => 0,
             // Names of dynamic shared memory lack it if there is nothing else in their section (measured).
-            Some(_) if row.definition.is_some() || self.has_slots() => {
+            true if row.definition.is_some() || self.has_slots() => {
                 self.module.reserved_shared_size()
             }
             _ => 0,
@@ -414,6 +416,19 @@ impl<'data> Finish<'_, 'data> {
                 PlanContent::Symbols,
             ),
         ];
+        if self.out.needs_index_table() {
+            let bytes = self.index_table_bytes();
+            self.plan.sections.push(section(
+                b".symtab_shndx",
+                sht::SYMTAB_SHNDX,
+                bytes.len(),
+                FIXED_SECTIONS - 1,
+                0,
+                4,
+                4,
+                PlanContent::Bytes(bytes),
+            ));
+        }
     }
 
     fn reference(&self, target: SymbolRef) -> u32 {

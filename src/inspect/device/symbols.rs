@@ -66,6 +66,9 @@ impl<'data> Decoder<'data> {
         let mut unnamed = None;
         let mut symbols = Vec::with_capacity(rows.len());
         for (index, row) in rows.iter().enumerate() {
+            // ptxas and nvlink write the section with this index so (measured).
+            let is_section = matches!(row.info & 15, stt::SECTION | stt::FUNC)
+                && sections.len() > SHN_COMMON.into();
             let mut name = Name(string_at(names, row.name.get()).unwrap_or_else(|| {
                 unnamed.get_or_insert(index);
                 b""
@@ -73,8 +76,8 @@ impl<'data> Decoder<'data> {
             let place = match row.shndx.get() {
                 0 => Place::Undefined,
                 SHN_ABS => Place::Absolute,
-                SHN_COMMON => Place::Common,
-                shndx @ (..SHN_LORESERVE | SHN_XINDEX) => {
+                SHN_COMMON if !is_section => Place::Common,
+                shndx @ (..SHN_LORESERVE | SHN_XINDEX | SHN_COMMON) => {
                     let index = match shndx {
                         SHN_XINDEX => extended.get(index).map_or(u32::MAX, |word| word.get()),
                         _ => shndx.into(),

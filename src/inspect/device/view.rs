@@ -2,6 +2,7 @@
 
 use cuweld_ir::elf::raw::FileHeader;
 use cuweld_ir::elf::raw::ProgramHeader;
+use cuweld_ir::elf::raw::SHN_XINDEX;
 use cuweld_ir::elf::raw::SectionHeader;
 use cuweld_ir::elf::raw::string_at;
 use cuweld_ir::elf::validate::StructureError;
@@ -95,7 +96,11 @@ impl<'data> View<'data> {
     /// The name of a section.
     pub(super) fn name(&self, index: u32) -> Option<Name<'data>> {
         let header = self.sections.get(index as usize)?;
-        let names = self.bytes_at(self.file.shstrndx.get().into())?;
+        let names = match (self.file.shstrndx.get(), self.sections.first()) {
+            (SHN_XINDEX, Some(null)) => null.link.get(),
+            (index, _) => index.into(),
+        };
+        let names = self.bytes_at(names)?;
         string_at(names, header.name.get()).map(Name)
     }
 }

@@ -32,6 +32,11 @@ impl<'data> Reader<'data> {
             let (bind, ty) = (row.info >> 4, row.info & 15);
             let place = match row.shndx.get() {
                 0 => SymbolPlace::Undefined,
+                // ptxas and nvlink write the section with this index so (measured).
+                SHN_COMMON if matches!(ty, stt::SECTION | stt::FUNC) => {
+                    let section = self.section_id(SHN_COMMON.into());
+                    section.map_or(SymbolPlace::Common, SymbolPlace::Section)
+                }
                 SHN_ABS => SymbolPlace::Absolute,
                 SHN_COMMON => SymbolPlace::Common,
                 shndx @ (..SHN_LORESERVE | SHN_XINDEX) => {

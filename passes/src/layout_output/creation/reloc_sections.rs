@@ -14,6 +14,13 @@ impl<'data> Replay<'_, 'data> {
                 .owner
                 .is_some_and(|owner| self.taken(owner).is_none())
             {
+                let is_dead = section.owner.is_some_and(|owner| !self.is_live(owner));
+                if is_dead {
+                    let rows = &self.module.relocs[section.relocs];
+                    for _ in self.forms(is_rela(section.ty), rows.iter()) {
+                        self.number();
+                    }
+                }
                 continue;
             }
             let SectionInfo::Section(patched) = section.info else {
@@ -42,24 +49,7 @@ impl<'data> Replay<'_, 'data> {
                     && row.target.symbol().is_some_and(never_taken);
                 !in_loser && !of_loser
             });
-            let moved = |row: &Reloc| match row.target {
-                SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
-                _ => 0,
-            };
-            // A REL row against a moved section becomes RELA; other rows take the form of their
-            // section. But each row of a RELA section (all are from sm_90 on) that has no addend
-            // creates the other one, empty, unless it is the first (measured).
-            let mut forms = Vec::new();
-            for (index, row) in stay.enumerate() {
-                let named = if is_rela {
-                    index == 0 || (row.addend as u64).wrapping_add(moved(row)) != 0
-                } else {
-                    moved(row) != 0
-                };
-                if !forms.contains(&named) {
-                    forms.push(named);
-                }
-            }
+            let mut forms = self.forms(is_rela, stay);
             // What is REL in the input leaves its empty section behind.
             if !is_rela && self.module.options.force_rela && !forms.contains(&true) {
                 forms.push(true);
@@ -76,6 +66,28 @@ impl<'data> Replay<'_, 'data> {
                 }
             }
         }
+    }
+
+    /// Which sections, with addends or without, rows create. A REL row against a moved section becomes
+    /// RELA; other rows take the form of their section. But each row of a RELA section (all are from
+    /// sm_90 on) that has no addend creates the other one, empty, unless it is the first (measured).
+    fn forms<'r>(&self, is_rela: bool, rows: impl Iterator<Item = &'r Reloc>) -> Vec<bool> {
+        let moved = |row: &Reloc| match row.target {
+            SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
+            _ => 0,
+        };
+        let mut forms = Vec::new();
+        for (index, row) in rows.enumerate() {
+            let named = if is_rela {
+                index == 0 || (row.addend as u64).wrapping_add(moved(row)) != 0
+            } else {
+                moved(row) != 0
+            };
+            if !forms.contains(&named) {
+                forms.push(named);
+            }
+        }
+        forms
     }
 
     pub(super) fn reloc_section(&mut self, name: &'data [u8], target: OutId, is_rela: bool) {

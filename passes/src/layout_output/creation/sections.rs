@@ -47,6 +47,13 @@ impl Header {
 pub(in super::super) const MODULE_SHARED: &[u8] = b".nv_debug.shared";
 
 impl<'data> Replay<'_, 'data> {
+    /// The number of a section that is created now.
+    pub(super) fn number(&mut self) -> u32 {
+        let number = self.out.next_number;
+        self.out.next_number = number.saturating_add(1);
+        number
+    }
+
     pub(super) fn names(&mut self, name: &[u8]) {
         self.out.section_names.add(name);
         self.out.symbol_names.add(name);
@@ -73,6 +80,7 @@ impl<'data> Replay<'_, 'data> {
             header_relocs = Some(rel);
         }
         self.out.symbol_names.add(name);
+        let number = self.number();
         let id = self.out.sections.len();
         self.out.sections.push(OutSection {
             name,
@@ -82,6 +90,7 @@ impl<'data> Replay<'_, 'data> {
             entsize: header.entsize,
             content,
             size: 0,
+            number,
             removed: false,
             pieces: Vec::new(),
             relocs: Vec::new(),
@@ -90,6 +99,7 @@ impl<'data> Replay<'_, 'data> {
             self.out.local.push(OutSymbol::Section(id));
         }
         if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
+            let number = self.number();
             let kernel = self.module.link_function(link);
             let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
             if slots != 0 {
@@ -107,6 +117,7 @@ impl<'data> Replay<'_, 'data> {
                     entsize,
                     content: Content::HeaderRelocs(id, link),
                     size: (slots as u64).saturating_mul(entsize),
+                    number,
                     removed: false,
                     pieces: Vec::new(),
                     relocs: Vec::new(),

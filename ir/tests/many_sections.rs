@@ -1,0 +1,114 @@
+//! Files with more sections than 16 bits can number, written and read again.
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use cuweld_ir::ElfPlan;
+use cuweld_ir::Module;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::layout::assign_offsets;
+use cuweld_ir::elf::raw::SHN_COMMON;
+use cuweld_ir::elf::raw::SHN_XINDEX;
+use cuweld_ir::elf::read_object;
+use cuweld_ir::elf::validate::validate_structure;
+use cuweld_ir::elf::write;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanSection;
+use cuweld_ir::plan::PlanSymbol;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::sht;
+
+fn section(ty: u32, size: usize, link: u32, content: PlanContent<'_>) -> PlanSection<'_> {
+    PlanSection {
+        name: b"",
+        name_offset: 0,
+        ty,
+        flags: 0,
+        offset: 0,
+        size: size as u64,
+        link,
+        info: 0,
+        align: 0,
+        entsize: 0,
+        content,
+    }
+}
+
+fn symbol(info: u8, shndx: u16) -> PlanSymbol {
+    PlanSymbol {
+        name_offset: 0,
+        info,
+        other: 0,
+        shndx,
+        value: 0,
+        size: 0,
+    }
+}
+
+/// A plan of `count` sections, the last of which are empty, with these `st_shndx` and table rows.
+fn plan<'data>(count: usize, symbols: &[(u8, u16)], table: &'data [u8]) -> ElfPlan<'data> {
+    let mut plan = ElfPlan {
+        e_type: 1,
+        shstrndx: 1,
+        section_names: vec![0],
+        symbol_names: vec![0],
+        symbols: vec![symbol(0, 0)],
+        ..Default::default()
+    };
+    plan.symbols
+        .extend(symbols.iter().map(|(info, shndx)| symbol(*info, *shndx)));
+    plan.sections = vec![
+        section(sht::NULL, 0, 0, PlanContent::None),
+        section(sht::STRTAB, 1, 0, PlanContent::SectionNames),
+        section(sht::STRTAB, 1, 0, PlanContent::SymbolNames),
+        section(
+            sht::SYMTAB,
+            plan.symbols.len() * 24,
+            2,
+            PlanContent::Symbols,
+        ),
+        section(sht::SYMTAB_SHNDX, table.len(), 3, PlanContent::Bytes(table)),
+    ];
+    plan.sections
+        .resize(count, section(sht::PROGBITS, 0, 0, PlanContent::None));
+    assign_offsets(&mut plan);
+    plan
+}
+
+#[test]
+fn numbers_of_sections_above_0xff00_stand_in_the_null_section() {
+    for (count, e_shnum) in [(0xff00, 0xff00), (0xff01, 0)] {
+        let image = write(&Module::default(), &plan(count, &[], &[0; 4])).unwrap();
+        let headers = validate_structure(&image).unwrap();
+        assert_eq!(headers.file.shnum.get(), e_shnum);
+        assert_eq!(headers.sections.len(), count);
+    }
+}
+
+#[test]
+fn symbols_in_sections_above_0xff00_come_back() {
+    let rows = [0_u32, 7, 0x1_0003, 9, 0];
+    let table: Vec<u8> = rows.into_iter().flat_map(u32::to_le_bytes).collect();
+    let symbols = [
+        // What stands in the table beside an index of 16 bits means nothing.
+        (stt::OBJECT, 6),
+        (stt::OBJECT, SHN_XINDEX),
+        (stt::FUNC, SHN_COMMON),
+        (stt::OBJECT, SHN_COMMON),
+    ];
+    let image = write(&Module::default(), &plan(0x1_0004, &symbols, &table));
+    let image = image.map_err(|error| error.to_string());
+    let mut image = image.unwrap();
+    image[18] = 190;
+    let part = read_object(&image, b"many.cubin", b"").unwrap();
+    let places: Vec<_> = part.symbols.iter().map(|row| row.place).collect();
+    let section = |index| SymbolPlace::Section(EntityId::new(index));
+    assert_eq!(
+        places,
+        [
+            section(6),
+            section(0x1_0003),
+            section(SHN_COMMON.into()),
+            SymbolPlace::Common
+        ]
+    );
+}
