@@ -26,7 +26,9 @@ use cuweld_ir::target::section_types::is_rela;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use self::sections::Header;
 pub(super) use self::sections::MODULE_SHARED;
@@ -81,8 +83,25 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
     // Relocatable output keeps the constants of each function where they are.
     let mut begins_bank = vec![module.options.relocatable; module.sections.len()];
     for piece in &module.bank_pieces {
-        if module.sections[piece.section].owner.and_then(link) == link(piece.kernel) {
+        if piece.bank == 0
+            && module.sections[piece.section].owner.and_then(link) == link(piece.kernel)
+        {
             begins_bank[piece.section.index()] = true;
+        }
+    }
+    // A bank that a replacement left empty is dropped. Else the first copy made it, be it linked or not.
+    let banks: HashSet<(LinkSymbolId, u8), FixedState> = module
+        .bank_pieces
+        .iter()
+        .filter(|piece| module.bank_size(piece) > 0)
+        .filter_map(|piece| Some((link(piece.kernel)?, piece.bank)))
+        .collect();
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
+            (section.kind, section.owner)
+            && link(owner).is_some_and(|link| banks.contains(&(link, bank)))
+        {
+            begins_bank[id.index()] = true;
         }
     }
     let mut own_shared = vec![None; module.functions.len()];
@@ -467,7 +486,9 @@ impl<'data> Replay<'_, 'data> {
             pieces = rest;
             let mut group = group.to_vec();
             group.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
-            for piece in group {
+            // What a replacement left empty needs no bank.
+            let group = group.into_iter();
+            for piece in group.filter(|piece| module.bank_size(piece) > 0) {
                 let symbol = &module.symbols[module.functions[piece.kernel].symbol];
                 let Some(link) = symbol.link else { continue };
                 let prefix = format!(".nv.constant{}.", piece.bank);

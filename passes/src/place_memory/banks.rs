@@ -120,9 +120,12 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         };
         // Banks so far, by kernel ordinal.
         let mut own_bank = vec![Bank { size: 0, align: 1 }; module.functions.len()];
-        for index in of_bank(&own) {
-            let Constants { size, align, .. } = own[index];
-            own_bank[own[index].owner.index()] = Bank { size, align };
+        // A kernel whose linked copy has no constants begins with those of losing copies.
+        for constants in own.iter().chain(&orphans) {
+            if constants.bank == bank {
+                let Constants { size, align, .. } = *constants;
+                own_bank[constants.owner.index()] = Bank { size, align };
+            }
         }
         let mut banks: Vec<Bank> = kernels
             .iter()
@@ -179,8 +182,10 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
             continue;
         }
         let copy = module.link_function(link);
-        if is_linked || module.functions[owner].edges_count && copy.is_some() {
-            // The first copy with constants that was taken makes the section, a later one replaces what is in it.
+        let is_taken = is_linked || module.functions[owner].edges_count && copy.is_some();
+        let is_included = module.objects[section.object].state.is_included();
+        if is_taken || copy.is_some() && is_included && bank != PARAMETER_BANK {
+            // The first copy with constants makes the section, a later one that is taken replaces what is in it.
             let index = *known.entry((link, bank)).or_insert(found.len());
             if index == found.len() {
                 found.push(Constants {
@@ -192,7 +197,9 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
                     align: section.align,
                 });
             }
-            let constants = &mut found[index];
+        }
+        if is_taken && let Some(index) = known.get(&(link, bank)) {
+            let constants = &mut found[*index];
             constants.align = constants.align.max(section.align);
             if is_linked && bank != PARAMETER_BANK {
                 constants.sections.clear();
@@ -207,7 +214,7 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
             }
         }
         if !is_linked
-            && module.objects[section.object].state.is_included()
+            && is_included
             && module.link_symbols[link].live.is_live()
             && let Some(winner) = copy
             && stays(module, bank, owner, winner, replaced[link.index()])
@@ -218,8 +225,8 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
     let mut known_orphans: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
     for (bank, link, owner, id) in losing {
         let constants = match known.get(&(link, bank)) {
-            Some(index) => &mut found[*index],
-            None => {
+            Some(index) if !found[*index].sections.is_empty() => &mut found[*index],
+            _ => {
                 let index = *known_orphans.entry((link, bank)).or_insert(orphans.len());
                 if index == orphans.len() {
                     orphans.push(Constants {
@@ -242,6 +249,7 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
             constants.add(id, section.align, section.size());
         }
     }
+    found.retain(|constants| !constants.sections.is_empty());
     let taken = |id: SectionId| {
         let owner = module.sections[id].owner;
         module.is_section_linked(id)
