@@ -143,15 +143,10 @@ fn link(
 }
 
 #[test]
-fn damaged_objects_make_nothing_panic() {
+fn damaged_objects_make_nothing_panic_and_break_no_module() {
     let outcome = link_damaged().unwrap();
+    assert_eq!(outcome.broken, BTreeMap::new());
     // The damage is of all degrees: some objects are still right, some cannot be read.
     assert!(outcome.linked > 1000, "{}", outcome.linked);
     assert!(outcome.read > outcome.linked);
-}
-
-#[test]
-#[ignore = "passes take some damage for granted: offsets of cleared relocations, odd alignments, two constants of one function"]
-fn passes_keep_the_invariants_for_damaged_objects() {
-    assert_eq!(link_damaged().unwrap().broken, BTreeMap::new());
 }

@@ -21,6 +21,8 @@ use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 mod mercury;
 
@@ -214,10 +216,24 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         return Err(PassError::Diagnosed);
     }
     let mut refused = false;
+    let mut seen = HashSet::default();
     for (id, section) in module.sections.iter() {
         let what = match section.kind {
             SectionKind::Unified => "unified function and data tables are not supported yet",
             SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
+            SectionKind::Other if is_made_by_linker(section.name) => {
+                "a section of another type than its name says"
+            }
+            SectionKind::FunctionConstants(_) | SectionKind::KernelShared
+                if !is_only_one(&mut seen, section) =>
+            {
+                "two sections of one kind for a function"
+            }
+            SectionKind::FunctionConstants(bank)
+                if !module.target.is_mercury() && !is_bank_of_owner(module, section, bank) =>
+            {
+                "a section of constants with an unusual name"
+            }
             _ if section.ty == sht::CUDA_RESOLVED_RELA => {
                 "the output of a link with -r and -preserve-relocs"
             }
@@ -260,6 +276,16 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         }
     }
     for (_, function) in module.functions.iter() {
+        if !module.target.is_mercury()
+            && let Some(view) = function.views.merc
+        {
+            cx.diagnostics.emit(
+                Diagnostic::fatal("cuweld: unsupported: Mercury in a link without Mercury")
+                    .note(located(module, view.text))
+                    .at(function.object.index_u32(), 0),
+            );
+            refused = true;
+        }
         let section = &module.sections[function.views.sass.text];
         let owner = section.owner.map(|owner| module.functions[owner].symbol);
         if section.kind != SectionKind::Text || owner != Some(function.symbol) {
@@ -276,6 +302,45 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     } else {
         Ok(())
     }
+}
+
+/// Whether the linker makes sections of this name itself, so that another kind of section of that name would be taken
+/// for one of them.
+fn is_made_by_linker(name: &[u8]) -> bool {
+    let whole: [&[u8]; 9] = [
+        b".nv.info",
+        b".nv.compat",
+        b".nv.callgraph",
+        b".nv.prototype",
+        b".nv.rel.action",
+        b".note.nv.tkinfo",
+        b".note.nv.cuinfo",
+        b".nv.global",
+        b".nv_debug.shared",
+    ];
+    let beginnings: [&[u8]; 4] = [b".nv.info.", b".nv.shared.", b".nv.constant", b".text."];
+    whole.contains(&name) || beginnings.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a section of constants has the name that the linker would give it.
+fn is_bank_of_owner(module: &Module<'_>, section: &Section<'_>, bank: u8) -> bool {
+    let start = format!(".nv.constant{bank}.");
+    let rest = section.name.strip_prefix(start.as_bytes());
+    section
+        .owner
+        .is_some_and(|owner| rest == Some(module.function_name(owner)))
+}
+
+/// Whether the function that owns a section has no other one of its kind.
+fn is_only_one(
+    seen: &mut HashSet<(FunctionId, Option<u8>), FixedState>,
+    section: &Section<'_>,
+) -> bool {
+    let bank = match section.kind {
+        SectionKind::FunctionConstants(bank) => Some(bank),
+        _ => None,
+    };
+    section.owner.is_none_or(|owner| seen.insert((owner, bank)))
 }
 
 fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {

@@ -70,7 +70,7 @@ impl Pass for PlaceMemory {
             banks::place_by_function(module, &mut errors);
         } else {
             banks::place(module, cx.analyses.call_graph(module), &mut errors);
-            headers::place(module, cx.analyses.call_graph(module));
+            headers::place(module, cx.analyses.call_graph(module), &mut errors);
         }
         concatenate(module, cx);
         if !module.options.relocatable {

@@ -493,6 +493,11 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
         Ok(RelocPlan::Keep { ty, addend, rela })
     };
     let patch = || {
+        if module.sections[patched].bytes().is_empty() && patched_size(module, patched) != 0 {
+            return Err(Refusal::Unsupported(
+                "a relocation of a section without bytes",
+            ));
+        }
         check_offset(module, facts, reloc, patched, "reloc address not found")?;
         let end = reloc_type(ty).map_or(0, |row| row.bytes());
         if reloc.offset.saturating_add(end) > patched_size(module, patched) {

@@ -23,6 +23,7 @@ use cuweld_ir::target::relocs::reloc_type;
 use crate::analysis::CallGraph;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
+use crate::diagnostic::Diagnostic;
 
 /// Size in bytes of a slot.
 pub(crate) const SLOT_SIZE: u64 = 4;
@@ -31,7 +32,7 @@ pub(crate) const SLOT_SIZE: u64 = 4;
 const TYPES: [u8; 3] = [stt::CUDA_SURFACE, stt::CUDA_SAMPLER, stt::CUDA_TEXTURE];
 
 /// Gives slots to textures, samplers and surfaces.
-pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
+pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
     let mut symbols: Vec<LinkSymbolId> = Vec::new();
     for ty in TYPES {
         let of_type = module
@@ -67,6 +68,21 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph) {
             if kernels.len() == 1 || reached[link.index()] {
                 module.functions[*kernel].header_kinds |= wanted;
             }
+        }
+    }
+    let mut has_bank = vec![module.target.is_mercury(); module.functions.len()];
+    for piece in module.bank_pieces.iter().filter(|piece| piece.bank == 0) {
+        has_bank[piece.kernel.index()] = true;
+    }
+    for (_, kernel) in &kernels {
+        if module.functions[*kernel].header_kinds != 0 && !has_bank[kernel.index()] {
+            let name = String::from_utf8_lossy(module.function_name(*kernel)).into_owned();
+            errors.push(
+                Diagnostic::fatal(
+                    "cuweld: unsupported: slots of textures in a kernel without a section of parameters",
+                )
+                .note(format!("kernel '{name}'")),
+            );
         }
     }
     for (index, symbol) in list_sort_equal(&symbols).into_iter().enumerate() {
