@@ -172,17 +172,22 @@ fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
 const PC_RELATIVE: &str = "PC relative branch address should be in the same section";
 
 /// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
-/// without needing a slot; the others are applied as if the symbol were 0 (`relocs.md` section 6).
+/// that it gives no slot; the others are applied as if the symbol were 0 (`relocs.md` section 6).
+/// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
 fn is_kept_against_headers(ty: u32) -> bool {
     matches!(
         ty,
         0x01 | 0x02
+            | 0x05
             | 0x0a
             | 0x0b
+            | 0x0c
             | 0x0d
             | 0x0e
+            | 0x2a
             | 0x2b
             | 0x2c
+            | 0x37
             | 0x38
             | 0x39
             | 0x46
@@ -540,9 +545,9 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             ),
             _ => keep(),
         },
-        TargetKind::Header { slot } => match reloc_type(ty) {
-            Some(row) if row.makes_slot => apply(slot),
-            Some(row) => match row.class {
+        TargetKind::Header { slot } => match (reloc_type(ty), slot) {
+            (Some(row), Some(slot)) if row.makes_slot => apply(slot),
+            (Some(row), _) => match row.class {
                 RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
                 RelocClass::Yield => Ok(RelocPlan::Drop),
                 RelocClass::Clear => Err(Refusal::Unsupported(
@@ -551,7 +556,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
                 RelocClass::Applied if !is_kept_against_headers(ty) => apply(0),
                 _ => keep(),
             },
-            None => keep(),
+            (None, _) => keep(),
         },
         TargetKind::DeadFunction => match class {
             Some(RelocClass::Clear) => clear(),

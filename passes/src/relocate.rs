@@ -159,7 +159,9 @@ fn apply(
         value >> field.shift,
         in_place && !slice,
     );
-    let bank = if row.makes_slot && is_header(module, reloc.target) {
+    // Relocatable output has no slots: an undefined symbol's bank, as for any other (measured).
+    let has_slot = row.makes_slot && !module.options.relocatable;
+    let bank = if has_slot && is_header(module, reloc.target) {
         0
     } else {
         constant_bank(module, reloc.target)

@@ -11,7 +11,7 @@ use cuweld_ir::target::relocs::reloc_type;
 use super::Created;
 use super::creation::output_of;
 
-/// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces, to
+/// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces unless `-r`, to
 /// dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of kernels'
 /// banks (measured).
 pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
@@ -30,7 +30,8 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
         }
         _ => false,
     };
-    !stt::is_header(symbol.ty) && !dynamic && !lost
+    let slot = stt::is_header(symbol.ty) && !module.options.relocatable;
+    !slot && !dynamic && !lost
 }
 
 /// The addend of a row in its section of resolved relocations: that of the row with the place of the

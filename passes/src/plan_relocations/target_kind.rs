@@ -40,8 +40,8 @@ pub(super) enum TargetKind {
     /// A value that is known: a constant, a section, an object elsewhere. Shared variables too, but
     /// these are not in the output.
     Known { value: u64, emitted: bool },
-    /// A texture, sampler or surface with the offset of its slot.
-    Header { slot: u64 },
+    /// A texture, sampler or surface with the offset of its slot, which executables have.
+    Header { slot: Option<u64> },
     /// Symbol 0, or an untyped symbol.
     Nothing,
     /// An object that nobody defines and that nvlink takes for one at -1: in executables a weak one, in
@@ -142,11 +142,15 @@ fn symbol_kind(
         });
     }
     if stt::is_header(symbol.ty) {
-        let link = symbol.link.and_then(|link| facts.slots.get(&link));
-        return match link {
-            Some(slot) => Ok(TargetKind::Header { slot: *slot }),
+        // Relocatable output has no slots (measured).
+        if module.options.relocatable {
+            return Ok(TargetKind::Header { slot: None });
+        }
+        let slot = symbol.link.and_then(|link| facts.slots.get(&link));
+        return match slot {
+            Some(slot) => Ok(TargetKind::Header { slot: Some(*slot) }),
             None => Err(Refusal::Unsupported(
-                "texture, sampler and surface references in relocatable output",
+                "a texture, sampler or surface without a slot",
             )),
         };
     }
