@@ -395,12 +395,8 @@ impl<'data> Resolver<'_, 'data> {
             }
         };
         match (known.definition.is_some(), symbol.place) {
-            (_, SymbolPlace::Undefined) => {
-                size_conflict(self);
-                if known.definition.is_none() && known.size == 0 {
-                    self.module.link_symbols[link].size = symbol.size;
-                }
-            }
+            // The size stays that of the first reference, also where that says none: `extern int a[]` (measured).
+            (_, SymbolPlace::Undefined) => size_conflict(self),
             (false, place) => {
                 size_conflict(self);
                 self.define(link, id, symbol);
