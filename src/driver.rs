@@ -10,14 +10,17 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
-use cuweld_ir::elf::note_records::cuda_info_fields;
+use cuweld_ir::elf::origin::origin;
+use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::elf::raw::FileHeader;
 use cuweld_ir::elf::raw::OSABI_CUDA;
 use cuweld_ir::elf::read::ObjectPart;
 use cuweld_ir::elf::validate::ArchitectureError;
+use cuweld_ir::elf::validate::MERCURY_FLAG;
 use cuweld_ir::elf::validate::ObjectFacts;
 use cuweld_ir::elf::validate::StructureError;
+use cuweld_ir::elf::validate::lacks_64bit_flag;
 use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
@@ -41,6 +44,7 @@ use crate::input::Discovered;
 use crate::input::HostInfo;
 use crate::input::Image;
 use crate::input::InputArena;
+use crate::input::InputError;
 use crate::input::MessageLine;
 use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
@@ -105,17 +109,21 @@ pub fn link(
             return nothing;
         }
     };
-    let Some(discovered) = find_inputs(request, input_arena, reporter)? else {
-        return nothing;
-    };
+    let (discovered, failure) = find_inputs(request, input_arena);
     if request.discover.lto {
+        report_found(reporter, &discovered.diagnostics)?;
+        if let Some(error) = failure {
+            report_lines(reporter, &error.lines(), error.help())?;
+            return nothing;
+        }
         match lto::kind_of_link(&discovered.inputs, reporter)? {
             None => return nothing,
             Some(LtoLink::None) => {}
             Some(LtoLink::Whole) => return link_program(request, &discovered, reporter),
         }
     }
-    let read = lower_inputs(request, discovered, input_arena, arena, reporter)?;
+    let found = (discovered, failure);
+    let read = lower_inputs(request, found, input_arena, arena, reporter)?;
     let Some(ReadInputs {
         mut module,
         inputs,
@@ -144,52 +152,58 @@ pub fn read_inputs<'data>(
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<ReadInputs<'data>>> {
-    match find_inputs(request, input_arena, reporter)? {
-        Some(discovered) => lower_inputs(request, discovered, input_arena, arena, reporter),
-        None => Ok(None),
-    }
+    let found = find_inputs(request, input_arena);
+    lower_inputs(request, found, input_arena, arena, reporter)
 }
 
-/// Discovers inputs and reports what there is to say of them.
+/// Discovers inputs; with what ended that, if something did.
 fn find_inputs<'data>(
     request: &Request<'_>,
     input_arena: &'data InputArena,
+) -> (Discovered<'data>, Option<InputError>) {
+    match discover(&request.discover, input_arena) {
+        Ok(discovered) => (discovered, None),
+        Err(failure) => (failure.found, Some(failure.error)),
+    }
+}
+
+/// Reports what discovery has to say.
+fn report_found(
     reporter: &mut Reporter<'_>,
-) -> io::Result<Option<Discovered<'data>>> {
-    let discovered = match discover(&request.discover, input_arena) {
-        Ok(discovered) => discovered,
-        Err(failure) => {
-            for diagnostic in &failure.diagnostics {
-                report_input(reporter, diagnostic)?;
-            }
-            report_lines(reporter, &failure.error.lines(), failure.error.help())?;
-            return Ok(None);
-        }
-    };
-    for diagnostic in &discovered.diagnostics {
+    diagnostics: &[input::InputDiagnostic],
+) -> io::Result<()> {
+    for diagnostic in diagnostics {
         let about_arch = matches!(diagnostic.kind, DiagnosticKind::SmArchNotFound { .. });
         if !(about_arch && reporter.silence_arch_warnings) {
             report_input(reporter, diagnostic)?;
         }
     }
-    Ok(Some(discovered))
+    Ok(())
 }
 
-/// Compiles and lowers what was discovered.
+/// Compiles and lowers what was discovered. nvlink reads input by input: what is wrong with one is said
+/// before the next is looked at.
 fn lower_inputs<'data>(
     request: &Request<'_>,
-    discovered: Discovered<'data>,
+    (discovered, failure): (Discovered<'data>, Option<InputError>),
     input_arena: &'data InputArena,
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<ReadInputs<'data>>> {
     let target = request.discover.target;
     let mut inputs = discovered.inputs;
-    let Some(compile_times) =
-        compile_ptx(&mut inputs, target, &request.compile, input_arena, reporter)?
-    else {
-        return Ok(None);
-    };
+    let mut said = discovered.diagnostics.as_slice();
+    let compiles = inputs
+        .iter()
+        .any(|input| matches!(input.image, Some(Image::Ptx(_))));
+    let mut compile_times = Vec::new();
+    if compiles && failure.is_none() {
+        report_found(reporter, std::mem::take(&mut said))?;
+        match compile_ptx(&mut inputs, target, &request.compile, input_arena, reporter)? {
+            Some(times) => compile_times = times,
+            None => return Ok(None),
+        }
+    }
     let mut options = request.options.clone();
     apply_host_info(
         &mut options,
@@ -197,23 +211,43 @@ fn lower_inputs<'data>(
         request.ignore_host_info,
     );
     options.strict = request.controls.strict;
-    let lowered = images(&inputs, arena)
-        .map_err(|error| vec![error])
-        .and_then(|images| lower(&images, target, options));
-    match lowered {
-        Ok(module) => Ok(Some(ReadInputs {
-            module,
-            inputs,
-            compile_times,
-        })
-        .filter(|_| !reporter.failed())),
-        Err(diagnostics) => {
-            for diagnostic in &diagnostics {
-                reporter.report(diagnostic)?;
+    options.warnings_are_errors = reporter.early_errors().skipped_library;
+    let mut lowering = Lowering::new(target, options);
+    for (index, input) in inputs.iter().enumerate() {
+        let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
+        report_found(reporter, said.get(..now).unwrap_or(&[]))?;
+        said = said.get(now..).unwrap_or(&[]);
+        let is_ptx = matches!(input.image, Some(Image::Ptx(_)));
+        if failure.is_some() && is_ptx {
+            continue;
+        }
+        let image = match image(input, arena) {
+            Ok(None) => continue,
+            Ok(Some(image)) => image,
+            Err(diagnostic) => {
+                reporter.report(&diagnostic)?;
+                return Ok(None);
             }
-            Ok(None)
+        };
+        let mut findings = Vec::new();
+        lowering.add(&image, &mut findings);
+        for diagnostic in &findings {
+            reporter.report(diagnostic)?;
+        }
+        if reporter.is_fatal() {
+            return Ok(None);
         }
     }
+    report_found(reporter, said)?;
+    if let Some(error) = failure {
+        report_lines(reporter, &error.lines(), error.help())?;
+    }
+    Ok(Some(ReadInputs {
+        module: lowering.module,
+        inputs,
+        compile_times,
+    })
+    .filter(|_| !reporter.failed()))
 }
 
 /// Links a program out of LTO-IR alone.
@@ -308,34 +342,32 @@ impl NamedImage<'_> {
     }
 }
 
-/// Picks the images to lower out of what was discovered and compiled. LTO-IR needs NVIDIA's compiler,
-/// which is not called yet: a typed refusal.
-pub fn images<'data>(
-    inputs: &[DeviceInput<'data>],
+/// The image to lower of an input that was discovered and compiled, if it has one. LTO-IR needs NVIDIA's
+/// compiler, which is not called here: a typed refusal.
+fn image<'data>(
+    input: &DeviceInput<'data>,
     arena: &'data Arena,
-) -> Result<Vec<NamedImage<'data>>, Diagnostic> {
-    let mut images = Vec::new();
-    for input in inputs.iter().filter(|input| input.skip.is_none()) {
-        let what = match &input.image {
-            None => continue,
-            Some(Image::Cubin(image)) => {
-                images.push(NamedImage {
-                    name: arena.string(&input.path),
-                    member: arena.string(input.member.as_deref().unwrap_or("")),
-                    image,
-                    system_library: input.system_library,
-                });
-                continue;
-            }
-            Some(Image::Ptx(_)) => "PTX, which has to be compiled",
-            Some(Image::Nvvm(_)) => "LTO-IR, which has to be compiled",
-        };
-        return Err(
-            Diagnostic::fatal(format!("cuweld: unsupported: '{input}' holds {what}"))
-                .help("compile it to a relocatable cubin first (ptxas -c)"),
-        );
+) -> Result<Option<NamedImage<'data>>, Diagnostic> {
+    if input.skip.is_some() {
+        return Ok(None);
     }
-    Ok(images)
+    let what = match &input.image {
+        None => return Ok(None),
+        Some(Image::Cubin(image)) => {
+            return Ok(Some(NamedImage {
+                name: arena.string(&input.path),
+                member: arena.string(input.member.as_deref().unwrap_or("")),
+                image,
+                system_library: input.system_library,
+            }));
+        }
+        Some(Image::Ptx(_)) => "PTX, which has to be compiled",
+        Some(Image::Nvvm(_)) => "LTO-IR, which has to be compiled",
+    };
+    Err(
+        Diagnostic::fatal(format!("cuweld: unsupported: '{input}' holds {what}"))
+            .help("compile it to a relocatable cubin first (ptxas -c)"),
+    )
 }
 
 /// Takes the host's kernel references into the link options, if they apply to this link.
@@ -353,65 +385,62 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
     options.host_kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
 }
 
-/// Lowers images into a new module, in link order. The first image that does not fit ends the link, and
-/// the last of what is said of it is fatal.
-///
-/// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
-pub fn lower<'data>(
-    images: &[NamedImage<'data>],
-    target: Target,
-    options: LinkOptions,
-) -> Result<Module<'data>, Vec<Diagnostic>> {
-    let strict = options.strict;
-    let mut module = Module::new(target, options);
-    for image in images {
-        let part =
-            match elf::read_object(image.image, image.name.as_bytes(), image.member.as_bytes()) {
-                Ok(part) => part,
-                Err(error) => match damaged(image, &error, target, strict) {
-                    Some(diagnostic) => return Err(vec![diagnostic]),
-                    None => continue,
-                },
-            };
-        let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else {
-            continue;
-        };
-        if file.e_type.get() != ET_EXEC {
-            validate_architecture(file, facts(&part), target)
-                .map_err(|error| misfit(image, error, file, target))?;
-        }
-        let id = module.append(part).map_err(|error| {
-            vec![Diagnostic::fatal(format!(
-                "cuweld: '{}': {error}",
-                image.display()
-            ))]
-        })?;
-        module.objects[id].system_library = image.system_library;
-    }
-    Ok(module)
+/// A module in the making: images are lowered into it, in link order.
+struct Lowering<'data> {
+    module: Module<'data>,
+    /// Whether an EWP object has come.
+    after_ewp: bool,
 }
 
-/// Of `e_flags`: the object holds Mercury.
-const MERCURY_FLAG: u32 = 2;
+impl<'data> Lowering<'data> {
+    fn new(target: Target, options: LinkOptions) -> Self {
+        Lowering {
+            module: Module::new(target, options),
+            after_ewp: false,
+        }
+    }
+
+    /// Lowers an image. What is said of it comes into `findings`; a fatal finding ends the link.
+    ///
+    /// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
+    fn add(&mut self, image: &NamedImage<'data>, findings: &mut Vec<Diagnostic>) {
+        let (target, strict) = (self.module.target, self.module.options.strict);
+        let name = image.name.as_bytes();
+        let part = match elf::read_object(image.image, name, image.member.as_bytes()) {
+            Ok(part) => part,
+            Err(error) => return findings.extend(damaged(image, &error, target, strict)),
+        };
+        let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else {
+            return;
+        };
+        if file.e_type.get() != ET_EXEC {
+            if lacks_64bit_flag(file) {
+                let name = image.display();
+                findings.push(Diagnostic::warning(format!(
+                    "expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"
+                )));
+            }
+            if let Err(error) = validate_architecture(file, facts(&part), target, self.after_ewp) {
+                return findings.extend(misfit(image, error, file, target));
+            }
+            self.after_ewp |= file.e_type.get() == ET_EWP;
+        }
+        match self.module.append(part) {
+            Ok(id) => self.module.objects[id].system_library = image.system_library,
+            Err(error) => findings.push(Diagnostic::fatal(format!(
+                "cuweld: '{}': {error}",
+                image.display()
+            ))),
+        }
+    }
+}
 
 /// What an object says of its toolkit and variant.
 fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
     let section = |id: cuweld_ir::SectionId| part.sections.get(id.index());
-    let cuda_info = part
-        .notes
-        .iter()
-        .find(|note| {
-            note.section.is_some_and(|id| {
-                let found = part
-                    .object
-                    .as_ref()
-                    .is_none_or(|object| object.finds_cuda_info(id.index()));
-                let named = section(id).is_some_and(|row| row.name == b".note.nv.cuinfo");
-                found && named
-            })
-        })
-        .and_then(|note| cuda_info_fields(note.desc))
-        .map(|(version, _, toolkit)| (version, toolkit));
+    let toolkit = part.object.as_ref().map_or(0, |object| {
+        origin(object, &part.sections, &part.notes).toolkit
+    });
     let specific = part.attributes.iter().any(|record| {
         record.code == compat::CUDA_ACCELERATOR_TARGET
             && record.value == 1
@@ -420,10 +449,7 @@ fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
                 .and_then(section)
                 .is_some_and(|row| row.ty == sht::CUDA_COMPAT)
     });
-    ObjectFacts {
-        cuda_info,
-        specific,
-    }
+    ObjectFacts { toolkit, specific }
 }
 
 fn damaged(
@@ -454,7 +480,7 @@ fn misfit(
     target: Target,
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let is_sass = file.flags.get() & MERCURY_FLAG == 0;
+    let is_sass = file.ident[7] != OSABI_CUDA || file.flags.get() & MERCURY_FLAG == 0;
     if target.is_mercury() && is_sass && matches!(error, ArchitectureError::Sm { .. }) {
         findings.push(Diagnostic::warning(format!(
             "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
@@ -464,15 +490,6 @@ fn misfit(
     }
     let message = error.to_string().replace("{file}", &image.display());
     let diagnostic = Diagnostic::fatal(message);
-    if let ArchitectureError::Abi { osabi, .. } = error
-        && osabi != OSABI_CUDA
-        && !target.is_mercury()
-    {
-        findings.push(Diagnostic::warning(format!(
-            "expected 64bit object '{}' to have EF_CUDA_64BIT_ADDRESS set",
-            image.display()
-        )));
-    }
     findings.push(match error {
         ArchitectureError::Sm { found, .. } => diagnostic
             .note(format!("'{}' was compiled for sm_{found}", image.display()))
@@ -487,6 +504,10 @@ fn misfit(
             "it was made by toolkit {}.{}",
             found / 10,
             found % 10
+        )),
+        ArchitectureError::MercuryFlags { flags } => diagnostic.note(format!(
+            "'{}' says in e_flags {flags:#x} that it holds Mercury",
+            image.display()
         )),
         _ => diagnostic,
     });

@@ -29,6 +29,9 @@ pub struct Function {
     pub header_kinds: u8,
     /// Size in bytes of its code as Mercury, 0 if it has none.
     pub merc_size: u64,
+    /// The barrier count in the section flags of its code, as compilers before 13.0 write it: that of the input
+    /// from `classify` on, that of the output once `propagate-resources` has run.
+    pub flag_barriers: u8,
 }
 
 /// The two forms of a function's code.

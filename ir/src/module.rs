@@ -5,6 +5,7 @@ use crate::attribute::MergedInfo;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
 use crate::elf::layout::align_up;
+use crate::elf::raw::ET_EWP;
 use crate::function::Function;
 use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
@@ -147,6 +148,8 @@ pub struct LinkOptions {
     pub disable_shared_reservation: bool,
     /// `-tool-name`: who the tool note says has linked, if given.
     pub tool_name: Option<String>,
+    /// `-Werror`, unless warnings are silenced: a warning about an object ends the link behind it.
+    pub warnings_are_errors: bool,
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,
@@ -327,12 +330,17 @@ impl<'data> Module<'data> {
                 .is_none_or(|function| self.is_function_live(function))
     }
 
-    /// Whether all objects hold Mercury beside SASS, so that the link merges the Mercury view: bits 0 and
-    /// 1 of `e_flags` are those of an object that holds both (`mercury.md` sections 1 and 3).
+    /// Whether all objects hold Mercury beside SASS, so that the link merges the Mercury view
+    /// (`mercury.md` section 3).
     pub fn is_capmerc(&self) -> bool {
         let holds_both =
-            |object: &Object<'_>| object.state == ObjectState::Linker || object.e_flags & 3 == 2;
+            |object: &Object<'_>| object.state == ObjectState::Linker || object.is_capmerc();
         self.target.is_mercury() && self.objects.values().all(holds_both)
+    }
+
+    /// Whether there is an EWP object among the inputs.
+    pub fn has_ewp_object(&self) -> bool {
+        self.objects.values().any(|object| object.e_type == ET_EWP)
     }
 
     /// The objects that take part in the link, in link order.

@@ -18,8 +18,13 @@ pub struct Object<'data> {
     pub image: &'data [u8],
     /// `e_type`: 1 relocatable, 2 executable, 0xff00 EWP.
     pub e_type: u16,
-    /// `e_flags`; bits 8..23 are the SM number, bits 31:24 the index of `.note.nv.cuinfo`.
+    /// `e_flags`. Bits 8..23 are the SM number, bits 31:24 the index of `.note.nv.cuinfo`; with the legacy
+    /// header bits 7:0 are the SM number, bit 10 says 64-bit addresses, bit 11 `a`, bits 23:16 are the
+    /// virtual SM.
     pub e_flags: u32,
+    /// The toolkit that made an object with the legacy header (OSABI 0x33; up to 12.9 below sm_100): its
+    /// `e_version`, major * 10 + minor. `None` with the current header.
+    pub legacy: Option<u32>,
     /// Whether and why the object takes part in the link.
     pub state: ObjectState,
     /// The object comes from NVIDIA's device runtime library (its path contains `cudadevrt`).
@@ -43,16 +48,22 @@ pub struct Object<'data> {
 }
 
 impl Object<'_> {
-    /// The SM number of `e_flags` bits 8..23.
+    /// The SM number of `e_flags`.
     pub fn sm(&self) -> u16 {
-        ((self.e_flags >> 8) & 0xffff) as u16
+        match self.legacy {
+            Some(_) => (self.e_flags & 0xff) as u16,
+            None => ((self.e_flags >> 8) & 0xffff) as u16,
+        }
     }
 
-    /// Whether `e_flags` bits 31:24 let a section be found as `.note.nv.cuinfo`: they are its index,
-    /// or 0xff for a search by name. Another note is none (measured).
-    pub fn finds_cuda_info(&self, ordinal: usize) -> bool {
-        let index = self.e_flags >> 24;
-        index == 0xff || index as usize == ordinal
+    /// The virtual SM that the legacy header names; others have it in `.note.nv.cuinfo`.
+    pub fn legacy_virtual_sm(&self) -> Option<u16> {
+        self.legacy.map(|_| ((self.e_flags >> 16) & 0xff) as u16)
+    }
+
+    /// Whether the object holds Mercury beside SASS: bits 0 and 1 of `e_flags` (`mercury.md` section 1).
+    pub fn is_capmerc(&self) -> bool {
+        self.legacy.is_none() && self.e_flags & 3 == 2
     }
 
     /// The name that messages use: `PATH`, or `PATH:member`.

@@ -15,6 +15,8 @@ pub struct ElfPlan<'data> {
     pub e_type: u16,
     /// `e_flags`.
     pub e_flags: u32,
+    /// `e_version` of a file with the legacy header, see [`Object::legacy`](crate::Object::legacy).
+    pub legacy: Option<u32>,
     /// File offset in bytes of the section header table.
     pub shoff: u64,
     /// File offset in bytes of the program header table, 0 without one.

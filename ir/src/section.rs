@@ -37,7 +37,20 @@ pub struct Section<'data> {
     pub place: Option<u64>,
 }
 
+/// Bits of `sh_flags` of code in which compilers before 13.0 write how many barriers it uses.
+const BARRIER_BITS: u64 = 0x7f << 20;
+
 impl Section<'_> {
+    /// The barrier count in `sh_flags` of code, as compilers before 13.0 write it; 0 without one.
+    pub fn barriers_in_flags(&self) -> u8 {
+        ((self.flags & BARRIER_BITS) >> 20) as u8
+    }
+
+    /// `sh_flags` with this barrier count.
+    pub fn flags_with_barriers(&self, count: u8) -> u64 {
+        self.flags & !BARRIER_BITS | (u64::from(count) << 20) & BARRIER_BITS
+    }
+
     /// Size in bytes of contents that are not decoded; 0 for decoded ones.
     pub fn size(&self) -> u64 {
         match self.content {
@@ -160,6 +173,8 @@ pub enum SectionKind {
     SassRelocs,
     /// `.nv.constant0.K` of a Mercury object, which the Mercury view does not have.
     SassParameters,
+    /// `.nv.shared.reserved.N` of EWP objects: names the reserved block, and is not linked.
+    ReservedShared,
 }
 
 impl SectionKind {

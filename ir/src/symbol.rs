@@ -143,9 +143,16 @@ impl Symbol<'_> {
         !self.is_function() && self.other & 0x81 == 0x81
     }
 
-    /// Whether it is one of the anonymous NOTYPE fillers that ptxas writes.
+    /// Whether it has no part in any link: one of the anonymous NOTYPE fillers that ptxas writes, or
+    /// another name of the reserved block.
     pub fn is_filler(&self) -> bool {
         self.ty == stt::NOTYPE && self.name.is_empty() && self.is_undefined()
+            || self.is_reserved_alias()
+    }
+
+    /// Whether it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in `.nv.shared.reserved.N`.
+    pub fn is_reserved_alias(&self) -> bool {
+        self.ty == stt::NOTYPE && self.other == 0xa0 && self.name.starts_with(b"__nv_reservedSMEM_")
     }
 }
 

@@ -1,7 +1,7 @@
 //! `classify`: sections and symbols get their kinds.
 //!
 //! A section's kind comes from its type and name; the function that owns it from its header: code
-//! from the symbol defined in it, other per-function sections (`SHF_INFO_LINK`) and relocation
+//! from the symbol defined in it, other per-function sections and relocation
 //! sections from the section that `sh_info` names. A function's register count comes from its
 //! REGCOUNT record (`merge.md` sections 3 and 6, `nvinfo.md` section 2).
 //!
@@ -66,6 +66,9 @@ impl Pass for Classify {
         }
         owners(module);
         registers(module);
+        for function in module.functions.values_mut() {
+            function.flag_barriers = module.sections[function.views.sass.text].barriers_in_flags();
+        }
         refuse_unsupported(module, cx)?;
         cx.statistics.add("sections", module.sections.len() as u64);
         cx.statistics
@@ -95,6 +98,8 @@ fn has_foreign_bank(section: &Section<'_>) -> bool {
 /// The kind of a section, from its type, flags and name.
 fn kind(section: &Section<'_>) -> SectionKind {
     let name = section.name;
+    let is_owned =
+        section.flags & shf::INFO_LINK != 0 || matches!(section.info, SectionInfo::Section(_));
     match section.ty {
         sht::NULL => SectionKind::Null,
         sht::SYMTAB => SectionKind::Symbols,
@@ -104,7 +109,7 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::REL | sht::RELA => SectionKind::Relocs,
         sht::NOTE if name == b".note.nv.tkinfo" => SectionKind::ToolInfo,
         sht::NOTE if name == b".note.nv.cuinfo" => SectionKind::CudaInfo,
-        sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => SectionKind::FunctionInfo,
+        sht::CUDA_INFO if is_owned => SectionKind::FunctionInfo,
         sht::CUDA_INFO => SectionKind::Info,
         sht::CUDA_COMPAT => SectionKind::Compat,
         sht::CUDA_CALLGRAPH => SectionKind::CallGraph,
@@ -113,14 +118,13 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::CUDA_GLOBAL => SectionKind::Global,
         sht::CUDA_GLOBAL_INIT => SectionKind::GlobalInit,
         sht::CUDA_LOCAL => SectionKind::Local,
-        sht::CUDA_SHARED if section.flags & shf::INFO_LINK != 0 => SectionKind::KernelShared,
+        sht::CUDA_SHARED_RESERVED => SectionKind::ReservedShared,
+        sht::CUDA_SHARED if is_owned => SectionKind::KernelShared,
         sht::CUDA_SHARED => SectionKind::ModuleShared,
         _ if name.starts_with(b".nv.uft") || name.starts_with(b".nv.udt") => SectionKind::Unified,
         _ if section.flags & shf::EXECINSTR != 0 => SectionKind::Text,
         ty => match constant_bank(ty) {
-            Some(bank) if section.flags & shf::INFO_LINK != 0 => {
-                SectionKind::FunctionConstants(bank)
-            }
+            Some(bank) if is_owned => SectionKind::FunctionConstants(bank),
             Some(bank) => SectionKind::ConstantBank(bank),
             None if ty == sht::PROGBITS
                 && (name.starts_with(b".debug_") || name.starts_with(b".nv_debug_")) =>
@@ -220,6 +224,9 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     for (id, section) in module.sections.iter() {
         let what = match section.kind {
             SectionKind::Unified => "unified function and data tables are not supported yet",
+            SectionKind::ReservedShared if section.size() != 0 => {
+                "variables in reserved shared memory"
+            }
             SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
             SectionKind::Other if is_made_by_linker(section.name) => {
                 "a section of another type than its name says"
@@ -238,8 +245,8 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 "the output of a link with -r and -preserve-relocs"
             }
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
-            SectionKind::Text if section.flags >> 3 != 0 => {
-                "flags that 13.0 compilers do not write (legacy barrier count)"
+            SectionKind::Text if section.flags_with_barriers(0) >> 3 != 0 => {
+                "code with unusual section flags"
             }
             _ if !module.target.is_mercury() && has_foreign_bank(section) => {
                 "a constant bank whose name is not that of its type"
@@ -264,6 +271,16 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 .at(section.object.index_u32(), 0),
         );
         refused = true;
+    }
+    for reloc in module.relocs.values() {
+        let target = reloc.target.symbol().map(|symbol| &module.symbols[symbol]);
+        if target.is_some_and(|symbol| symbol.is_reserved_alias()) {
+            cx.diagnostics.emit(
+                Diagnostic::fatal("cuweld: unsupported: a reference to reserved shared memory")
+                    .note(located(module, reloc.section)),
+            );
+            refused = true;
+        }
     }
     for symbol in module.symbols.values() {
         if let Some(what) = symbols::oddity(module, symbol) {

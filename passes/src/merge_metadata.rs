@@ -14,14 +14,15 @@ use cuweld_ir::FunctionState;
 use cuweld_ir::MergedInfo;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
+use cuweld_ir::NoteId;
 use cuweld_ir::Object;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
 use cuweld_ir::elf::note_records::cuda_info;
-use cuweld_ir::elf::note_records::cuda_info_fields;
 use cuweld_ir::elf::note_records::tool_info;
+use cuweld_ir::elf::origin::origin;
 use cuweld_ir::target::arch::Suffix;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::compat;
@@ -29,7 +30,6 @@ use cuweld_ir::target::toolkit;
 
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -65,7 +65,7 @@ impl Pass for MergeMetadata {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         merge_info(module);
-        merge_compat(module, cx);
+        merge_compat(module);
         merge_notes(module, cx);
         let records: usize = module
             .merged_info
@@ -141,7 +141,24 @@ fn merge_info(module: &mut Module<'_>) {
         }
     }
     lists[0].records.reverse();
+    if has_old_object(module) {
+        let record = value_record(format::NVAL, attributes::HAS_PRE_V10_OBJECT, 0);
+        lists[0].records.push(created(module, record, &[]));
+    }
     module.merged_info = lists;
+}
+
+/// Whether an executable below sm_100 has an object of a toolkit before 10.0, or one that does not say
+/// (measured).
+fn has_old_object(module: &Module<'_>) -> bool {
+    let is_old = |(_, object): (_, &Object<'_>)| {
+        let sections = &module.sections[object.sections];
+        let origin = origin(object, sections, &module.notes[object.notes]);
+        origin.toolkit < toolkit::FIRST_V10_TOOLKIT
+    };
+    !module.options.relocatable
+        && !module.target.is_mercury()
+        && module.included_objects().any(is_old)
 }
 
 /// The record as the output shows it: itself, a new one, or none.
@@ -253,7 +270,7 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
     }
 }
 
-fn merge_compat<'data>(module: &mut Module<'data>, cx: &mut PassCx<'_, 'data>) {
+fn merge_compat(module: &mut Module<'_>) {
     if !module.target.has_compat() {
         return;
     }
@@ -268,8 +285,7 @@ fn merge_compat<'data>(module: &mut Module<'data>, cx: &mut PassCx<'_, 'data>) {
         Some((_, _, old)) => *old = compat::merge(code, *old, value),
         None => merged.push((format, code, value)),
     };
-    let mut warnings = Vec::new();
-    for (id, object) in module.included_objects() {
+    for (_, object) in module.included_objects() {
         let mut sections = object
             .sections
             .iter()
@@ -292,21 +308,8 @@ fn merge_compat<'data>(module: &mut Module<'data>, cx: &mut PassCx<'_, 'data>) {
             } else {
                 format::BVAL
             };
-            if code == compat::ISA_CLASS {
-                warnings.push(
-                    Diagnostic::warning(format!(
-                        "Output is limited to run on SM Arch '{}' only, due to missing attribute 'ISA_CLASS' in input file '{}'",
-                        module.target.sm,
-                        object.display()
-                    ))
-                    .at(id.index_u32(), 0),
-                );
-            }
             merge(&mut merged, format, code, default);
         }
-    }
-    for warning in warnings {
-        cx.diagnostics.emit(warning);
     }
     module.merged_compat = merged
         .into_iter()
@@ -353,29 +356,20 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
     };
     let mut tools = vec![module.notes.push(note(toolkit::NOTE_TOOL_INFO, &own))];
     let mut virtual_sm: Option<u16> = None;
-    let objects: Vec<_> = module
-        .included_objects()
-        .map(|(_, object)| object.clone())
-        .collect();
-    for object in objects {
-        let mut found = None;
-        for id in object.notes.iter() {
-            let row = &module.notes[id];
-            let kind = row.section.map(|section| module.sections[section].kind);
-            match kind {
-                Some(SectionKind::ToolInfo) if !module.options.relocatable => tools.push(id),
-                Some(SectionKind::CudaInfo) => {
-                    let ordinal = row.section.and_then(|id| object.sections.ordinal(id));
-                    if ordinal.is_some_and(|ordinal| object.finds_cuda_info(ordinal)) {
-                        found = cuda_info_fields(row.desc).map(|(_, sm, _)| sm);
-                    }
-                }
-                _ => {}
-            }
+    for (_, object) in module.included_objects() {
+        let sections = &module.sections[object.sections];
+        let found = origin(object, sections, &module.notes[object.notes]).virtual_sm;
+        virtual_sm = match (virtual_sm, found) {
+            (Some(old), Some(new)) => Some(old.min(new)),
+            (old, new) => old.or(new),
+        };
+        let is_tool = |id: &NoteId| {
+            let section = module.notes[*id].section;
+            section.is_some_and(|section| module.sections[section].kind == SectionKind::ToolInfo)
+        };
+        if !module.options.relocatable {
+            tools.extend(object.notes.iter().filter(is_tool));
         }
-        // Without the note, or with a wrong index of it, the virtual architecture is 0 (measured).
-        let sm = found.unwrap_or(0);
-        virtual_sm = Some(virtual_sm.map_or(sm, |old| old.min(sm)));
     }
     let desc = cuda_info(virtual_sm.unwrap_or(module.target.sm));
     tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));

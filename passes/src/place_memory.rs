@@ -13,6 +13,7 @@ mod constant_chunks;
 pub(crate) mod headers;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
+mod whole_kernels;
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -31,6 +32,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::place_memory::whole_kernels::WholeKernels;
 
 /// Largest constant bank in bytes.
 pub const CONSTANT_BANK_LIMIT: u64 = 0x10000;
@@ -65,6 +67,7 @@ impl Pass for PlaceMemory {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut errors = Vec::new();
+        WholeKernels::refuse_sections(module, &mut errors);
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {
             banks::place_by_function(module, &mut errors);

@@ -126,6 +126,9 @@ impl Pass for PropagateResources {
                     cx_arena: cx.arena,
                 };
                 list.add(&summaries, summary);
+                record_barriers(module, index, function, summary.flag_barriers);
+            } else {
+                record_barriers(module, index, function, 0);
             }
         }
         registers(module, &kernels, &summaries, graph, cx.arena);
@@ -135,6 +138,31 @@ impl Pass for PropagateResources {
         }
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
+    }
+}
+
+/// Barrier counts in section flags (measured): a function without a record gets one at the end, of its own count
+/// or a larger one of what it reaches, and its flags are cleared. If there is a record, own or of a function that
+/// is reached, the function's own flags do not count in it, and stay.
+fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, reached: u8) {
+    let records = &module.merged_info[list].records;
+    let place = records
+        .iter()
+        .position(|id| module.attributes[*id].code == code::NUM_BARRIERS);
+    let Some(place) = place else {
+        let own = std::mem::take(&mut module.functions[function].flag_barriers);
+        let count = own.max(reached);
+        if count != 0 {
+            let record = value_record(format::BVAL, code::NUM_BARRIERS, count.into());
+            let id = created(module, record, &[]);
+            module.merged_info[list].records.push(id);
+        }
+        return;
+    };
+    let value = module.attributes[records[place]].value & 0xff;
+    if u16::from(reached) > value {
+        let record = value_record(format::BVAL, code::NUM_BARRIERS, reached.into());
+        module.merged_info[list].records[place] = created(module, record, &[]);
     }
 }
 

@@ -47,11 +47,10 @@ impl Pass for SelectObjects {
         let mut defined: HashMap<&[u8], bool, FixedState> = HashMap::default();
         let mut undefined = 0usize;
         let ids: Vec<_> = module.objects.ids().collect();
-        for (turn, id) in ids.into_iter().enumerate() {
+        for id in ids {
             let object = &module.objects[id];
-            let needed = undefined > 0
-                || module.options.keep_system_libraries && (turn > 0 || object.member.is_empty())
-                || !object.system_library;
+            let needed =
+                undefined > 0 || module.options.keep_system_libraries || !object.system_library;
             let state = if object.e_type == ET_EXEC {
                 ObjectState::SkippedExecutable
             } else if needed {

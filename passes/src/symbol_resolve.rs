@@ -11,7 +11,8 @@
 //! - memory spaces and sizes must agree; size 0 agrees with every size.
 //!
 //! A conflict between functions is an error only if the function is live, so `callgraph-dce` reports
-//! it; everything else is reported here. Each name is hashed once.
+//! it; everything else is reported here. What nvlink
+//! says of an object while it merges it is reported here, too. Each name is hashed once.
 
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
@@ -21,21 +22,25 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
+use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::compat;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::classify::IndexU32;
 use crate::demangle;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -76,6 +81,8 @@ impl Pass for SymbolResolve {
         let mut resolver = Resolver {
             module,
             diagnostics: Vec::new(),
+            failed: false,
+            ended: false,
             names: HashMap::default(),
             function_over_variable: false,
             parameters,
@@ -87,12 +94,28 @@ impl Pass for SymbolResolve {
         };
         let objects: Vec<_> = resolver
             .module
-            .included_objects()
-            .map(|(id, object)| (id, object.symbols))
+            .objects
+            .iter()
+            .map(|(id, object)| (id, object.clone()))
             .collect();
-        for (object, symbols) in objects {
+        let has_ewp = resolver.module.has_ewp_object();
+        let mut unneeded = None;
+        for (object, row) in objects {
+            if row.state == ObjectState::SkippedUnneeded {
+                unneeded.get_or_insert(row.display());
+            }
+            if !row.state.is_included() {
+                continue;
+            }
+            if let Some(runtime) = unneeded.as_ref().filter(|_| !row.system_library) {
+                resolver.refuse_behind_runtime(object, runtime);
+                break;
+            }
+            if has_ewp {
+                resolver.warn_beside_ewp(object);
+            }
             for function in [true, false] {
-                for id in symbols.iter() {
+                for id in row.symbols.iter() {
                     let symbol = resolver.module.symbols[id];
                     if symbol.is_function() == function && !symbol.is_filler() {
                         resolver.resolve(id, symbol);
@@ -100,8 +123,9 @@ impl Pass for SymbolResolve {
                 }
             }
             resolver.prototypes(object);
+            resolver.warn_of_isa_class(object);
             // The first object with a conflict ends the link (measured).
-            if !resolver.diagnostics.is_empty() {
+            if resolver.failed {
                 break;
             }
         }
@@ -113,13 +137,18 @@ impl Pass for SymbolResolve {
             "merge_elf failed"
         };
         let diagnostics = std::mem::take(&mut resolver.diagnostics);
+        let failed = resolver.failed;
+        let ended = resolver.ended;
         cx.statistics
             .add("link symbols", module.link_symbols.len() as u64);
-        if diagnostics.is_empty() {
-            return Ok(Changed::Yes);
-        }
         for diagnostic in diagnostics {
             cx.diagnostics.emit(diagnostic);
+        }
+        if !failed {
+            return Ok(Changed::Yes);
+        }
+        if ended {
+            return Err(PassError::Diagnosed);
         }
         cx.diagnostics
             .emit(Diagnostic::fatal(fatal).at(u32::MAX, u32::MAX));
@@ -130,6 +159,10 @@ impl Pass for SymbolResolve {
 struct Resolver<'m, 'data> {
     module: &'m mut Module<'data>,
     diagnostics: Vec<Diagnostic>,
+    /// Whether there is an error among the findings.
+    failed: bool,
+    /// Whether one of them ends the link at once.
+    ended: bool,
     names: HashMap<&'data [u8], LinkSymbolId, FixedState>,
     /// A device function has the name of a variable; nvlink then fails in its call graph.
     function_over_variable: bool,
@@ -338,8 +371,7 @@ impl<'data> Resolver<'_, 'data> {
         );
         // nvlink says it when it comes to sections, after all symbols.
         let position = (symbol.object.index_u32(), u32::MAX);
-        self.diagnostics
-            .push(Diagnostic::error(message).at(position.0, position.1));
+        self.find(Diagnostic::error(message).at(position.0, position.1));
     }
 
     fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
@@ -522,7 +554,7 @@ impl<'data> Resolver<'_, 'data> {
                     self.file(self.first_definition[link.index()].unwrap_or(row.first))
                 );
                 let shown = |bytes| String::from_utf8_lossy(bytes).into_owned();
-                self.diagnostics.push(
+                self.find(
                     Diagnostic::error(message)
                         .note(format!(
                             "'{}' here, '{}' before",
@@ -533,6 +565,63 @@ impl<'data> Resolver<'_, 'data> {
                 );
             }
         }
+    }
+
+    /// nvlink takes no more objects once it has passed over one of the device runtime (measured).
+    fn refuse_behind_runtime(&mut self, object: ObjectId, runtime: &str) {
+        self.ended = true;
+        let file = self.module.objects[object].display();
+        self.find(
+            Diagnostic::fatal("unexpected object after cudadevrt")
+                .note(format!(
+                    "'{file}' comes behind '{runtime}', which nothing needed in its turn"
+                ))
+                .help("give the device runtime last")
+                .at(object.index_u32(), 0),
+        );
+    }
+
+    /// EWP objects are whole programs that the device runtime may be added to; nvlink says so of every other
+    /// object, and goes on.
+    fn warn_beside_ewp(&mut self, object: ObjectId) {
+        let row = &self.module.objects[object];
+        if row.e_type == ET_EWP || row.system_library {
+            return;
+        }
+        let message = format!(
+            "'{}': -ewp compiled objects should only link with libcudadevrt",
+            row.display()
+        );
+        self.find(Diagnostic::warning(message).at(object.index_u32(), 0));
+    }
+
+    /// A `.nv.compat` without the ISA class counts as one of class 0 (`nvinfo.md` section 4).
+    fn warn_of_isa_class(&mut self, object: ObjectId) {
+        let row = &self.module.objects[object];
+        let sm = self.module.target.sm;
+        let section = row.sections.iter().find(|id| {
+            self.module.target.has_compat() && self.module.sections[*id].kind == SectionKind::Compat
+        });
+        let Some(section) = section else { return };
+        let records = &self.module.attributes[self.module.sections[section].attributes];
+        if records
+            .iter()
+            .any(|record| record.code == compat::ISA_CLASS)
+        {
+            return;
+        }
+        let message = format!(
+            "Output is limited to run on SM Arch '{sm}' only, due to missing attribute 'ISA_CLASS' in input file '{}'",
+            row.display()
+        );
+        self.find(Diagnostic::warning(message).at(object.index_u32(), u32::MAX));
+    }
+
+    /// Adds a finding. An error ends the link behind the object, and so does a warning that is one.
+    fn find(&mut self, diagnostic: Diagnostic) {
+        self.failed |= diagnostic.severity >= Severity::Error
+            || diagnostic.severity == Severity::Warning && self.module.options.warnings_are_errors;
+        self.diagnostics.push(diagnostic);
     }
 
     fn file(&self, symbol: SymbolId) -> String {
@@ -564,8 +653,7 @@ impl<'data> Resolver<'_, 'data> {
         let symbol = &self.module.symbols[id];
         let ordinal = id.index_u32();
         let second = u32::from(!symbol.is_function()) << 31;
-        self.diagnostics
-            .push(diagnostic.at(symbol.object.index_u32(), second | ordinal));
+        self.find(diagnostic.at(symbol.object.index_u32(), second | ordinal));
     }
 }
 

@@ -31,6 +31,8 @@ pub enum IgnoredReason {
     WholeProgramDeviceCode,
     /// A cubin as an archive member.
     CubinInArchive,
+    /// The device runtime's archive before all inputs with device code.
+    RuntimeFirst,
     /// An archive that was an input before.
     RepeatedArchive,
     /// An archive is read up to its first damaged or non-ELF member.
@@ -54,6 +56,9 @@ impl fmt::Display for IgnoredReason {
                 "its device code is not relocatable (compile with -rdc=true)"
             }
             IgnoredReason::CubinInArchive => "cubins in archives are not linked",
+            IgnoredReason::RuntimeFirst => {
+                "the device runtime comes before all inputs that could need it"
+            }
             IgnoredReason::RepeatedArchive => "this archive is an input already",
             IgnoredReason::RestOfArchive => {
                 "the archive is read only up to its first damaged or non-ELF member"
@@ -66,6 +71,8 @@ impl fmt::Display for IgnoredReason {
 /// A message and the input it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputDiagnostic {
+    /// How many inputs had been found before: where it stands among what is said of these.
+    pub inputs_before: usize,
     /// Ordinal of the input: positional inputs in order, then `-l` libraries. Messages of the
     /// library search come before all inputs and have none.
     pub ordinal: Option<usize>,

@@ -109,21 +109,21 @@ pub struct Discovered<'data> {
     pub diagnostics: Vec<InputDiagnostic>,
 }
 
-/// A fatal error, and what was said before it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// A fatal error, and what was found and said before it.
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct DiscoverFailure {
+pub struct DiscoverFailure<'data> {
     /// The error.
     pub error: InputError,
-    /// Warnings and notes that came before.
-    pub diagnostics: Vec<InputDiagnostic>,
+    /// The inputs before it, which nvlink has read by then.
+    pub found: Discovered<'data>,
 }
 
 /// Finds the device images of files. The files must not be changed while the link runs.
 pub fn discover<'data>(
     options: &DiscoverOptions<'_>,
     arena: &'data InputArena,
-) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
+) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     let open = |path: &str| mapped::load(path, arena);
     Walk {
         options,
@@ -143,7 +143,7 @@ pub fn discover_bytes<'data>(
     options: &DiscoverOptions<'_>,
     files: &[(&str, &'data [u8])],
     arena: &'data InputArena,
-) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
+) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     let open = |path: &str| {
         let (_, bytes) = files
             .iter()
@@ -175,7 +175,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// Whether nvlink takes it for a part of the device runtime library (`inputs.md` section 4).
-    fn is_system(&self) -> bool {
+    pub(super) fn is_system(&self) -> bool {
         self.path.contains(SYSTEM_LIBRARY)
     }
 
@@ -203,15 +203,14 @@ impl<'data, Open> Walk<'_, 'data, Open>
 where
     Open: Fn(&str) -> io::Result<LoadedFile<'data>>,
 {
-    fn run(mut self) -> Result<Discovered<'data>, Box<DiscoverFailure>> {
-        match self.walk() {
-            Ok(()) => {
-                mark_prelinked(&mut self.found.inputs);
-                Ok(self.found)
-            }
+    fn run(mut self) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
+        let result = self.walk();
+        mark_prelinked(&mut self.found.inputs);
+        match result {
+            Ok(()) => Ok(self.found),
             Err(error) => Err(Box::new(DiscoverFailure {
                 error,
-                diagnostics: self.found.diagnostics,
+                found: self.found,
             })),
         }
     }
@@ -543,6 +542,7 @@ where
         };
         self.found.diagnostics.push(InputDiagnostic {
             ordinal: self.ordinal,
+            inputs_before: self.found.inputs.len(),
             kind,
         });
     }

@@ -23,6 +23,11 @@ where
         file: LoadedFile<'data>,
     ) -> Result<(), InputError> {
         let whole = Source { path, member: None };
+        if whole.is_system() && self.found.inputs.is_empty() {
+            // Nothing can be undefined yet. nvlink then does not look into it, nor remember it (measured).
+            self.ignore(whole, IgnoredReason::RuntimeFirst);
+            return Ok(());
+        }
         match self.archives.binary_search(&file.identity) {
             Ok(_) => {
                 self.ignore(whole, IgnoredReason::RepeatedArchive);

@@ -35,7 +35,7 @@ fn walk_with(
             out.extend(found.inputs.iter().map(describe));
             (&found.diagnostics, None)
         }
-        Err(failure) => (&failure.diagnostics, Some(&failure.error)),
+        Err(failure) => (&failure.found.diagnostics, Some(&failure.error)),
     };
     for diagnostic in diagnostics {
         let lines = diagnostic.lines();

@@ -80,8 +80,10 @@ write("wrong.ptx", ALONE.format(target=LOW, name="wrong", n=3).replace("add.s32"
 write("unversioned.ptx", "// no version\n.target sm_75\n" + " " * 64)
 write("text.ptx", "hello, this is no PTX at all, but it is long enough to be looked into\n")
 for name in "abcd":
-    for arch in ("80", "90"):
+    for arch in ("75", "80", "90"):
         run("ptxas", f"-arch=sm_{arch}", "-m64", "-c", f"{name}.ptx", "-o", f"{name}{arch}.cubin")
+for arch in ("75", "90"):
+    run("ptxas", f"-arch=sm_{arch}", "-m64", "-ewp", "a.ptx", "-o", f"ewp-a{arch}.cubin")
 run("ptxas", "-arch=sm_90", "-m64", "c.ptx", "-o", "linked.cubin")
 
 # ---- fatbins
@@ -347,3 +349,10 @@ for arch in ARCHITECTURES:
     sm = int(arch.rstrip("af"))
     write(f"table/{arch}-elf.fatbin", fatbin(member(ELF, sm, read(f"table/{arch}.cubin"), flags=WIDE | suffix)))
     write(f"table/{arch}-ptx.fatbin", fatbin(member(PTX, sm, read(f"table/{arch}.ptx") + b"\0", flags=WIDE | suffix)))
+
+# ---- cubins with changed fields
+
+sys.dont_write_bytecode = True
+import objects
+
+objects.write(FOLDER)

@@ -3,6 +3,7 @@
 //! - [`raw`]: the file's records, as zero-copy views.
 //! - [`validate`]: the four layers of checks of the specification.
 //! - [`read`]: bytes to an [`ObjectPart`], the rows of one object.
+//! - [`origin`]: what an object says of the toolkit that made it.
 //! - [`plan_object()`]: an object to a plan of itself.
 //! - [`write()`]: a plan to bytes.
 
@@ -11,6 +12,7 @@ pub mod encode;
 pub mod layout;
 pub mod names;
 pub mod note_records;
+pub mod origin;
 pub mod plan_object;
 pub mod raw;
 pub mod read;

@@ -51,6 +51,7 @@ pub fn plan_object<'data>(
     let mut plan = ElfPlan {
         e_type: row.e_type,
         e_flags: row.e_flags,
+        legacy: row.legacy,
         ..Default::default()
     };
 

@@ -16,6 +16,11 @@ pub const EM_CUDA: u16 = 190;
 pub const OSABI_CUDA: u8 = 0x41;
 /// `e_ident[EI_ABIVERSION]` of the current device ELF.
 pub const ABI_VERSION: u8 = 8;
+/// `e_ident[EI_OSABI]` that toolkits up to 12.9 write below sm_100; any other than [`OSABI_CUDA`] means
+/// the same to nvlink (measured).
+pub const OSABI_LEGACY: u8 = 0x33;
+/// `e_ident[EI_ABIVERSION]` of such files.
+pub const ABI_VERSION_LEGACY: u8 = 7;
 /// `e_type` of relocatable objects.
 pub const ET_REL: u16 = 1;
 /// `e_type` of executables.

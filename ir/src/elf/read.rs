@@ -48,6 +48,7 @@ use crate::target::section_types::is_info;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::is_rela;
 use crate::target::section_types::is_relocs;
+use crate::target::section_types::may_have_owner;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -138,6 +139,7 @@ pub fn read_object<'data>(
         image,
         e_type: headers.file.e_type.get(),
         e_flags: headers.file.flags.get(),
+        legacy: (headers.file.ident[7] != OSABI_CUDA).then(|| headers.file.version.get()),
         state: ObjectState::Candidate,
         system_library: false,
         sections: IdRange::new(0, part.sections.len()),
@@ -257,7 +259,8 @@ impl<'data> Reader<'data> {
     fn section_infos(&mut self) -> Result<(), ReadError> {
         for (index, header) in self.headers.sections.iter().enumerate() {
             let (ty, flags, raw) = (header.ty.get(), header.flags.get(), header.info.get());
-            let is_section = flags & shf::INFO_LINK != 0 || is_relocs(ty);
+            // Toolkits before 12.8 do not write the flag.
+            let is_section = flags & shf::INFO_LINK != 0 || is_relocs(ty) || may_have_owner(ty);
             let info = if raw == 0 && !is_relocs(ty) {
                 SectionInfo::None
             } else if is_section {

@@ -239,11 +239,23 @@ pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, Structur
 /// What layer 3 knows of an object beside its file header.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectFacts {
-    /// Descriptor version and toolkit of `.note.nv.cuinfo`, if it has one.
-    pub cuda_info: Option<(u16, u16)>,
+    /// The toolkit that made the object, 0 if it does not say.
+    pub toolkit: u32,
     /// `.nv.compat` marks the object as made for an `a` variant.
     pub specific: bool,
 }
+
+/// Of `e_flags` with the current header: the object holds Mercury.
+pub const MERCURY_FLAG: u32 = 2;
+/// Of `e_flags` with the legacy header: addresses have 64 bits.
+const LEGACY_64BIT_ADDRESS: u32 = 0x400;
+/// Of `e_flags` with the legacy header: made for an `a` variant.
+const LEGACY_SPECIFIC: u32 = 0x800;
+/// Of `e_flags` with the legacy header: bits of Mercury objects. nvlink takes such a file for one whose ABI
+/// version is another, or crashes.
+const LEGACY_MERCURY: [u32; 2] = [0x8000_0000, 0x4000];
+/// First SM that has an `a` variant.
+const FIRST_SPECIFIC_SM: u16 = 90;
 
 /// Why an object does not fit the target (layer 3). The Display text is nvlink's, with `{file}` for
 /// the input's name.
@@ -278,46 +290,78 @@ pub enum ArchitectureError {
     )]
     TooNew {
         /// Toolkit of the object: major * 10 + minor.
-        found: u16,
+        found: u32,
     },
     /// An EWP object, or an object that meets one, of another toolkit.
     #[error("linking with -ewp objects requires using current toolkit")]
     EwpToolkit,
+    /// Flags of Mercury objects on an object that cannot be one. nvlink crashes for some of them.
+    #[error("Internal error")]
+    MercuryFlags {
+        /// `e_flags`.
+        flags: u32,
+    },
 }
 
-/// Layer 3: the architecture.
+/// Whether nvlink warns that the object lacks the flag of 64-bit addresses, which only the legacy header has.
+pub fn lacks_64bit_flag(file: &FileHeader) -> bool {
+    file.ident[7] != OSABI_CUDA && file.flags.get() & LEGACY_64BIT_ADDRESS == 0
+}
+
+/// Layer 3: the architecture, then the toolkit, in nvlink's order. `after_ewp` says that an EWP object comes
+/// before this one: from there on all objects have to be of the current toolkit.
 pub fn validate_architecture(
     file: &FileHeader,
     facts: ObjectFacts,
     target: Target,
+    after_ewp: bool,
 ) -> Result<(), ArchitectureError> {
     if file.ident[4] != 2 {
         return Err(ArchitectureError::WordSize);
     }
-    let (osabi, version) = (file.ident[7], file.ident[8]);
-    if osabi != OSABI_CUDA || version != ABI_VERSION {
+    let (osabi, version, flags) = (file.ident[7], file.ident[8], file.flags.get());
+    let legacy = osabi != OSABI_CUDA;
+    let expected = if legacy {
+        ABI_VERSION_LEGACY
+    } else {
+        ABI_VERSION
+    };
+    let [mercury, mercury_sass] = LEGACY_MERCURY;
+    if version != expected || legacy && flags & mercury != 0 {
         return Err(ArchitectureError::Abi { osabi, version });
     }
-    let found = ((file.flags.get() >> 8) & 0xffff) as u16;
-    if !target.accepts(found, facts.specific) {
+    let (found, specific) = if legacy {
+        let found = (flags & 0xff) as u16;
+        (
+            found,
+            found >= FIRST_SPECIFIC_SM && flags & LEGACY_SPECIFIC != 0,
+        )
+    } else {
+        (((flags >> 8) & 0xffff) as u16, facts.specific)
+    };
+    if !target.accepts(found, specific) {
         return Err(ArchitectureError::Sm { found, target });
     }
-    match facts.cuda_info {
-        Some((2.., toolkit)) => {
-            if u32::from(toolkit) > toolkit::TOOLKIT {
-                return Err(ArchitectureError::TooNew { found: toolkit });
-            }
-            if found == 90 && toolkit < toolkit::OLDEST_TOOLKIT {
-                return Err(ArchitectureError::TooOld);
-            }
-            if file.e_type.get() == ET_EWP && u32::from(toolkit) != toolkit::TOOLKIT {
-                return Err(ArchitectureError::EwpToolkit);
-            }
-            Ok(())
-        }
-        _ if found == 90 => Err(ArchitectureError::TooOld),
-        _ => Ok(()),
+    if facts.toolkit > toolkit::TOOLKIT {
+        return Err(ArchitectureError::TooNew {
+            found: facts.toolkit,
+        });
     }
+    if found == 90 && facts.toolkit < toolkit::OLDEST_TOOLKIT {
+        return Err(ArchitectureError::TooOld);
+    }
+    if (after_ewp || file.e_type.get() == ET_EWP) && facts.toolkit != toolkit::TOOLKIT {
+        return Err(ArchitectureError::EwpToolkit);
+    }
+    let wrong_flags = if legacy {
+        flags & mercury_sass != 0
+    } else {
+        !target.is_mercury() && flags & MERCURY_FLAG != 0
+    };
+    if wrong_flags {
+        return Err(ArchitectureError::MercuryFlags { flags });
+    }
+    Ok(())
 }
 
 /// When the finalizer looks at a file.
@@ -549,51 +593,77 @@ mod tests {
 
     fn architecture(
         change: impl Fn(&mut [u8]),
-        facts: ObjectFacts,
+        toolkit: u32,
+        after_ewp: bool,
     ) -> Result<(), ArchitectureError> {
         let mut bytes = file(1, 0, 0);
         change(&mut bytes);
         let headers = validate_structure(&bytes).unwrap();
-        validate_architecture(headers.file, facts, Target::parse("sm_90").unwrap())
+        let facts = ObjectFacts {
+            toolkit,
+            specific: false,
+        };
+        let target = Target::parse("sm_90").unwrap();
+        validate_architecture(headers.file, facts, target, after_ewp)
     }
 
     #[test]
     fn architecture_and_toolkit_must_fit() {
-        let current = ObjectFacts {
-            cuda_info: Some((2, 0x82)),
-            specific: false,
-        };
-        assert_eq!(architecture(|_| (), current), Ok(()));
+        assert_eq!(architecture(|_| (), 0x82, false), Ok(()));
         assert!(matches!(
-            architecture(|bytes| bytes[49] = 80, current),
+            architecture(|bytes| bytes[49] = 80, 0x82, false),
             Err(ArchitectureError::Sm { found: 80, .. })
         ));
         assert!(matches!(
-            architecture(|bytes| bytes[8] = 7, current),
+            architecture(|bytes| bytes[8] = 7, 0x82, false),
             Err(ArchitectureError::Abi { version: 7, .. })
         ));
-        let facts = |version, toolkit| ObjectFacts {
-            cuda_info: Some((version, toolkit)),
-            specific: false,
-        };
+        for (toolkit, expected) in [
+            (0x77, Err(ArchitectureError::TooOld)),
+            (0, Err(ArchitectureError::TooOld)),
+            (131, Err(ArchitectureError::TooNew { found: 131 })),
+            (0x78, Ok(())),
+        ] {
+            assert_eq!(architecture(|_| (), toolkit, false), expected);
+        }
+        let flags = |bytes: &mut [u8]| bytes[48] = 6;
         assert_eq!(
-            architecture(|_| (), facts(2, 0x77)),
-            Err(ArchitectureError::TooOld)
+            architecture(flags, 0x82, false),
+            Err(ArchitectureError::MercuryFlags { flags: 0x0600_5a06 })
         );
-        assert_eq!(
-            architecture(|_| (), facts(1, 0x82)),
-            Err(ArchitectureError::TooOld)
-        );
-        assert_eq!(
-            architecture(|_| (), facts(2, 131)),
-            Err(ArchitectureError::TooNew { found: 131 })
-        );
+    }
+
+    #[test]
+    fn ewp_objects_are_locked_to_the_toolkit() {
         let ewp = |bytes: &mut [u8]| bytes[16..18].copy_from_slice(&ET_EWP.to_le_bytes());
-        assert_eq!(architecture(ewp, facts(2, 0x82)), Ok(()));
-        assert_eq!(
-            architecture(ewp, facts(2, 0x81)),
-            Err(ArchitectureError::EwpToolkit)
-        );
+        assert_eq!(architecture(ewp, 0x82, false), Ok(()));
+        let locked = Err(ArchitectureError::EwpToolkit);
+        assert_eq!(architecture(ewp, 0x81, false), locked);
+        assert_eq!(architecture(|_| (), 0x81, true), locked);
+        assert_eq!(architecture(|_| (), 0x82, true), Ok(()));
+    }
+
+    #[test]
+    fn the_legacy_header_is_read() {
+        let legacy = |flags: u32| {
+            move |bytes: &mut [u8]| {
+                bytes[7..9].copy_from_slice(&[OSABI_LEGACY, ABI_VERSION_LEGACY]);
+                bytes[48..52].copy_from_slice(&flags.to_le_bytes());
+            }
+        };
+        assert_eq!(architecture(legacy(0x005a_055a), 0x78, false), Ok(()));
+        assert_eq!(architecture(legacy(0x005a_0d5a), 0x78, false), Ok(()));
+        assert!(matches!(
+            architecture(legacy(0x0050_0550), 0x78, false),
+            Err(ArchitectureError::Sm { found: 80, .. })
+        ));
+        assert!(matches!(
+            architecture(legacy(0x805a_055a), 0x78, false),
+            Err(ArchitectureError::Abi { .. })
+        ));
+        let mut bytes = file(1, 0, 0);
+        legacy(0x005a_015a)(&mut bytes);
+        assert!(lacks_64bit_flag(validate_structure(&bytes).unwrap().file));
     }
 
     #[test]

@@ -100,7 +100,11 @@ fn put(out: &mut [u8], offset: u64, bytes: &[u8]) -> Option<()> {
 
 fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
     let mut ident = [0; 16];
-    ident[..9].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, OSABI_CUDA, ABI_VERSION]);
+    let (osabi, abi) = match plan.legacy {
+        Some(_) => (OSABI_LEGACY, ABI_VERSION_LEGACY),
+        None => (OSABI_CUDA, ABI_VERSION),
+    };
+    ident[..9].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, osabi, abi]);
     let segments = u16::try_from(plan.segments.len())
         .map_err(|_| WriteError::TooManySegments(plan.segments.len()))?;
     let first = plan.sections.first();
@@ -121,7 +125,7 @@ fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
         ident,
         e_type: plan.e_type.into(),
         machine: EM_CUDA.into(),
-        version: 1.into(),
+        version: plan.legacy.unwrap_or(1).into(),
         entry: 0.into(),
         phoff: plan.phoff.into(),
         shoff: plan.shoff.into(),

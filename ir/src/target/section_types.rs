@@ -104,6 +104,12 @@ pub fn is_info(ty: u32) -> bool {
     matches!(ty, sht::CUDA_INFO | sht::CUDA_MERCURY_INFO)
 }
 
+/// Whether `sh_info` of a section of this type, if it is not 0, is the section of the function that it
+/// belongs to, whether or not `SHF_INFO_LINK` says so.
+pub fn may_have_owner(ty: u32) -> bool {
+    ty == sht::CUDA_INFO || ty == sht::CUDA_SHARED || constant_bank(ty).is_some()
+}
+
 /// The bank of a constant section type.
 pub fn constant_bank(ty: u32) -> Option<u8> {
     (sht::CUDA_CONSTANT0..=sht::CUDA_CONSTANT17)

@@ -4,7 +4,10 @@
 pub const TOOLKIT: u32 = 0x82;
 
 /// Oldest toolkit whose sm_90 objects are accepted: 12.0.
-pub const OLDEST_TOOLKIT: u16 = 0x78;
+pub const OLDEST_TOOLKIT: u32 = 0x78;
+
+/// Objects of older toolkits (10.0) make nvlink record HAS_PRE_V10_OBJECT (measured).
+pub const FIRST_V10_TOOLKIT: u32 = 0x64;
 
 /// Owner name of NVIDIA's notes.
 pub const NOTE_OWNER: &[u8] = b"NVIDIA Corp\0";

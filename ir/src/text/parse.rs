@@ -241,6 +241,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "reserve-null-pointer" => Some(&mut options.reserve_null_pointer),
             "allow-undefined-globals" => Some(&mut options.allow_undefined_globals),
             "disable-shared-reservation" => Some(&mut options.disable_shared_reservation),
+            "warnings-are-errors" => Some(&mut options.warnings_are_errors),
             "strict" => Some(&mut options.strict),
             _ => None,
         };
@@ -281,6 +282,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             image: b"",
             e_type: 0,
             e_flags: 0,
+            legacy: None,
             state: ObjectState::Candidate,
             system_library: false,
             sections: IdRange::default(),
@@ -309,11 +311,13 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             match (key, &mut image) {
                 ("type", _) => object.e_type = self.known(&words::FILE_TYPES, "a file type")?,
                 ("flags", _) => object.e_flags = self.cursor.narrow()?,
+                ("legacy", _) => object.legacy = Some(self.cursor.narrow()?),
                 ("state", _) => object.state = self.one_of(&words::OBJECT_STATES)?,
                 ("image", slot) => *slot = Some(self.digest()?),
                 ("size", Some(digest)) => digest.size = self.cursor.number()?,
                 _ => {
-                    let known = "member, type, flags, state, system-library, image and then size";
+                    let known =
+                        "member, type, flags, legacy, state, system-library, image and then size";
                     return Err(unknown(position, key, known));
                 }
             }

@@ -98,12 +98,13 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                     plan.e_type = self.known(&words::FILE_TYPES, "a file type")?;
                 }
                 "flags" => plan.e_flags = self.narrow_value()?,
+                "legacy" => plan.legacy = Some(self.narrow_value()?),
                 "shoff" => plan.shoff = self.number_value()?,
                 "phoff" => plan.phoff = self.number_value()?,
                 "shstrndx" => plan.shstrndx = self.narrow_value()?,
                 "file-size" => plan.file_size = self.number_value()?,
                 _ => {
-                    let known = "type, flags, shoff, phoff, shstrndx, file-size";
+                    let known = "type, flags, legacy, shoff, phoff, shstrndx, file-size";
                     return Err(unknown(position, key, known));
                 }
             }

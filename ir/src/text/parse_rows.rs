@@ -208,7 +208,7 @@ impl<'data> Parser<'_, 'data, '_> {
         let (mut sass, mut sass_info, mut merc, mut merc_info) = (None, None, None, None);
         let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
         let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
-        let (mut header_kinds, mut merc_size) = (0, 0);
+        let (mut header_kinds, mut merc_size, mut flag_barriers) = (0, 0, 0);
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "sass" => sass = Some(self.entity_value()?),
@@ -225,10 +225,11 @@ impl<'data> Parser<'_, 'data, '_> {
                 "dynamic-shared" => dynamic_shared = Some(self.number_value()?),
                 "headers" => header_kinds = self.flags(&words::HEADER_KINDS)?,
                 "merc-size" => merc_size = self.number_value()?,
+                "flag-barriers" => flag_barriers = self.narrow_value()?,
                 "object" => object = Some(self.entity_value()?),
                 _ => {
                     let known = "sass, sass-info, merc, merc-info, state, edges-count, registers, \
-                                 shared, dynamic-shared, headers, merc-size, object";
+                                 shared, dynamic-shared, headers, merc-size, flag-barriers, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -259,6 +260,7 @@ impl<'data> Parser<'_, 'data, '_> {
             dynamic_shared,
             header_kinds,
             merc_size,
+            flag_barriers,
         });
         Ok(())
     }

@@ -122,6 +122,7 @@ impl<'m, 'data> Printer<'m, 'data> {
                 options.disable_shared_reservation,
                 "disable-shared-reservation",
             ),
+            (options.warnings_are_errors, "warnings-are-errors"),
             (options.strict, "strict"),
         ] {
             if set {
@@ -211,6 +212,9 @@ impl<'m, 'data> Printer<'m, 'data> {
             object.e_type.into(),
         );
         put!(out, " flags={:#x}", object.e_flags);
+        if let Some(toolkit) = object.legacy {
+            put!(out, " legacy={toolkit}");
+        }
         put!(
             out,
             " state={}",

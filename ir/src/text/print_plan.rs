@@ -27,12 +27,11 @@ impl<'m> Printer<'m, '_> {
             words::FILE_TYPES.word(plan.e_type),
             plan.e_type.into(),
         );
-        put!(
-            self.out,
-            " flags={:#x} shoff={:#x}",
-            plan.e_flags,
-            plan.shoff
-        );
+        put!(self.out, " flags={:#x}", plan.e_flags);
+        if let Some(toolkit) = plan.legacy {
+            put!(self.out, " legacy={toolkit}");
+        }
+        put!(self.out, " shoff={:#x}", plan.shoff);
         put!(
             self.out,
             " phoff={:#x} shstrndx={}",

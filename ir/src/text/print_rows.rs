@@ -223,6 +223,9 @@ impl Printer<'_, '_> {
                 let kinds = words::flags(&words::HEADER_KINDS, function.header_kinds.into());
                 put!(self.out, " headers={kinds}");
             }
+            if function.flag_barriers != 0 {
+                put!(self.out, " flag-barriers={}", function.flag_barriers);
+            }
             if function.merc_size != 0 {
                 put!(self.out, " merc-size={:#x}", function.merc_size);
             }

@@ -198,6 +198,7 @@ pub(super) const SECTION_KINDS: Words<SectionKind> = Words(&[
     (SectionKind::CallGraph, "call-graph"),
     (SectionKind::Prototypes, "prototypes"),
     (SectionKind::RelAction, "rel-action"),
+    (SectionKind::ReservedShared, "reserved-shared"),
     (SectionKind::Text, "text"),
     (SectionKind::GlobalInit, "global-init"),
     (SectionKind::Global, "global"),

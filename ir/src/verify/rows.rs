@@ -13,6 +13,7 @@ use crate::table::EntityId;
 use crate::target::section_types::is_info;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::is_relocs;
+use crate::target::section_types::may_have_owner;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -111,7 +112,7 @@ fn sections(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::SectionContent, place, what);
         }
         let is_relocs = is_relocs(section.ty);
-        let linked = is_relocs || section.flags & shf::INFO_LINK != 0;
+        let linked = is_relocs || may_have_owner(section.ty) || section.flags & shf::INFO_LINK != 0;
         let fits = match section.info {
             SectionInfo::None => !is_relocs,
             SectionInfo::Section(_) => linked,

@@ -173,6 +173,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             allow_undefined_globals: r.coin(),
             disable_shared_reservation: r.coin(),
             tool_name: r.coin().then(|| r.text()),
+            warnings_are_errors: r.coin(),
             strict: r.coin(),
         },
     );
@@ -184,6 +185,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             image,
             e_type: r.pick(&[1, 2, 0xff00, 9]),
             e_flags: r.number() as u32,
+            legacy: r.coin().then(|| r.number() as u32),
             state: r.pick(&[
                 ObjectState::Candidate,
                 ObjectState::Included,
@@ -280,6 +282,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             dynamic_shared: r.maybe(|r| r.number()),
             header_kinds: r.below(8) as u8,
             merc_size: r.below(2) as u64 * 0x130,
+            flag_barriers: r.below(3) as u8,
         });
     }
     let target = |r: &mut Random| match r.below(3) {
@@ -428,6 +431,7 @@ fn section_kind(r: &mut Random) -> SectionKind {
         SectionKind::FunctionConstants(bank),
         SectionKind::SymbolSectionIndices,
         SectionKind::Other,
+        SectionKind::ReservedShared,
     ])
 }
 
@@ -442,6 +446,7 @@ fn random_plan<'data>(
     let mut plan = ElfPlan {
         e_type: r.number() as u16,
         e_flags: r.number() as u32,
+        legacy: r.coin().then(|| r.number() as u32),
         shoff: r.number(),
         phoff: r.number(),
         shstrndx: r.number() as u32,

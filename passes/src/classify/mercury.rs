@@ -72,7 +72,7 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
             continue;
         }
         let name = object.display();
-        if object.e_flags & 3 != 2 {
+        if !object.is_capmerc() {
             let what = format!("'{name}' holds no Mercury, or nothing else");
             refused(&what, None, id.index_u32());
         } else if object.sm() != module.target.sm {
@@ -98,9 +98,7 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     for (id, section) in module.sections.iter() {
         let is_mercury = section.flags & shf::MERCURY != 0;
         let what = match section.kind {
-            SectionKind::Other if section.ty == sht::CUDA_SHARED_RESERVED => {
-                "variables in reserved shared memory for sm_100 and up"
-            }
+            SectionKind::ReservedShared => "variables in reserved shared memory for sm_100 and up",
             SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
             SectionKind::ConstantBank(bank) if bank != 3 => {
                 "constant banks but 3 for sm_100 and up"

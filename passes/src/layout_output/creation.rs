@@ -231,12 +231,10 @@ impl<'data> Replay<'_, 'data> {
                 continue;
             }
             let text = &self.module.sections[self.module.functions[function].views.sass.text];
-            let id = self.push(
-                text.name,
-                Header::of(text, self.module.options.relocatable),
-                Content::Text(link),
-                true,
-            );
+            let mut header = Header::of(text, self.module.options.relocatable);
+            let chosen = self.module.link_function(link).unwrap_or(function);
+            header.flags = text.flags_with_barriers(self.module.functions[chosen].flag_barriers);
+            let id = self.push(text.name, header, Content::Text(link), true);
             self.out.text[link.index()] = Some(id);
             self.out.by_function.insert((link, text.name), id);
             // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
@@ -356,7 +354,8 @@ impl<'data> Replay<'_, 'data> {
                 | SectionKind::SassInfo
                 | SectionKind::SassFunctionInfo
                 | SectionKind::SassRelocs
-                | SectionKind::SassParameters => {}
+                | SectionKind::SassParameters
+                | SectionKind::ReservedShared => {}
                 _ => {
                     self.symbol_section(id);
                     self.number_of_dead(id);

@@ -3,12 +3,30 @@
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::SectionKind;
+use cuweld_ir::elf::raw::ET_EWP;
 
 use super::constant_merge::ConstantMerge;
 
 /// The value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0 too (measured).
 pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
-    merge.null_symbol.unwrap_or_else(|| value(module))
+    let value = merge.null_symbol.unwrap_or_else(|| value(module));
+    value.wrapping_add(whole_kernels(module))
+}
+
+/// The shared memory of an EWP object's kernel has no symbol, so nvlink moves symbol 0 behind the reserved block,
+/// once for each such kernel (measured).
+fn whole_kernels(module: &Module<'_>) -> u64 {
+    if module.options.relocatable || !module.has_ewp_object() {
+        return 0;
+    }
+    let sections = module.sections.iter().filter(|(id, section)| {
+        section.kind == SectionKind::KernelShared
+            && section.size() != 0
+            && module.objects[section.object].e_type == ET_EWP
+            && module.is_section_linked(*id)
+    });
+    module.reserved_shared_size() * sections.count() as u64
 }
 
 /// The value that nvlink leaves in symbol 0.

@@ -25,6 +25,7 @@ use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::analysis::reachers;
 use crate::diagnostic::Diagnostic;
+use crate::place_memory::whole_kernels::WholeKernels;
 
 /// A shared variable with its own storage.
 #[derive(Clone, Copy)]
@@ -64,6 +65,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             }
         }
     }
+    let whole = WholeKernels::new(module, &kernels);
     let mut slots: Vec<Slot> = Vec::new();
     // Bits of the slots that each kernel occupies.
     let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
@@ -74,6 +76,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             continue;
         }
         let users = uses.of(variable.link);
+        whole.refuse(module, &uses, &variable, users, &kernels, errors);
         if let [kernel] = users {
             private[*kernel as usize].push(variable);
             continue;
@@ -126,6 +129,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             sizes[ordinal] = place + variable.size;
         }
     }
+    whole.add_sizes(&mut sizes);
     dynamic(module, &uses, &kernels, &mut sizes);
     // Measured: one variable in a slot makes every kernel take the alignment of the merged section,
     // whoever uses the variable that needs it.
@@ -146,6 +150,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             .map(|variable| variable.align)
             .max()
             .unwrap_or(1);
+        let section = whole.section(ordinal);
+        let own = own.max(section.map_or(1, |(_, align)| align));
         let mut align = own.max(slots_align.unwrap_or(1));
         if uses_dynamic {
             align = align.max(DYNAMIC_ALIGN);
@@ -160,6 +166,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         };
         let size = size.saturating_add(reserved);
         let present = size > 0 || uses_some && align == DYNAMIC_ALIGN;
+        let present = present || section.is_some();
         module.functions[*function].shared = Some(SharedFrame {
             size,
             align,
@@ -340,11 +347,13 @@ pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
 }
 
 /// Which kernels use which shared variables, through the functions that they reach.
-struct Uses {
+pub(super) struct Uses {
     /// Kernel ordinals by link symbol, sorted.
     kernels: Vec<Vec<u32>>,
     /// Whether any chosen copy, dead or alive, refers to it, by link symbol.
     referenced: Vec<bool>,
+    /// References to it of functions that are live, by link symbol.
+    references: Vec<u32>,
     /// Whether each kernel uses dynamic shared memory.
     dynamic: Vec<bool>,
     /// Functions that refer to dynamic shared memory, with the kernels that reach them.
@@ -356,6 +365,7 @@ impl Uses {
         // Pairs of the function that refers to a shared variable, and the variable.
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
         let mut referenced = vec![false; module.link_symbols.len()];
+        let mut references = vec![0u32; module.link_symbols.len()];
         for reloc in module.relocs.values() {
             let Some(symbol) = reloc.target.symbol() else {
                 continue;
@@ -375,6 +385,7 @@ impl Uses {
                 && let Some(function) = module.symbols[module.functions[owner].symbol].link
             {
                 pairs.push((function, variable));
+                references[variable.index()] += 1;
             }
         }
         pairs.sort_unstable();
@@ -413,9 +424,15 @@ impl Uses {
         Uses {
             kernels: users,
             referenced,
+            references,
             dynamic,
             dynamic_functions,
         }
+    }
+
+    /// How many references live code has to a variable.
+    pub(super) fn references(&self, link: LinkSymbolId) -> u32 {
+        self.references[link.index()]
     }
 
     fn of(&self, link: LinkSymbolId) -> &[u32] {

@@ -47,6 +47,8 @@ pub struct Summary {
     /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
     /// functions.
     pub first_sight: [Option<u64>; 10],
+    /// Largest barrier count in section flags of device functions.
+    pub flag_barriers: u8,
     /// Largest NUM_BARRIERS.
     pub barriers: u8,
     /// Largest VRC_CTA_INIT_COUNT.
@@ -90,6 +92,7 @@ impl Summary {
             };
         }
         self.barriers = self.barriers.max(other.barriers);
+        self.flag_barriers = self.flag_barriers.max(other.flag_barriers);
         self.cta_init_count = self.cta_init_count.max(other.cta_init_count);
         self.reg_reconfig = self.reg_reconfig.max(other.reg_reconfig);
         merge_places(&mut self.externs, &other.externs);
@@ -397,6 +400,9 @@ fn own_records(
     node: &mut Summary,
     summaries: &mut Summaries,
 ) -> bool {
+    if !is_kernel {
+        node.flag_barriers = module.functions[function].flag_barriers;
+    }
     let Some(section) = module.functions[function].views.merged_info() else {
         return false;
     };

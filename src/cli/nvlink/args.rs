@@ -158,6 +158,8 @@ impl NvlinkArgs {
                 disable_shared_reservation: low.value(Id::DisableSmemReservation)
                     == Some(&Value::Boolean(true)),
                 tool_name: text(Id::ToolName),
+                // The driver decides, when all silencing is known.
+                warnings_are_errors: false,
                 strict: low.given(Id::CuweldStrict),
             },
             unsupported,

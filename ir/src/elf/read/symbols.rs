@@ -90,6 +90,7 @@ impl<'data> Reader<'data> {
                         dynamic_shared: None,
                         header_kinds: 0,
                         merc_size: 0,
+                        flag_barriers: 0,
                     });
                     Some(function)
                 }

@@ -13,6 +13,7 @@ pub(super) fn object<'data>(
         image,
         e_type: 1,
         e_flags: 0x5a_0504,
+        legacy: None,
         state,
         system_library: false,
         sections: IdRange::default(),
@@ -67,6 +68,7 @@ pub(super) fn kinds() -> Vec<SectionKind> {
         CallGraph,
         Prototypes,
         RelAction,
+        ReservedShared,
         Text,
         ConstantBank(3),
         FunctionConstants(17),
@@ -108,6 +110,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             allow_undefined_globals: true,
             disable_shared_reservation: true,
             tool_name: Some("a tool".to_owned()),
+            warnings_are_errors: true,
             strict: true,
         },
     );
@@ -137,6 +140,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     first.notes = IdRange::new(0, 2);
     let last = &mut module.objects[ObjectId::new(4)];
     last.e_type = 0xff00;
+    last.legacy = Some(128);
     last.attributes = IdRange::new(3, 5);
     module.objects[ObjectId::new(3)].e_type = 77;
     for (index, kind) in kinds.into_iter().enumerate() {
@@ -235,6 +239,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 0
             },
             merc_size: if chosen { 0x120 } else { 0 },
+            flag_barriers: u8::from(chosen),
         });
     }
     for (index, plan) in [
@@ -443,6 +448,7 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
     ElfPlan {
         e_type: 2,
         e_flags: 0x5a_0504,
+        legacy: Some(120),
         shoff: 0x200,
         phoff: 0x400,
         shstrndx: 1,

@@ -34,9 +34,14 @@ impl Header {
             | SectionKind::Local => sht::NOBITS,
             _ => section.ty,
         };
+        // nvlink adds the flag that compilers before 12.8 leave out, but not to banks of parameters (measured).
+        let linked = match section.kind {
+            SectionKind::FunctionConstants(1..) | SectionKind::KernelShared => shf::INFO_LINK,
+            _ => 0,
+        };
         Header {
             ty,
-            flags: section.flags,
+            flags: section.flags | linked,
             align: section.align,
             entsize: section.entsize,
         }
