@@ -12,6 +12,7 @@ mod contents;
 mod creation;
 mod finish;
 mod null_symbol;
+mod refused;
 mod resolved;
 
 use cuweld_ir::ElfPlan;
@@ -102,16 +103,9 @@ pub(crate) fn lay_out<'data>(
     cx: &mut PassCx<'_, 'data>,
 ) -> Result<ElfPlan<'data>, PassError> {
     let mut created = creation::replay(module, cx.arena);
-    let refused = if module.is_capmerc() {
-        Some("of objects with Mercury")
-    } else if module.options.force_rela {
-        Some("with --force-rela")
-    } else if module.options.preserve_relocs {
-        Some("with -preserve-relocs")
-    } else {
-        None
-    };
-    if let Some(what) = refused.filter(|_| created.needs_index_table()) {
+    if created.needs_index_table()
+        && let Some(what) = refused::unknown_numbers(module)
+    {
         cx.diagnostics.emit(Diagnostic::fatal(format!(
             "cuweld: unsupported: more than 65279 sections {what}"
         )));

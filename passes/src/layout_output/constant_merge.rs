@@ -87,7 +87,7 @@ impl ConstantMerge {
 }
 
 /// Whether kernels are left out of this link.
-fn is_active(module: &Module<'_>) -> bool {
+pub(super) fn is_active(module: &Module<'_>) -> bool {
     let options = &module.options;
     let named = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
     !options.debug

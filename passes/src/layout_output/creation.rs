@@ -50,6 +50,8 @@ struct Replay<'m, 'data> {
     out: Created<'data>,
     /// Whether a section is the first of a function's own constant bank, by section.
     begins_bank: Vec<bool>,
+    /// Constant banks of functions that have their number but are not in the output.
+    moved_banks: HashSet<(LinkSymbolId, &'data [u8]), FixedState>,
     /// Sections of dead functions that have their number.
     numbered: Vec<bool>,
     /// The input's section of its shared variables, by function.
@@ -115,6 +117,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         arena,
         out,
         begins_bank,
+        moved_banks: HashSet::default(),
         numbered: vec![false; module.sections.len()],
         own_shared,
     };

@@ -224,8 +224,14 @@ impl<'data> Replay<'_, 'data> {
             return false;
         };
         let content = match section.kind {
-            // Constants of device functions become part of the banks of kernels that reach them.
-            SectionKind::FunctionConstants(_) if !self.begins_bank[id.index()] => return false,
+            // Constants of device functions become part of the banks of kernels that reach them; their section is
+            // made first, and removed (measured).
+            SectionKind::FunctionConstants(_) if !self.begins_bank[id.index()] => {
+                if self.moved_banks.insert((link, section.name)) {
+                    self.number();
+                }
+                return false;
+            }
             SectionKind::FunctionConstants(bank) => Content::Constants(link, bank),
             SectionKind::KernelShared => Content::KernelShared(link),
             SectionKind::Text => return true,

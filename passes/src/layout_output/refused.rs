@@ -1,0 +1,52 @@
+//! Links with more than 65279 sections that are refused: nvlink makes a section there whose number we do not know (measured).
+
+use cuweld_ir::Module;
+use cuweld_ir::SectionKind;
+use cuweld_ir::function::FunctionState;
+use cuweld_ir::symbol::stt;
+
+use super::constant_merge::is_active;
+
+/// What the link has that nvlink makes further sections for.
+pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
+    if module.is_capmerc() {
+        return Some("of objects with Mercury");
+    }
+    if module.options.force_rela {
+        return Some("with --force-rela");
+    }
+    if module.options.preserve_relocs {
+        return Some("with -preserve-relocs");
+    }
+    if module.options.relocatable {
+        return None;
+    }
+    let textures = module
+        .link_symbols
+        .values()
+        .any(|link| stt::is_header(module.symbols[link.first].ty));
+    if textures {
+        return Some("with textures or surfaces");
+    }
+    let constants = || {
+        module.included_objects().any(|(_, object)| {
+            let mut sections = object.sections.iter();
+            sections.any(|id| matches!(module.sections[id].kind, SectionKind::ConstantBank(_)))
+        })
+    };
+    if is_active(module) && constants() {
+        return Some("with __constant__ variables while kernels are left out");
+    }
+    let emptied = |piece| module.bank_size(piece) == 0;
+    if module.bank_pieces.iter().any(emptied) {
+        return Some("with constants of a weak function that another copy left empty");
+    }
+    let replaced = module.functions.values().any(|function| {
+        function.edges_count
+            && function.state == FunctionState::Losing
+            && module.symbols[function.symbol]
+                .link
+                .is_some_and(|link| !module.link_symbols[link].live.is_live())
+    });
+    replaced.then_some("with a dead function of which one copy replaced another")
+}
