@@ -9,6 +9,7 @@
 //!
 //! Linear in relocations and the edges of the call graph.
 
+use cuweld_ir::FunctionState;
 use cuweld_ir::HeaderSlot;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -92,7 +93,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
 }
 
 /// The kinds of textures, samplers and surfaces that the code of each function refers to by a type
-/// that needs a slot, by link symbol; of functions that are linked, or of all.
+/// that needs a slot, by link symbol; of functions that are linked, or of dead ones too, but never of losing copies.
 fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
     let mut users = vec![0; module.link_symbols.len()];
     for reloc in module.relocs.values() {
@@ -108,6 +109,7 @@ fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
         let section = &module.sections[reloc.section];
         if let (1.., Some(owner), SectionInfo::Section(patched)) =
             (kind, section.owner, section.info)
+            && module.functions[owner].state != FunctionState::Losing
             && module.sections[patched].kind == SectionKind::Text
             && let Some(link) = module.symbols[module.functions[owner].symbol].link
         {

@@ -74,8 +74,8 @@ pub(super) fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             .filter(|section| section.ty == sht::NOBITS)
             .collect();
         let file_end = match (with_bytes.last(), without.last()) {
-            (None, _) => first.offset,
             (_, Some(no_bits)) => no_bits.offset,
+            (None, None) => first.offset,
             (Some(last), None) => last.offset.saturating_add(last.size),
         };
         let file_size = file_end.saturating_sub(first.offset);
