@@ -335,9 +335,11 @@ fn stubs_hide_what_they_have_linked() {
 
 #[test]
 fn the_device_runtime_is_marked() {
-    let one = object("sm_90", 1, b"_1");
-    let out = walk(&[("x/libcudadevrt.a", &archive(&[("r.o", &one)]))], "sm_90");
-    assert_eq!(out, ["x/libcudadevrt.a:r.o: cubin 1 [_1] system"]);
+    let program = object("sm_90", 2, b"_2");
+    let library = archive(&[("r.o", &object("sm_90", 1, b"_1"))]);
+    let files: &[(&str, &[u8])] = &[("2.o", &program), ("x/libcudadevrt.a", &library)];
+    let linked = "x/libcudadevrt.a:r.o: cubin 1 [_1] system";
+    assert_eq!(walk(files, "sm_90"), ["2.o: cubin 2 [_2]", linked]);
 }
 
 #[test]
