@@ -17,6 +17,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
@@ -121,6 +122,8 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::CUDA_SHARED_RESERVED => SectionKind::ReservedShared,
         sht::CUDA_SHARED if is_owned => SectionKind::KernelShared,
         sht::CUDA_SHARED => SectionKind::ModuleShared,
+        // The stub of a function in the unified table.
+        sht::CUDA_UNIFIED_FUNCTION if section.flags & shf::EXECINSTR != 0 => SectionKind::Text,
         _ if name.starts_with(b".nv.uft") || name.starts_with(b".nv.udt") => SectionKind::Unified,
         _ if section.flags & shf::EXECINSTR != 0 => SectionKind::Text,
         ty => match constant_bank(ty) {
@@ -221,11 +224,15 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     }
     let mut refused = false;
     let mut seen = HashSet::default();
+    let shared_aligns = symbols::shared_aligns(module);
     for (id, section) in module.sections.iter() {
         let what = match section.kind {
-            SectionKind::Unified => "unified function and data tables are not supported yet",
             SectionKind::ReservedShared if section.size() != 0 => {
                 "variables in reserved shared memory"
+            }
+            // For executables `place-memory` says what nvlink says.
+            SectionKind::Unified if module.options.relocatable || module.target.is_mercury() => {
+                "unified function and data tables of relocatable output"
             }
             SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
             SectionKind::Other if is_made_by_linker(section.name) => {
@@ -243,6 +250,20 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             }
             _ if section.ty == sht::CUDA_RESOLVED_RELA => {
                 "the output of a link with -r and -preserve-relocs"
+            }
+            SectionKind::ToolInfo | SectionKind::CudaInfo if section.align != 4 => {
+                "a note that is not aligned to 4"
+            }
+            SectionKind::FunctionConstants(0) if !PARAMETER_ALIGNS.contains(&section.align) => {
+                "an alignment of parameters that no compiler writes"
+            }
+            SectionKind::Relocs if section.ty == sht::REL && module.target.has_compat() => {
+                "relocations without addends for a target whose compilers write addends"
+            }
+            SectionKind::ModuleShared | SectionKind::KernelShared
+                if !shared_align_fits(section, shared_aligns[id.index()]) =>
+            {
+                "shared memory that is not aligned as its variables"
             }
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
             SectionKind::Text if section.flags_with_barriers(0) >> 3 != 0 => {
@@ -292,7 +313,29 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             refused = true;
         }
     }
-    for (_, function) in module.functions.iter() {
+    for symbol in symbols::shadowed(module) {
+        cx.diagnostics.emit(
+            Diagnostic::fatal(
+                "cuweld: unsupported: a kernel or texture with the name of a local symbol in another object",
+            )
+            .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))
+            .at(symbol.object.index_u32(), 0),
+        );
+        refused = true;
+    }
+    if symbols::has_local_prototype(module) {
+        cx.diagnostics.emit(Diagnostic::fatal(
+            "cuweld: unsupported: the prototype of a local function",
+        ));
+        refused = true;
+    }
+    let mut has_parameters = vec![false; module.functions.len()];
+    for section in module.sections.values() {
+        if let (SectionKind::FunctionConstants(0), Some(owner)) = (section.kind, section.owner) {
+            has_parameters[owner.index()] = true;
+        }
+    }
+    for (id, function) in module.functions.iter() {
         if !module.target.is_mercury()
             && let Some(view) = function.views.merc
         {
@@ -305,6 +348,18 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         }
         let section = &module.sections[function.views.sass.text];
         let owner = section.owner.map(|owner| module.functions[owner].symbol);
+        if !module.is_capmerc()
+            && module.symbols[function.symbol].is_entry() != has_parameters[id.index()]
+        {
+            cx.diagnostics.emit(
+                Diagnostic::fatal(
+                    "cuweld: unsupported: a kernel without parameter bank, or a bank without kernel",
+                )
+                .note(located(module, function.views.sass.text))
+                .at(function.object.index_u32(), 0),
+            );
+            refused = true;
+        }
         if section.kind != SectionKind::Text || owner != Some(function.symbol) {
             cx.diagnostics.emit(
                 Diagnostic::fatal("cuweld: unsupported: two functions in one section")
@@ -358,6 +413,16 @@ fn is_only_one(
         _ => None,
     };
     section.owner.is_none_or(|owner| seen.insert((owner, bank)))
+}
+
+/// Alignments in bytes of `.nv.constant0.K`; compilers write 4.
+const PARAMETER_ALIGNS: [u64; 2] = [4, 8];
+
+/// Whether a section of shared memory has the alignment of its variables, or, a kernel's, a larger one.
+fn shared_align_fits(section: &Section<'_>, of_variables: u64) -> bool {
+    matches!(of_variables, 0 | u64::MAX)
+        || section.align == of_variables
+        || section.align > of_variables && section.kind == SectionKind::KernelShared
 }
 
 fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {

@@ -67,6 +67,12 @@ impl Pass for PlaceMemory {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut errors = Vec::new();
+        if !module.options.relocatable && has_unified_tables(module) {
+            cx.diagnostics.emit(Diagnostic::fatal(
+                "Unified symbols found but index file not specified.",
+            ));
+            return Err(PassError::Diagnosed);
+        }
         WholeKernels::refuse_sections(module, &mut errors);
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {
@@ -91,6 +97,18 @@ impl Pass for PlaceMemory {
         }
         Ok(Changed::Yes)
     }
+}
+
+/// Whether functions or variables have places in tables that several programs share (measured: nvlink says so after what
+/// it says of symbols and stacks, before what does not fit or is undefined).
+fn has_unified_tables(module: &Module<'_>) -> bool {
+    let mut objects = module.included_objects();
+    objects.any(|(_, object)| {
+        let sections = &module.sections[object.sections];
+        sections
+            .iter()
+            .any(|section| section.kind == SectionKind::Unified)
+    })
 }
 
 /// The sections of uninitialised memory that the output has room for: those of variables that were

@@ -129,6 +129,13 @@ enum Refusal {
 
 fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
     let reloc = &module.relocs[id];
+    let refusal = match refusal {
+        // nvlink finds these when it writes, behind the call graph.
+        Refusal::Internal(PAST_END | DELETED_SYMBOL) if module.options.dump_callgraph => {
+            Refusal::Unsupported("a damaged relocation with -dump-callgraph")
+        }
+        refusal => refusal,
+    };
     let (message, why) = match refusal {
         Refusal::Internal(text) => (format!("Internal error: {text}"), None),
         Refusal::Unsupported(text) => (format!("cuweld: unsupported: {text}"), Some(text)),
@@ -167,6 +174,12 @@ fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
     }
     diagnostic
 }
+
+/// nvlink's words for a relocation that stays and lies behind its section.
+const PAST_END: &str = "relocation is past end of offset";
+
+/// nvlink's words for a relocation that stays and refers to what does not.
+const DELETED_SYMBOL: &str = "reference to deleted symbol";
 
 /// nvlink's words for a legacy branch that leaves its section.
 const PC_RELATIVE: &str = "PC relative branch address should be in the same section";
@@ -488,13 +501,14 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
                 "--force-rela with an addend in the field of this type",
             ));
         }
-        check_offset(
-            module,
-            facts,
-            reloc,
-            patched,
-            "relocation is past end of offset",
-        )?;
+        check_offset(module, facts, reloc, patched, PAST_END)?;
+        let end =
+            addend_field(ty).map_or(0, |field| u64::from(field.bit + field.width).div_ceil(8));
+        if forced && reloc.offset.saturating_add(end) > patched_size(module, patched) {
+            return Err(Refusal::Unsupported(
+                "a field that goes over the end of its section",
+            ));
+        }
         Ok(RelocPlan::Keep { ty, addend, rela })
     };
     let patch = || {
@@ -533,8 +547,19 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
         })
     };
     match target {
+        TargetKind::LosingCopy => Ok(RelocPlan::Drop),
+        TargetKind::UnifiedTable if !executable => Ok(RelocPlan::Drop),
         // Only a link to an executable resolves these.
         _ if unified.is_some() && !executable => keep(),
+        // nvlink empties the row (measured).
+        TargetKind::Undefined
+            if matches!(class, Some(RelocClass::Clear | RelocClass::None))
+                && !is_function(module, reloc) =>
+        {
+            Err(Refusal::Unsupported(
+                "clearing the site of an undefined variable",
+            ))
+        }
         TargetKind::Function | TargetKind::Undefined => match class {
             Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
             _ => keep(),
@@ -562,10 +587,9 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             Some(RelocClass::Clear) => clear(),
             _ => Ok(RelocPlan::Drop),
         },
-        TargetKind::LosingCopy => Ok(RelocPlan::Drop),
         TargetKind::UnifiedTable => match class {
-            _ if unified.is_some() => Err(Refusal::Internal("reference to deleted symbol")),
-            Some(RelocClass::None) => Err(Refusal::Internal("reference to deleted symbol")),
+            _ if unified.is_some() => Err(Refusal::Internal(DELETED_SYMBOL)),
+            Some(RelocClass::None) => Err(Refusal::Internal(DELETED_SYMBOL)),
             _ => Ok(RelocPlan::Drop),
         },
         TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::Missing => match class {
@@ -575,9 +599,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             }
             Some(RelocClass::PcRelative) => Err(Refusal::Internal(PC_RELATIVE)),
             Some(RelocClass::Driver) => match target {
-                TargetKind::Known { emitted: false, .. } => {
-                    Err(Refusal::Internal("reference to deleted symbol"))
-                }
+                TargetKind::Known { emitted: false, .. } => Err(Refusal::Internal(DELETED_SYMBOL)),
                 _ => keep(),
             },
             Some(RelocClass::None | RelocClass::Yield) => Ok(RelocPlan::Drop),
@@ -587,6 +609,13 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
                 {
                     Err(Refusal::Unsupported(
                         "clearing a shared memory site with -g",
+                    ))
+                }
+                TargetKind::Known { .. }
+                    if module.shows_compiler_constants() && is_compiler_constant(module, reloc) =>
+                {
+                    Err(Refusal::Unsupported(
+                        "clearing the site of a compiler constant that is a symbol",
                     ))
                 }
                 TargetKind::Known { emitted: false, .. } if reloc.target.symbol().is_some() => {
@@ -604,6 +633,16 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             },
         },
     }
+}
+
+fn is_function(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let symbol = reloc.target.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_function())
+}
+
+fn is_compiler_constant(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let symbol = reloc.target.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_compiler_constant())
 }
 
 fn is_shared(module: &Module<'_>, reloc: &Reloc) -> bool {

@@ -637,6 +637,11 @@ impl<'data> Resolver<'_, 'data> {
             true => "<input>".to_owned(),
             false => self.file(other),
         };
+        if self.module.options.relocatable && stt::is_header(old.ty) {
+            let refusal = "cuweld: unsupported: the name of a texture twice in relocatable output";
+            self.push(id, Diagnostic::fatal(refusal));
+            return;
+        }
         let message = format!(
             "{what} '{}' in '{file}', {first} '{first_file}'",
             text(new.name)

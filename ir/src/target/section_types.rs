@@ -38,6 +38,8 @@ pub mod sht {
     pub const CUDA_SHARED: u32 = 0x7000_000a;
     /// `.nv.rel.action`.
     pub const CUDA_RELOCINFO: u32 = 0x7000_000b;
+    /// `.nv.uft.rel.F`: the entry of a function in the unified table.
+    pub const CUDA_UNIFIED_FUNCTION: u32 = 0x7000_000e;
     /// Reserved shared memory and the like: exempt from extent checks.
     pub const CUDA_SHARED_RESERVED: u32 = 0x7000_0015;
     /// Constant bank 0; bank N is this + N, up to 17.

@@ -87,6 +87,9 @@ pub fn is_unified_table_symbol(name: &[u8]) -> bool {
     )
 }
 
+/// Where the part of reserved shared memory begins that kernels may use.
+pub const RESERVED_SHARED_OFFSET: &[u8] = b".nv.reservedSmem.offset0";
+
 /// The name of the reserved shared memory symbols, which stay undefined in executables.
 pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
     name.starts_with(b".nv.reservedSmem.")

@@ -2,61 +2,219 @@
 //! that were not measured, so they are refused.
 
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
+use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
-/// The bits of `st_other` that name a memory space.
-const SPACES: u8 = sto::GLOBAL | sto::SHARED | sto::CONSTANT;
+/// `st_other` of a managed variable, beside its space.
+const STO_MANAGED: u8 = 4;
+
+/// `st_other` of a function with a unified address.
+const STO_UNIFIED: u8 = 4;
+
+/// `st_other` of a variable with a unified address, beside its space.
+const STO_UNIFIED_VARIABLE: u8 = 0x10;
 
 /// What is odd about a symbol that is defined elsewhere.
-fn undefined(symbol: &Symbol<'_>) -> Option<&'static str> {
-    let of_toolkit = toolkit::is_reserved_shared_symbol(symbol.name)
-        || toolkit::is_unified_table_symbol(symbol.name);
-    let fits = if of_toolkit {
+fn undefined(symbol: &Symbol<'_>, capmerc: bool) -> Option<&'static str> {
+    if capmerc {
+        return (symbol.ty == stt::NOTYPE).then_some("an undefined symbol of an unusual kind");
+    }
+    let plain = symbol.bind == stb::GLOBAL || symbol.bind == stb::WEAK;
+    // Relocatable output gives undefined variables the value -1.
+    let no_value = matches!(symbol.value, 0 | u64::MAX);
+    let fits = if toolkit::is_unified_table_symbol(symbol.name) {
         symbol.ty == stt::OBJECT
+            && plain
+            && symbol.other == 0
+            && symbol.value == 0
+            && symbol.size == 8
+    } else if toolkit::is_reserved_shared_symbol(symbol.name) {
+        let first = symbol.name == toolkit::RESERVED_SHARED_OFFSET;
+        symbol.ty == stt::OBJECT
+            && plain
+            && symbol.other == 0
+            && (!first || symbol.value == 0 && symbol.size == 4)
     } else if stt::is_header(symbol.ty) {
-        symbol.bind == stb::GLOBAL && symbol.other == 0
+        symbol.bind == stb::GLOBAL && symbol.other == 0 && symbol.value == 0 && symbol.size == 0
+    } else if symbol.is_function() {
+        plain
+            && symbol.other & !(sto::ENTRY | STO_UNIFIED) == 0
+            && symbol.value == 0
+            && symbol.size == 0
+    } else if symbol.bind == stb::LOCAL {
+        // `.nv.ptx.const0.size` of the device runtime.
+        symbol.other & sto::COMPILER != 0 && symbol.name.starts_with(b".nv.")
     } else {
-        symbol.ty != stt::NOTYPE
+        let space = symbol.other & !(STO_MANAGED | STO_UNIFIED_VARIABLE);
+        let known = matches!(space, sto::GLOBAL | sto::CONSTANT)
+            || symbol.other & !sto::COMPILER == sto::SHARED;
+        // Relocatable output gives kernels weak names of dynamic shared memory.
+        let shared = symbol.is_shared() && plain;
+        symbol.ty == stt::CUDA_OBJECT && (shared || symbol.bind == stb::GLOBAL && no_value) && known
     };
-    (!fits).then_some("an undefined symbol of an unusual type")
+    (!fits).then_some("an undefined symbol of an unusual kind")
 }
 
-/// What is odd about a symbol, once sections have their kinds.
-pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'static str> {
-    if symbol.is_filler() {
-        return None;
-    }
-    let kind = match symbol.place {
-        SymbolPlace::Section(section) => module.sections[section].kind,
-        SymbolPlace::Undefined => return undefined(symbol),
-        SymbolPlace::Common => SectionKind::Global,
-        SymbolPlace::Absolute | SymbolPlace::Reserved(_) => {
-            return Some("a symbol without a section that has a value");
+/// What is odd about a function that an object defines.
+fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option<&'static str> {
+    let whole = capmerc || symbol.size == section.size();
+    let fits = symbol.other & !(sto::ENTRY | STO_UNIFIED) == 0 && symbol.value == 0 && whole;
+    (!fits).then_some("a function that is not the whole of its section")
+}
+
+/// What is odd about a variable that an object defines in a section.
+fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> {
+    let fits = match section.kind {
+        SectionKind::Global | SectionKind::GlobalInit => {
+            symbol.other & !(STO_MANAGED) == sto::GLOBAL
         }
-    };
-    let space = symbol.other & SPACES;
-    let fits = match kind {
-        SectionKind::Text => symbol.is_function(),
-        SectionKind::Global | SectionKind::GlobalInit => space == sto::GLOBAL,
-        SectionKind::KernelShared | SectionKind::ModuleShared => space == sto::SHARED,
-        SectionKind::ConstantBank(_) | SectionKind::FunctionConstants(_) => space == sto::CONSTANT,
-        SectionKind::Local | SectionKind::Unified | SectionKind::Other => true,
-        _ => false,
+        SectionKind::KernelShared | SectionKind::ModuleShared => {
+            // The value is the alignment.
+            symbol.other == sto::SHARED && (symbol.size == 0 || symbol.value.is_power_of_two())
+        }
+        SectionKind::ConstantBank(_) => symbol.other == sto::CONSTANT,
+        SectionKind::FunctionConstants(_) => {
+            symbol.other == sto::CONSTANT | sto::COMPILER && symbol.bind == stb::LOCAL
+        }
+        _ => return None,
     };
     if !fits {
         return Some("a symbol whose section is of another memory space");
     }
-    if symbol.is_dynamic_shared() && kind != SectionKind::ModuleShared {
-        return Some("a shared variable of a kernel without a size");
+    let in_shared = matches!(
+        section.kind,
+        SectionKind::KernelShared | SectionKind::ModuleShared
+    );
+    // Relocatable output has names of dynamic shared memory.
+    if symbol.size == 0 && in_shared {
+        return None;
     }
-    if !matches!(symbol.ty, stt::FUNC | stt::CUDA_OBJECT) {
-        return Some("a defined symbol that is neither a function nor a variable");
+    let end = symbol.value.checked_add(symbol.size);
+    if symbol.size == 0 || !in_shared && end.is_none_or(|end| end > section.size()) {
+        return Some("a variable that is not part of its section");
+    }
+    if constant_range(symbol.name)
+        .is_some_and(|range| range != (symbol.value, symbol.value.wrapping_add(symbol.size)))
+    {
+        return Some("a compiler constant whose place is not that of its name");
     }
     None
+}
+
+/// Begin and end that the name of a compiler constant says: `F.const_opt.START.END`.
+fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
+    let name = std::str::from_utf8(name).ok()?;
+    let (_, range) = name.rsplit_once(".const_opt.")?;
+    let (start, end) = range.split_once('.')?;
+    Some((start.parse().ok()?, end.parse().ok()?))
+}
+
+/// What is odd about a symbol, once sections have their kinds.
+pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'static str> {
+    let unified = if symbol.is_function() {
+        symbol.other & STO_UNIFIED
+    } else {
+        symbol.other & STO_UNIFIED_VARIABLE
+    };
+    if unified != 0 && module.options.relocatable {
+        return Some("unified symbols in relocatable output");
+    }
+    if symbol.is_reserved_alias() {
+        return None;
+    }
+    if symbol.is_filler() {
+        let fits = symbol.bind == stb::LOCAL && symbol.value == 0 && symbol.size == 0;
+        return (!fits || symbol.other & !sto::COMPILER != 0)
+            .then_some("a symbol without a name that has a value");
+    }
+    let section = match symbol.place {
+        SymbolPlace::Section(section) => &module.sections[section],
+        SymbolPlace::Undefined => return undefined(symbol, module.is_capmerc()),
+        SymbolPlace::Common => {
+            let fits = symbol.bind == stb::GLOBAL
+                && symbol.ty == stt::CUDA_OBJECT
+                && symbol.other == sto::GLOBAL
+                && symbol.value.is_power_of_two();
+            return (!fits).then_some("an unusual tentative definition");
+        }
+        SymbolPlace::Absolute | SymbolPlace::Reserved(_) => {
+            return Some("a symbol without a section that has a value");
+        }
+    };
+    let capmerc = module.is_capmerc();
+    match section.kind {
+        SectionKind::Text if symbol.is_function() => function(symbol, section, capmerc),
+        SectionKind::Global
+        | SectionKind::GlobalInit
+        | SectionKind::KernelShared
+        | SectionKind::ModuleShared
+        | SectionKind::ConstantBank(_)
+        | SectionKind::FunctionConstants(_)
+        | SectionKind::Local
+        | SectionKind::Unified
+        | SectionKind::Other => {
+            if symbol.ty != stt::CUDA_OBJECT {
+                return Some("a defined symbol that is neither a function nor a variable");
+            }
+            variable(symbol, section)
+        }
+        _ => Some("a symbol whose section is of another memory space"),
+    }
+}
+
+/// The largest alignment in bytes of the shared variables in each section: 0 without any, the
+/// largest number with dynamic shared memory.
+pub(super) fn shared_aligns(module: &Module<'_>) -> Vec<u64> {
+    let mut aligns = vec![0; module.sections.len()];
+    for symbol in module.symbols.values() {
+        if let SymbolPlace::Section(section) = symbol.place
+            && symbol.is_shared()
+        {
+            let align = &mut aligns[section.index()];
+            // The alignment of dynamic shared memory is not known.
+            *align = if symbol.size == 0 {
+                u64::MAX
+            } else {
+                symbol.value.max(*align)
+            };
+        }
+    }
+    aligns
+}
+
+/// Kernels, textures, samplers and surfaces with the name of a local symbol of another object: nvlink refuses such
+/// links in some orders, and gives kernels of one name each other's parts in others (measured).
+pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
+    let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
+    for symbol in module.symbols.values() {
+        if symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant() {
+            local.entry(symbol.name).or_insert(symbol.object);
+        }
+    }
+    let is_shadowed = |symbol: &&Symbol<'_>| {
+        let known = local.get(symbol.name);
+        (symbol.is_entry() || stt::is_header(symbol.ty))
+            && known.is_some_and(|object| *object != symbol.object)
+    };
+    module.symbols.values().filter(is_shadowed).collect()
+}
+
+/// Whether a prototype belongs to a local function, which compilers do not write.
+pub(super) fn has_local_prototype(module: &Module<'_>) -> bool {
+    let of_local = |target: SymbolRef| {
+        let symbol = target.symbol();
+        symbol.is_some_and(|symbol| module.symbols[symbol].is_local())
+    };
+    module.prototypes.values().any(|row| of_local(row.function))
 }

@@ -11,6 +11,7 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -36,6 +37,9 @@ use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::Content;
 use super::Created;
@@ -76,6 +80,8 @@ struct Finish<'m, 'data> {
     dynamic_symbol: Vec<u32>,
     /// Rows of `.symtab_shndx`.
     index_table: Vec<u32>,
+    /// The first section of each name.
+    first_named: HashMap<&'data [u8], OutId, FixedState>,
     /// Pools of constants by bank, made at first need.
     pools: Vec<(u8, &'data [u8])>,
     plan: ElfPlan<'data>,
@@ -98,6 +104,7 @@ pub(super) fn plan<'data>(
         symbol_index: vec![0; module.link_symbols.len()],
         section_symbol: vec![0; sections.len()],
         dynamic_symbol: vec![0; module.functions.len()],
+        first_named: HashMap::default(),
         sections,
         out,
         index_table: Vec::new(),
@@ -112,6 +119,9 @@ pub(super) fn plan<'data>(
             ..Default::default()
         },
     };
+    for (id, section) in finish.sections.iter().enumerate() {
+        finish.first_named.entry(section.name).or_insert(id);
+    }
     let order = finish.section_order();
     let first_global = finish.number_symbols();
     finish.symbols();
@@ -581,6 +591,16 @@ impl<'data> Finish<'_, 'data> {
         PlanContent::Bytes(self.arena.bytes(&bytes))
     }
 
+    /// The symbol of the first section that has the name of an input section's output: how nvlink finds
+    /// the symbol of a row, where local functions of one name have several (measured).
+    fn section_by_name(&self, section: SectionId) -> u32 {
+        let Some(id) = output_of(self.module, &self.out, section) else {
+            return 0;
+        };
+        let first = self.first_named.get(self.sections[id].name).copied();
+        self.section_symbol[first.unwrap_or(id)]
+    }
+
     fn relocs(&mut self, id: OutId) -> PlanContent<'data> {
         let start = self.plan.relocs.len() as u32;
         for reloc in std::mem::take(&mut self.sections[id].relocs) {
@@ -596,7 +616,10 @@ impl<'data> Finish<'_, 'data> {
                 SectionInfo::Section(target) => self.module.sections[target].place.unwrap_or(0),
                 _ => 0,
             };
-            let symbol = self.reloc_symbol(row);
+            let symbol = match row.target {
+                SymbolRef::Section(section) => self.section_by_name(section),
+                _ => self.reloc_symbol(row),
+            };
             self.plan.relocs.push(PlanReloc {
                 offset: row.offset + base,
                 ty,

@@ -30,7 +30,8 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
         }
         _ => false,
     };
-    let slot = stt::is_header(symbol.ty) && !module.options.relocatable;
+    let makes_slot = reloc_type(reloc.ty).is_some_and(|row| row.makes_slot);
+    let slot = stt::is_header(symbol.ty) && makes_slot && !module.options.relocatable;
     !slot && !dynamic && !lost
 }
 

@@ -141,6 +141,13 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         let limit = module.target.shared_limit();
         if size > limit {
             let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
+            if module.options.debug && module.options.disable_shared_reservation {
+                // nvlink takes off the block that is not reserved.
+                errors.push(Diagnostic::fatal(format!(
+                    "cuweld: unsupported: -g with -disable-smem-reservation where '{name}' uses too much shared data"
+                )));
+                continue;
+            }
             errors.push(Diagnostic::error(format!(
                 "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
             )));

@@ -83,6 +83,12 @@ pub(super) fn target_kind(
                     "a reference to a section of shared memory",
                 ));
             }
+            // Compilers refer to the constants in it.
+            SectionKind::FunctionConstants(_) => {
+                return Err(Refusal::Unsupported(
+                    "a reference to a section of a function's constants",
+                ));
+            }
             _ => TargetKind::Known {
                 value: contribution(
                     module,
@@ -196,6 +202,19 @@ fn symbol_kind(
     let unplaced = if symbol.is_shared() { u64::MAX } else { 0 };
     let value = link.value.unwrap_or(unplaced);
     let definition = &module.symbols[definition];
+    let of_loser = |section: SectionId| {
+        let owner = module.sections[section].owner;
+        owner.is_some_and(|owner| module.functions[owner].state == FunctionState::Losing)
+    };
+    if let SymbolPlace::Section(section) = definition.place
+        && definition.is_compiler_constant()
+        && of_loser(section)
+    {
+        // Only the code of the copy has such references, and goes with it.
+        return Err(Refusal::Unsupported(
+            "a reference to constants of a losing copy",
+        ));
+    }
     let known = TargetKind::Known {
         value,
         emitted: module.shows_compiler_constants() || !definition.is_compiler_constant(),

@@ -68,6 +68,12 @@ impl<'data> Reader<'data> {
                         format!("SECTION symbol {index} has a value or a size"),
                     ));
                 }
+                if self.part.sections[section.index()].name != name {
+                    return Err(self.error(
+                        table,
+                        format!("SECTION symbol {index} has another name than its section"),
+                    ));
+                }
                 self.symbol_refs.push(SymbolRef::Section(section));
                 continue;
             }
