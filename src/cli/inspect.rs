@@ -21,7 +21,7 @@ pub struct InspectArgs {
     #[arg(long)]
     json: bool,
     /// Only the tree of files, no tables of device ELF files.
-    #[arg(long, conflicts_with_all = ["headers", "sections", "symbols", "relocs", "attributes", "notes", "call_graph", "hex"])]
+    #[arg(long, conflicts_with_all = ["headers", "sections", "symbols", "relocs", "attributes", "mercury", "notes", "call_graph", "hex"])]
     summary: bool,
     /// File header and program headers.
     #[arg(long)]
@@ -38,6 +38,9 @@ pub struct InspectArgs {
     /// Records of .nv.info* and .nv.compat.
     #[arg(long, visible_alias = "nv-info")]
     attributes: bool,
+    /// Code of the Mercury view, .nv.capmerc.text.*.
+    #[arg(long)]
+    mercury: bool,
     /// Notes.
     #[arg(short, long)]
     notes: bool,
@@ -63,6 +66,7 @@ impl InspectArgs {
             symbols: self.symbols,
             relocations: self.relocs,
             attributes: self.attributes,
+            mercury: self.mercury,
             notes: self.notes,
             call_graph: self.call_graph,
             hex: self.hex,

@@ -1,6 +1,12 @@
 //! The tables of a device ELF, each row in file order.
 
+use cuweld_ir::mercury::capmerc::Capmerc;
+use cuweld_ir::mercury::capmerc::Form;
+use cuweld_ir::mercury::capmerc::Item;
+use cuweld_ir::mercury::capmerc::Record;
 use serde::Serialize;
+use serde::Serializer;
+use serde::ser::SerializeStruct;
 
 use super::code_names::Coded;
 use super::name::Hex;
@@ -21,6 +27,8 @@ pub struct DeviceElf<'data> {
     pub relocations: Vec<Relocations<'data>>,
     /// Records of `.nv.info*` and `.nv.compat`, by section.
     pub attributes: Vec<Attributes<'data>>,
+    /// Code of the Mercury view, by section.
+    pub mercury: Vec<MercuryCode<'data>>,
     /// Notes.
     pub notes: Vec<Note<'data>>,
     /// Rows of `.nv.callgraph`.
@@ -320,6 +328,52 @@ pub enum AttributeValue<'data> {
         /// Their size.
         size: u16,
     },
+}
+
+/// The Mercury code of a function, `.nv.capmerc.text.F`.
+#[derive(Clone, Copy, Debug)]
+pub struct MercuryCode<'data> {
+    /// Name of the section.
+    pub section: Name<'data>,
+    /// Its index.
+    pub section_index: u32,
+    /// What it holds.
+    pub code: Capmerc<'data>,
+}
+
+impl Serialize for MercuryCode<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let items: Vec<MercuryItem<'_>> = self.code.items().map(MercuryItem).collect();
+        let mut fields = serializer.serialize_struct("MercuryCode", 4)?;
+        fields.serialize_field("section", &self.section)?;
+        fields.serialize_field("section_index", &self.section_index)?;
+        fields.serialize_field("text_section", &self.code.text)?;
+        fields.serialize_field("items", &items)?;
+        fields.end()
+    }
+}
+
+/// An item of Mercury code.
+struct MercuryItem<'data>(Item<'data>);
+
+impl Serialize for MercuryItem<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let item = &self.0;
+        let (form, record) = match item.form {
+            Form::Plain => ("plain", None),
+            Form::Record(record) => ("record", Some(record)),
+            Form::Run(record) => ("run", record),
+        };
+        let operation = record.map(|bytes| Record(bytes).operation());
+        let mut fields = serializer.serialize_struct("MercuryItem", 6)?;
+        fields.serialize_field("form", form)?;
+        fields.serialize_field("offset", &(form != "plain").then_some(item.at))?;
+        fields.serialize_field("instruction", &item.instruction)?;
+        fields.serialize_field("instructions", &item.count)?;
+        fields.serialize_field("operation", &operation)?;
+        fields.serialize_field("record", &record.map(Hex))?;
+        fields.end()
+    }
 }
 
 /// A note.

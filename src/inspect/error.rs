@@ -1,6 +1,7 @@
 //! What could not be read.
 
 use cuweld_ir::elf::validate::StructureError;
+use cuweld_ir::mercury::capmerc::CapmercError;
 use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeStruct;
@@ -94,6 +95,9 @@ pub enum SectionDamage {
     /// A call graph row without a group, or of a group that is unknown.
     #[error("row {0} stands in no known group")]
     Group(usize),
+    /// Mercury code of another form than is known.
+    #[error("Mercury of another form: {0}")]
+    Mercury(CapmercError),
 }
 
 impl InspectError {

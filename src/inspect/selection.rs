@@ -18,6 +18,8 @@ pub struct Selection {
     pub relocations: bool,
     /// Records of `.nv.info*` and `.nv.compat`.
     pub attributes: bool,
+    /// Code of the Mercury view.
+    pub mercury: bool,
     /// Notes.
     pub notes: bool,
     /// Call graph and prototypes.
@@ -37,6 +39,7 @@ impl Selection {
         symbols: false,
         relocations: false,
         attributes: false,
+        mercury: false,
         notes: false,
         call_graph: false,
         hex: false,
@@ -50,6 +53,7 @@ impl Selection {
         symbols: true,
         relocations: true,
         attributes: true,
+        mercury: true,
         notes: true,
         call_graph: true,
         hex: false,
@@ -64,6 +68,7 @@ impl Selection {
             (self.symbols, "symbols"),
             (self.relocations, "relocations"),
             (self.attributes, "attributes"),
+            (self.mercury, "mercury"),
             (self.notes, "notes"),
             (self.call_graph, "call-graph"),
             (self.hex, "hex"),
@@ -117,6 +122,8 @@ impl Selection {
             });
             elf.attributes
                 .retain(|list| self.attributes && self.shows(list.section));
+            elf.mercury
+                .retain(|code| self.mercury && self.shows(code.section));
             elf.notes
                 .retain(|note| self.notes && self.shows(note.section));
             let shows = |name: &str| self.call_graph && self.shows(super::Name(name.as_bytes()));

@@ -13,7 +13,12 @@
 //!
 //! What is not of this form is refused. Found on all functions of five SMs that ptxas wrote.
 
+mod dump;
+
 use thiserror::Error;
+
+pub use self::dump::IMMEDIATE;
+pub use self::dump::Record;
 
 /// The second word of every section known: version 1 and its flags.
 pub const VERSION: u32 = 0xc000_0001;

@@ -15,6 +15,7 @@ use crate::attribute::format;
 use crate::elf::note_records::tool_info;
 use crate::elf::note_records::tool_info_strings;
 use crate::ids::*;
+use crate::mercury::capmerc::Capmerc;
 use crate::note::Note;
 use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
@@ -102,6 +103,21 @@ impl Printer<'_, '_> {
             put!(self.out, " place={place:#x}");
         }
         self.end_owned(section.object, object);
+        if section.ty == sht::CUDA_CAPMERC {
+            self.mercury(section.bytes());
+        }
+    }
+
+    /// What Mercury code says, as comments.
+    fn mercury(&mut self, bytes: &[u8]) {
+        match Capmerc::parse(bytes) {
+            Ok(capmerc) => {
+                for line in capmerc.lines() {
+                    put!(self.out, "      ; {line}\n");
+                }
+            }
+            Err(error) => put!(self.out, "      ; Mercury of another form: {error}\n"),
+        }
     }
 
     fn end_owned(&mut self, owner: ObjectId, block: Option<ObjectId>) {

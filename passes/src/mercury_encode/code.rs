@@ -8,6 +8,7 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::capmerc::Form;
+use cuweld_ir::mercury::capmerc::IMMEDIATE;
 use cuweld_ir::mercury::capmerc::INSTRUCTION;
 use cuweld_ir::mercury::capmerc::Item;
 use cuweld_ir::plan::PlanContent;
@@ -19,9 +20,6 @@ use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::Refusal;
-
-/// Offset in bytes of the word of a record that holds an immediate value or an offset.
-const IMMEDIATE: usize = 0x1c;
 
 /// The section of relocations of each function's code in both views.
 struct CodeRelocs {

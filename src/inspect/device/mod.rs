@@ -1,6 +1,7 @@
 //! Decodes a device ELF, relocatable or executable, damaged or not.
 
 mod attributes;
+mod mercury;
 mod symbols;
 mod tables;
 mod view;
@@ -8,6 +9,7 @@ mod view;
 use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::target::compat::CUDA_ACCELERATOR_TARGET;
 use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
 
 use self::symbols::Symbols;
 use self::view::View;
@@ -50,6 +52,7 @@ pub fn decode_device_elf(
         symbol_tables: Vec::new(),
         relocations: Vec::new(),
         attributes: Vec::new(),
+        mercury: Vec::new(),
         notes: Vec::new(),
         call_graph: Vec::new(),
         prototypes: Vec::new(),
@@ -209,7 +212,7 @@ impl<'data> Decoder<'data> {
             );
             section.refers_to = if section.flags & shf::INFO_LINK != 0 || is_relocations {
                 self.view.name(info).map(Reference::Section)
-            } else if section.flags & shf::EXECINSTR != 0 || section.ty.value == CAPMERC {
+            } else if section.flags & shf::EXECINSTR != 0 || section.ty.value == sht::CUDA_CAPMERC {
                 let symbol = self.symbols.find(section.link, info & 0x00ff_ffff);
                 symbol
                     .filter(|symbol| symbol.index != 0)
@@ -226,6 +229,7 @@ impl<'data> Decoder<'data> {
     fn tables(&mut self, elf: &mut DeviceElf<'data>) {
         let sections = std::mem::take(&mut elf.sections);
         for section in &sections {
+            elf.mercury.extend(self.mercury(section, &sections));
             match code_names::table(section.ty.value) {
                 Table::Rel => elf.relocations.push(self.rel(section)),
                 Table::Rela => elf.relocations.push(self.rela(section)),
@@ -270,6 +274,3 @@ impl<'data> Decoder<'data> {
         }
     }
 }
-
-/// `.nv.capmerc.text.F`.
-const CAPMERC: u32 = 0x7000_0016;

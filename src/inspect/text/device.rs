@@ -29,6 +29,9 @@ impl Printer<'_> {
         for list in &elf.attributes {
             self.attributes(list)?;
         }
+        for code in &elf.mercury {
+            self.mercury(code)?;
+        }
         self.notes(&elf.notes)?;
         self.call_graph(&elf.call_graph)?;
         self.prototypes(&elf.prototypes)?;
@@ -235,6 +238,16 @@ impl Printer<'_> {
                 "{:<#6x} {:<4} {:<34} {value}",
                 record.offset, record.format, record.code
             ))?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn mercury(&mut self, code: &MercuryCode<'_>) -> io::Result<()> {
+        self.line(format_args!("Mercury code in {}:", code.section))?;
+        self.depth += 1;
+        for line in code.code.lines() {
+            self.line(format_args!("{line}"))?;
         }
         self.depth -= 1;
         Ok(())

@@ -100,3 +100,25 @@ fn what_is_not_known_is_refused() {
         Err(CapmercError::Head)
     );
 }
+
+#[test]
+fn a_dump_names_what_is_known() {
+    let bytes = bytes(LEAF);
+    let lines: Vec<String> = Capmerc::parse(&bytes).unwrap().lines().collect();
+    assert_eq!(
+        lines[0],
+        "Mercury of section 18: 8 items, 3 plain, 4 records, 1 runs, 16 instructions"
+    );
+    assert_eq!(
+        lines[1],
+        "item 0 at 0x10 for code at 0x0: record SYSTEM_VALUE R1 STACK [010b040af80004000000410000040000]"
+    );
+    assert!(
+        lines[2].starts_with("item 1 at 0x20 for code at 0x10: record LDC value 0x0 [02220e06")
+    );
+    assert_eq!(lines[4], "items 3..5 for code at 0x30: plain");
+    assert_eq!(
+        lines.last().unwrap(),
+        "item 7 at 0x70 for code at 0x70: run of 9 without Mercury"
+    );
+}
