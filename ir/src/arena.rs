@@ -21,6 +21,17 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
+    /// Copies two strings of bytes into the arena, one behind the other.
+    pub fn joined(&self, first: &[u8], second: &[u8]) -> &[u8] {
+        let joined = self
+            .bump
+            .alloc_slice_fill_copy(first.len() + second.len(), 0);
+        let (start, end) = joined.split_at_mut(first.len());
+        start.copy_from_slice(first);
+        end.copy_from_slice(second);
+        joined
+    }
+
     /// Copies a string into the arena.
     pub fn string(&self, text: &str) -> &str {
         self.bump.alloc_str(text)

@@ -1,5 +1,7 @@
 //! Typed ids of the entities of a module: dense `u32` indices, one type per table, so that an index
-//! into one table cannot be used in another.
+//! into one table cannot be used in another. Stored as the index plus one, so that an optional id takes no more room.
+
+use std::num::NonZeroU32;
 
 use crate::table::EntityId;
 
@@ -7,28 +9,29 @@ macro_rules! entity_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
+        pub struct $name(NonZeroU32);
 
         impl EntityId for $name {
             const PREFIX: &'static str = $prefix;
             fn new(index: usize) -> Self {
                 // Tables refuse to grow past u32::MAX entities, see `PrimaryMap::push`.
-                $name(index as u32)
+                let next = (index as u32).wrapping_add(1);
+                $name(NonZeroU32::new(next).unwrap_or(NonZeroU32::MAX))
             }
             fn index(self) -> usize {
-                self.0 as usize
+                self.0.get() as usize - 1
             }
         }
 
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, concat!($prefix, "{}"), self.0)
+                write!(f, concat!($prefix, "{}"), self.index())
             }
         }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, concat!($prefix, "{}"), self.0)
+                write!(f, concat!($prefix, "{}"), self.index())
             }
         }
     };

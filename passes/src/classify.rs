@@ -223,6 +223,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         return Err(PassError::Diagnosed);
     }
     let mut refused = false;
+    let capmerc = module.is_capmerc();
     let mut seen = HashSet::default();
     let shared_aligns = symbols::shared_aligns(module);
     for (id, section) in module.sections.iter() {
@@ -304,7 +305,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         }
     }
     for symbol in module.symbols.values() {
-        if let Some(what) = symbols::oddity(module, symbol) {
+        if let Some(what) = symbols::oddity(module, symbol, capmerc) {
             cx.diagnostics.emit(
                 Diagnostic::fatal(format!("cuweld: unsupported: {what}"))
                     .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))
@@ -348,9 +349,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         }
         let section = &module.sections[function.views.sass.text];
         let owner = section.owner.map(|owner| module.functions[owner].symbol);
-        if !module.is_capmerc()
-            && module.symbols[function.symbol].is_entry() != has_parameters[id.index()]
-        {
+        if !capmerc && module.symbols[function.symbol].is_entry() != has_parameters[id.index()] {
             cx.diagnostics.emit(
                 Diagnostic::fatal(
                     "cuweld: unsupported: a kernel without parameter bank, or a bank without kernel",

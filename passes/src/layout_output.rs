@@ -11,6 +11,8 @@ mod constant_merge;
 mod contents;
 mod creation;
 mod finish;
+mod function_sections;
+mod grouped;
 mod null_symbol;
 mod refused;
 mod resolved;
@@ -27,6 +29,7 @@ use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanPiece;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -38,6 +41,8 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use constant_merge::ConstantMerge;
+use function_sections::FunctionSections;
+use grouped::Grouped;
 
 /// The `layout-output` pass.
 pub struct LayoutOutput;
@@ -174,6 +179,10 @@ type OutId = usize;
 /// An output section in the making.
 struct OutSection<'data> {
     name: &'data [u8],
+    /// Offset of the name in the section name table.
+    name_offset: u32,
+    /// Offset of the name in the symbol name table.
+    symbol_name: u32,
     ty: u32,
     flags: u64,
     align: u64,
@@ -184,8 +193,6 @@ struct OutSection<'data> {
     number: u32,
     /// Whether the output leaves it out.
     removed: bool,
-    pieces: Vec<PlanPiece>,
-    relocs: Vec<RelocId>,
 }
 
 /// A symbol of the output in the making.
@@ -210,8 +217,14 @@ struct Created<'data> {
     global: Vec<LinkSymbolId>,
     /// Module-wide sections by name.
     by_name: HashMap<&'data [u8], OutId, FixedState>,
-    /// Sections of functions by function and name.
-    by_function: HashMap<(LinkSymbolId, &'data [u8]), OutId, FixedState>,
+    /// Sections of functions.
+    by_function: FunctionSections<'data>,
+    /// Offset of each link symbol's name in the symbol name table, the largest number for those that are not there yet.
+    link_names: Vec<u32>,
+    /// Parts of input sections by output section.
+    pieces: Grouped<PlanPiece>,
+    /// Relocation rows by output section, in order of input.
+    reloc_rows: Grouped<RelocId>,
     /// `.text.F` of each link symbol.
     text: Vec<Option<OutId>>,
     /// Place of each function's list in the merged attribute lists.
@@ -229,6 +242,17 @@ impl<'data> Created<'data> {
     /// `st_shndx` cannot hold, also if that section is not in the file (measured).
     fn needs_index_table(&self) -> bool {
         self.next_number > SHN_LORESERVE.into()
+    }
+
+    /// A function's section.
+    fn of_function(&self, link: LinkSymbolId, name: &[u8]) -> Option<OutId> {
+        let name_of = |id: OutId| self.sections[id].name;
+        self.by_function.find(link, name, name_of)
+    }
+
+    /// Puts the name of a link symbol into the symbol name table.
+    fn add_link_name(&mut self, link: LinkSymbolId, name: &[u8]) {
+        self.link_names[link.index()] = self.symbol_names.add(name);
     }
 
     /// The name of an input section in what is laid out.

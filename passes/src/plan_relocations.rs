@@ -384,11 +384,12 @@ fn check_offset(
     words: &'static str,
 ) -> Result<(), Refusal> {
     let section = &module.sections[patched];
+    if reloc.offset < patched_size(module, patched) {
+        return Ok(());
+    }
     let place = contribution(module, patched).saturating_add(reloc.offset);
     let whole = facts.ends.get(section.name).copied().unwrap_or(0);
-    if reloc.offset < patched_size(module, patched) {
-        Ok(())
-    } else if section.kind.is_concatenated() && place < whole {
+    if section.kind.is_concatenated() && place < whole {
         // nvlink goes on in what other objects add to the section (measured).
         Err(Refusal::Unsupported(
             "a relocation behind its object's part of a section",

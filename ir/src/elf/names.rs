@@ -8,8 +8,30 @@ use std::hash::BuildHasher;
 /// A string table in the making. Offset 0 is the empty string.
 pub struct NameTable {
     bytes: Vec<u8>,
-    index: HashTable<u32>,
-    state: FixedState,
+    index: HashTable<Entry>,
+}
+
+/// A string of the table. Its hash stands beside its offset, so that the index grows without reading the strings.
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: NameHash,
+    offset: u32,
+}
+
+/// The hash of a name, the same for all tables: a name that goes into several is hashed once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct NameHash(u32);
+
+impl NameHash {
+    /// The hash of a name.
+    pub fn of(name: &[u8]) -> Self {
+        NameHash((FixedState::default().hash_one(name) >> 32) as u32)
+    }
+
+    /// Spread over the bits that the index looks at.
+    fn spread(self) -> u64 {
+        u64::from(self.0).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
 }
 
 impl Default for NameTable {
@@ -17,7 +39,6 @@ impl Default for NameTable {
         NameTable {
             bytes: vec![0],
             index: HashTable::new(),
-            state: FixedState::default(),
         }
     }
 }
@@ -36,45 +57,60 @@ impl NameTable {
         self.add_even_empty(name)
     }
 
+    /// As [`NameTable::add`], with the hash of the name.
+    pub fn add_hashed(&mut self, name: &[u8], hash: NameHash) -> u32 {
+        if name.is_empty() {
+            return 0;
+        }
+        match self.lookup(name, hash) {
+            Some(offset) => offset,
+            None => self.insert(name, hash),
+        }
+    }
+
     /// As [`NameTable::add`], but the empty string gets a place of its own: the empty prototypes of kernels whose
     /// address is taken (measured).
     pub fn add_even_empty(&mut self, name: &[u8]) -> u32 {
-        let hash = self.state.hash_one(name);
-        let bytes = &self.bytes;
-        let same = |offset: &u32| {
-            let start = *offset as usize;
-            bytes.get(start..start + name.len()) == Some(name)
-                && bytes.get(start + name.len()) == Some(&0)
-        };
-        if let Some(offset) = self.index.find(hash, same) {
-            return *offset;
+        let hash = NameHash::of(name);
+        match self.lookup(name, hash) {
+            Some(offset) => offset,
+            None => self.insert(name, hash),
         }
-        let offset = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(name);
-        self.bytes.push(0);
-        let (bytes, state) = (&self.bytes, &self.state);
-        self.index.insert_unique(hash, offset, |offset| {
-            let rest = &bytes[*offset as usize..];
-            let end = rest
-                .iter()
-                .position(|byte| *byte == 0)
-                .unwrap_or(rest.len());
-            state.hash_one(&rest[..end])
-        });
-        offset
     }
 
     /// The offset of a name that is in the table.
     pub fn find(&self, name: &[u8]) -> Option<u32> {
+        self.find_hashed(name, NameHash::of(name))
+    }
+
+    /// As [`NameTable::find`], with the hash of the name.
+    pub fn find_hashed(&self, name: &[u8], hash: NameHash) -> Option<u32> {
         if name.is_empty() {
             return Some(0);
         }
-        let same = |offset: &u32| {
-            let start = *offset as usize;
-            self.bytes.get(start..start + name.len()) == Some(name)
+        self.lookup(name, hash)
+    }
+
+    fn lookup(&self, name: &[u8], hash: NameHash) -> Option<u32> {
+        let same = |entry: &Entry| {
+            let start = entry.offset as usize;
+            entry.hash == hash
+                && self.bytes.get(start..start + name.len()) == Some(name)
                 && self.bytes.get(start + name.len()) == Some(&0)
         };
-        self.index.find(self.state.hash_one(name), same).copied()
+        let found = self.index.find(hash.spread(), same)?;
+        Some(found.offset)
+    }
+
+    fn insert(&mut self, name: &[u8], hash: NameHash) -> u32 {
+        let offset = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(0);
+        self.index
+            .insert_unique(hash.spread(), Entry { hash, offset }, |entry| {
+                entry.hash.spread()
+            });
+        offset
     }
 
     /// The table's bytes so far.

@@ -79,10 +79,11 @@ pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteEr
     {
         return Err(WriteError::PatchOrder);
     }
-    let mut out = Vec::new();
-    out.try_reserve_exact(size)
+    // Only to learn whether there is so much: the pages of what is allocated as zero need not be written.
+    Vec::<u8>::new()
+        .try_reserve_exact(size)
         .map_err(|_| WriteError::TooLarge(plan.file_size))?;
-    out.resize(size, 0);
+    let mut out = vec![0; size];
     file_header(&mut out, plan)?;
     for (index, row) in plan.sections.iter().enumerate() {
         section(&mut out, module, plan, index, row)?;

@@ -120,8 +120,13 @@ fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
     Some((start.parse().ok()?, end.parse().ok()?))
 }
 
-/// What is odd about a symbol, once sections have their kinds.
-pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'static str> {
+/// What is odd about a symbol, once sections have their kinds. `capmerc` is [`Module::is_capmerc`], which looks at
+/// every object.
+pub(super) fn oddity(
+    module: &Module<'_>,
+    symbol: &Symbol<'_>,
+    capmerc: bool,
+) -> Option<&'static str> {
     let unified = if symbol.is_function() {
         symbol.other & STO_UNIFIED
     } else {
@@ -140,7 +145,7 @@ pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'stati
     }
     let section = match symbol.place {
         SymbolPlace::Section(section) => &module.sections[section],
-        SymbolPlace::Undefined => return undefined(symbol, module.is_capmerc()),
+        SymbolPlace::Undefined => return undefined(symbol, capmerc),
         SymbolPlace::Common => {
             let fits = symbol.bind == stb::GLOBAL
                 && symbol.ty == stt::CUDA_OBJECT
@@ -152,7 +157,6 @@ pub(super) fn oddity(module: &Module<'_>, symbol: &Symbol<'_>) -> Option<&'stati
             return Some("a symbol without a section that has a value");
         }
     };
-    let capmerc = module.is_capmerc();
     match section.kind {
         SectionKind::Text if symbol.is_function() => function(symbol, section, capmerc),
         SectionKind::Global
@@ -203,9 +207,10 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
         }
     }
     let is_shadowed = |symbol: &&Symbol<'_>| {
-        let known = local.get(symbol.name);
         (symbol.is_entry() || stt::is_header(symbol.ty))
-            && known.is_some_and(|object| *object != symbol.object)
+            && local
+                .get(symbol.name)
+                .is_some_and(|object| *object != symbol.object)
     };
     module.symbols.values().filter(is_shadowed).collect()
 }

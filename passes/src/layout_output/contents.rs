@@ -36,7 +36,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 };
                 let id = module.functions[function].views.sass.text;
                 let section = &module.sections[id];
-                out.sections[index].pieces.push(whole(0, id));
+                out.pieces.push(index, whole(0, id));
                 out.sections[index].size = section.size();
                 out.sections[index].align = section.align;
             }
@@ -53,10 +53,12 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                         let section = &mut out.sections[index];
                         if piece.size != 0 {
                             let all = module.sections[piece.section].size();
-                            section.pieces.push(PlanPiece {
-                                size: Some(piece.size).filter(|size| *size != all),
+                            let size = Some(piece.size).filter(|size| *size != all);
+                            let piece = PlanPiece {
+                                size,
                                 ..whole(piece.offset, piece.section)
-                            });
+                            };
+                            out.pieces.push(index, piece);
                         }
                         section.align = section.align.max(piece.align);
                         section.size = section.size.max(module.bank_size(piece));
@@ -114,6 +116,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         }
     }
     concatenated(module, out, merge);
+    out.pieces.group(out.sections.len());
     relocs(module, out);
 }
 
@@ -174,10 +177,10 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
                 None if owned => 0,
                 None => section.place.unwrap_or(0),
             };
-            let target = &mut out.sections[target];
-            target.size = target.size.max(place.saturating_add(section.size()));
+            let size = &mut out.sections[target].size;
+            *size = (*size).max(place.saturating_add(section.size()));
             if section.size() > 0 {
-                target.pieces.push(whole(place, id));
+                out.pieces.push(target, whole(place, id));
             }
         }
     }
@@ -219,19 +222,20 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
                     _ => None,
                 };
                 if let Some(place) = place.copied() {
-                    out.sections[place].relocs.push(reloc);
+                    out.reloc_rows.push(place, reloc);
                 }
             }
         }
     }
-    for section in &mut out.sections {
+    out.reloc_rows.group(out.sections.len());
+    for (id, section) in out.sections.iter_mut().enumerate() {
         if matches!(
             section.content,
             Content::Relocs(_) | Content::ResolvedRelocs(_)
         ) {
-            section.relocs.reverse();
-            section.size = section.relocs.len() as u64 * section.entsize;
-            section.removed = section.relocs.is_empty();
+            let rows = out.reloc_rows.of(id).len();
+            section.size = rows as u64 * section.entsize;
+            section.removed = rows == 0;
         }
     }
 }

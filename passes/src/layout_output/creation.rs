@@ -18,6 +18,7 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
@@ -36,6 +37,8 @@ pub(super) use self::sections::output_of;
 pub(super) use self::sections::shared_output_of;
 use super::Content;
 use super::Created;
+use super::FunctionSections;
+use super::Grouped;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
@@ -56,6 +59,10 @@ struct Replay<'m, 'data> {
     numbered: Vec<bool>,
     /// The input's section of its shared variables, by function.
     own_shared: Vec<Option<SectionId>>,
+    /// Which kernels are kept for their own sake.
+    roots: KernelRoots<'m>,
+    /// Whether names of dynamic shared memory show because the reserved block is added to their address.
+    shows_reserve: bool,
 }
 
 /// Replays the creation of sections, symbols and strings.
@@ -67,14 +74,17 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         }
     }
     let out = Created {
-        sections: Vec::new(),
+        sections: Vec::with_capacity(module.sections.len()),
         next_number: 0,
         section_names: NameTable::new(),
         symbol_names: NameTable::new(),
         local: Vec::new(),
         global: Vec::new(),
         by_name: HashMap::default(),
-        by_function: HashMap::default(),
+        by_function: FunctionSections::new(module.link_symbols.len()),
+        link_names: vec![u32::MAX; module.link_symbols.len()],
+        pieces: Grouped::default(),
+        reloc_rows: Grouped::default(),
         text: vec![None; module.link_symbols.len()],
         info_lists,
         relocs: HashMap::default(),
@@ -120,6 +130,12 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         moved_banks: HashSet::default(),
         numbered: vec![false; module.sections.len()],
         own_shared,
+        roots: KernelRoots::new(&module.options),
+        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
+        // block is added to that (measured).
+        shows_reserve: module.options.preserve_relocs
+            && module.reserved_shared_size() != 0
+            && slots_end(module) != 0,
     };
     replay.prototype_names();
     replay.start();
@@ -202,7 +218,6 @@ impl<'data> Replay<'_, 'data> {
 
     /// P1: functions in symbol order.
     fn functions(&mut self, object: &Object<'data>) {
-        let roots = KernelRoots::new(&self.module.options);
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
             let (true, Some(link)) = (symbol.is_function(), symbol.link) else {
@@ -223,7 +238,7 @@ impl<'data> Replay<'_, 'data> {
                 if symbol.bind == stb::GLOBAL {
                     self.out.global.push(link);
                 } else {
-                    self.out.symbol_names.add(symbol.name);
+                    self.out.add_link_name(link, symbol.name);
                     self.out.local.push(OutSymbol::Link(link));
                 }
             }
@@ -239,14 +254,15 @@ impl<'data> Replay<'_, 'data> {
             header.flags = text.flags_with_barriers(self.module.functions[chosen].flag_barriers);
             let id = self.push(text.name, header, Content::Text(link), true);
             self.out.text[link.index()] = Some(id);
-            self.out.by_function.insert((link, text.name), id);
+            self.out.by_function.insert(link, text.name, id);
             // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
             // device functions (measured).
             let left_out = self.module.options.relocatable
                 && !self.module.shows_dynamic_shared()
-                && !roots.contain(self.module, link);
+                && !self.roots.contain(self.module, link);
             if symbol.is_entry() && !left_out {
-                self.info(link, symbol.name);
+                let name = self.joined(".nv.info.", symbol.name);
+                self.info(link, name);
                 self.kernel_shared(link, function, symbol.name);
             }
         }
@@ -255,11 +271,6 @@ impl<'data> Replay<'_, 'data> {
     /// P2: all other symbols in symbol order.
     fn symbols(&mut self, object: &Object<'data>) {
         let relocatable = self.module.options.relocatable;
-        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
-        // block is added to that (measured).
-        let shows_reserve = self.module.options.preserve_relocs
-            && self.module.reserved_shared_size() != 0
-            && slots_end(self.module) != 0;
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
             if let (false, SymbolPlace::Section(section)) = (symbol.is_function(), symbol.place) {
@@ -282,7 +293,7 @@ impl<'data> Replay<'_, 'data> {
                         self.named(MODULE_SHARED, header, Content::ModuleShared, true);
                     }
                     let shown = self.shows_shared(link) && symbol.other & sto::COMPILER == 0;
-                    if !relocatable && !shown && !shows_reserve {
+                    if !relocatable && !shown && !self.shows_reserve {
                         continue;
                     }
                     symbol.bind == stb::GLOBAL
@@ -324,7 +335,7 @@ impl<'data> Replay<'_, 'data> {
             if global {
                 self.out.global.push(link);
             } else {
-                self.out.symbol_names.add(symbol.name);
+                self.out.add_link_name(link, symbol.name);
                 self.out.local.push(OutSymbol::Link(link));
             }
         }
@@ -389,7 +400,11 @@ impl<'data> Replay<'_, 'data> {
                 && let Some(owner) = section.owner
             {
                 match self.taken(owner) {
-                    Some(link) => self.info(link, self.module.function_name(owner)),
+                    Some(link) => {
+                        let name = self.module.function_name(owner);
+                        let name = self.same_or_joined(section.name, ".nv.info.", name);
+                        self.info(link, name);
+                    }
                     None => self.number_of_dead(id),
                 }
             }
@@ -447,9 +462,8 @@ impl<'data> Replay<'_, 'data> {
         }
         self.dynamic_instances();
         for index in 0..self.out.global.len() {
-            self.out
-                .symbol_names
-                .add(module.link_name(self.out.global[index]));
+            let link = self.out.global[index];
+            self.out.add_link_name(link, module.link_name(link));
         }
     }
 

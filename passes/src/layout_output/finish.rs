@@ -38,6 +38,8 @@ use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 
+use std::cell::OnceCell;
+
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -66,7 +68,6 @@ struct Finish<'m, 'data> {
     null_symbol: u64,
     module: &'m Module<'data>,
     arena: &'data Arena,
-    sections: Vec<OutSection<'data>>,
     out: Created<'data>,
     /// Functions in order of creation.
     functions: Vec<LinkSymbolId>,
@@ -80,35 +81,36 @@ struct Finish<'m, 'data> {
     dynamic_symbol: Vec<u32>,
     /// Rows of `.symtab_shndx`.
     index_table: Vec<u32>,
-    /// The first section of each name.
-    first_named: HashMap<&'data [u8], OutId, FixedState>,
+    /// The first section of each name, by offset of the name; made at first need.
+    first_named: OnceCell<HashMap<u32, OutId, FixedState>>,
     /// Pools of constants by bank, made at first need.
     pools: Vec<(u8, &'data [u8])>,
+    /// Bytes and references of the attribute list that is encoded.
+    encoded: (Vec<u8>, Vec<u32>),
     plan: ElfPlan<'data>,
 }
 
 /// Makes the plan.
 pub(super) fn plan<'data>(
     module: &Module<'data>,
-    mut out: Created<'data>,
+    out: Created<'data>,
     null_symbol: u64,
     arena: &'data Arena,
 ) -> Result<ElfPlan<'data>, PassError> {
-    let sections = std::mem::take(&mut out.sections);
     let mut finish = Finish {
         module,
         arena,
         null_symbol,
         functions: functions_in_creation_order(module),
-        section_index: vec![0; sections.len()],
+        section_index: vec![0; out.sections.len()],
         symbol_index: vec![0; module.link_symbols.len()],
-        section_symbol: vec![0; sections.len()],
+        section_symbol: vec![0; out.sections.len()],
         dynamic_symbol: vec![0; module.functions.len()],
-        first_named: HashMap::default(),
-        sections,
+        first_named: OnceCell::new(),
         out,
         index_table: Vec::new(),
         pools: Vec::new(),
+        encoded: Default::default(),
         plan: ElfPlan {
             e_type: if module.options.relocatable {
                 ET_REL
@@ -119,13 +121,11 @@ pub(super) fn plan<'data>(
             ..Default::default()
         },
     };
-    for (id, section) in finish.sections.iter().enumerate() {
-        finish.first_named.entry(section.name).or_insert(id);
-    }
     let order = finish.section_order();
     let first_global = finish.number_symbols();
     finish.symbols();
     finish.fixed_sections(first_global);
+    finish.plan.sections.reserve_exact(order.len());
     for id in order {
         finish.section(id);
     }
@@ -162,7 +162,7 @@ impl<'data> Finish<'_, 'data> {
         let prototypes = self.prototype_rows().len();
         let lists = &self.module.merged_info;
         let no_info = lists.first().is_none_or(|list| list.records.is_empty());
-        for section in &mut self.sections {
+        for section in &mut self.out.sections {
             match section.content {
                 Content::Prototypes => {
                     section.removed = prototypes == 0;
@@ -172,10 +172,10 @@ impl<'data> Finish<'_, 'data> {
                 _ => {}
             }
         }
-        let mut order: Vec<OutId> = (0..self.sections.len())
-            .filter(|id| !self.sections[*id].removed)
+        let mut order: Vec<OutId> = (0..self.out.sections.len())
+            .filter(|id| !self.out.sections[*id].removed)
             .collect();
-        order.sort_by_key(|id| class(&self.sections[*id]));
+        order.sort_by_key(|id| class(&self.out.sections[*id]));
         let fixed = FIXED_SECTIONS + u32::from(self.out.needs_index_table());
         for (place, id) in order.iter().enumerate() {
             self.section_index[*id] = place as u32 + fixed;
@@ -207,7 +207,7 @@ impl<'data> Finish<'_, 'data> {
 
     /// Sections without bytes have no symbol.
     fn has_symbol(&self, id: OutId) -> bool {
-        let section = &self.sections[id];
+        let section = &self.out.sections[id];
         let always = matches!(
             section.content,
             Content::ToolInfo | Content::CudaInfo | Content::CallGraph | Content::RelAction
@@ -245,6 +245,8 @@ impl<'data> Finish<'_, 'data> {
             value: 0,
             size: 0,
         };
+        let most = self.out.local.len() + self.out.global.len() + 1;
+        self.plan.symbols.reserve_exact(most);
         self.plan.symbols.push(PlanSymbol {
             value: self.null_symbol,
             ..none
@@ -257,10 +259,10 @@ impl<'data> Finish<'_, 'data> {
                     self.plan.symbols.push(row);
                 }
                 OutSymbol::Section(id) if self.section_symbol[id] != 0 => {
-                    let name = self.sections[id].name;
+                    let name_offset = self.out.sections[id].symbol_name;
                     let shndx = self.symbol_section(Some(id));
                     self.plan.symbols.push(PlanSymbol {
-                        name_offset: self.out.symbol_names.add(name),
+                        name_offset,
                         info: stt::SECTION,
                         shndx,
                         ..none
@@ -335,7 +337,10 @@ impl<'data> Finish<'_, 'data> {
             _ => 0,
         };
         PlanSymbol {
-            name_offset: self.out.symbol_names.add(symbol.name),
+            name_offset: match self.out.link_names[link.index()] {
+                u32::MAX => self.out.symbol_names.add(symbol.name),
+                offset => offset,
+            },
             info: bind << 4 | ty,
             // In executables the memory space goes; what remains marks kernels and managed variables.
             other: if relocatable {
@@ -369,17 +374,16 @@ impl<'data> Finish<'_, 'data> {
     /// Whether shared variables lie in `.nv_debug.shared`.
     fn has_slots(&self) -> bool {
         let section = self.out.by_name.get(MODULE_SHARED);
-        section.is_some_and(|id| self.sections[*id].size > self.module.reserved_shared_size())
+        section.is_some_and(|id| self.out.sections[*id].size > self.module.reserved_shared_size())
     }
 
     fn fixed_sections(&mut self, first_global: u32) {
-        self.plan.section_names = self.out.section_names.bytes().to_vec();
-        self.plan.symbol_names = self.out.symbol_names.bytes().to_vec();
+        let names = &self.out.section_names;
         let section =
             |name: &'static [u8], ty, size: usize, link, info, align, entsize, content| {
                 PlanSection {
                     name,
-                    name_offset: 0,
+                    name_offset: names.find(name).unwrap_or(0),
                     ty,
                     flags: 0,
                     offset: 0,
@@ -392,7 +396,8 @@ impl<'data> Finish<'_, 'data> {
                 }
             };
         let symbols = self.plan.symbols.len() * 24;
-        let (names_size, strings) = (self.plan.section_names.len(), self.plan.symbol_names.len());
+        let names_size = self.out.section_names.bytes().len();
+        let strings = self.out.symbol_names.bytes().len();
         self.plan.sections = vec![
             section(b"", sht::NULL, 0, 0, 0, 0, 0, PlanContent::None),
             section(
@@ -455,7 +460,7 @@ impl<'data> Finish<'_, 'data> {
 
     /// Plans a section that stays.
     fn section(&mut self, id: OutId) {
-        let content = match self.sections[id].content {
+        let content = match self.out.sections[id].content {
             Content::ToolInfo => self.notes(toolkit::NOTE_TOOL_INFO),
             Content::CudaInfo => self.notes(toolkit::NOTE_CUDA_INFO),
             Content::Info(link) => self.info(link),
@@ -473,7 +478,7 @@ impl<'data> Finish<'_, 'data> {
             },
             _ => self.pieces(id),
         };
-        let section = &self.sections[id];
+        let section = &self.out.sections[id];
         let size = match &content {
             PlanContent::Bytes(bytes) => bytes.len() as u64,
             _ => section.size,
@@ -481,7 +486,7 @@ impl<'data> Finish<'_, 'data> {
         let (link, info) = self.link_and_info(id);
         self.plan.sections.push(PlanSection {
             name: section.name,
-            name_offset: 0,
+            name_offset: section.name_offset,
             ty: section.ty,
             flags: section.flags,
             offset: 0,
@@ -511,12 +516,13 @@ impl<'data> Finish<'_, 'data> {
         const SYMTAB: u32 = 3;
         let index_of = |content: Content| {
             let found = self
+                .out
                 .sections
                 .iter()
                 .position(|section| section.content == content);
             found.map_or(0, |id| self.section_index[id])
         };
-        match self.sections[id].content {
+        match self.out.sections[id].content {
             Content::CudaInfo => (index_of(Content::ToolInfo), index_of(Content::Compat)),
             Content::Info(None) | Content::CallGraph | Content::Prototypes => (SYMTAB, 0),
             Content::Info(Some(link)) => (SYMTAB, self.text_index(link)),
@@ -557,7 +563,7 @@ impl<'data> Finish<'_, 'data> {
         PlanContent::Bytes(self.arena.bytes(&bytes))
     }
 
-    fn info(&self, link: Option<LinkSymbolId>) -> PlanContent<'data> {
+    fn info(&mut self, link: Option<LinkSymbolId>) -> PlanContent<'data> {
         let function = link.and_then(|link| self.module.link_function(link));
         // Lists are found by function below; the module-wide list is the first.
         let list = match function {
@@ -574,9 +580,9 @@ impl<'data> Finish<'_, 'data> {
         }
     }
 
-    fn attributes(&self, records: &[cuweld_ir::AttributeId]) -> PlanContent<'data> {
-        let mut bytes = Vec::new();
-        let mut refs = Vec::new();
+    fn attributes(&mut self, records: &[cuweld_ir::AttributeId]) -> PlanContent<'data> {
+        let (mut bytes, mut refs) = std::mem::take(&mut self.encoded);
+        bytes.clear();
         for id in records {
             let attribute = &self.module.attributes[*id];
             refs.clear();
@@ -588,7 +594,9 @@ impl<'data> Finish<'_, 'data> {
             );
             append_attribute(&mut bytes, attribute, &refs);
         }
-        PlanContent::Bytes(self.arena.bytes(&bytes))
+        let content = PlanContent::Bytes(self.arena.bytes(&bytes));
+        self.encoded = (bytes, refs);
+        content
     }
 
     /// The symbol of the first section that has the name of an input section's output: how nvlink finds
@@ -597,14 +605,21 @@ impl<'data> Finish<'_, 'data> {
         let Some(id) = output_of(self.module, &self.out, section) else {
             return 0;
         };
-        let first = self.first_named.get(self.sections[id].name).copied();
+        let first_named = self.first_named.get_or_init(|| {
+            let mut first_named = HashMap::default();
+            for (id, section) in self.out.sections.iter().enumerate() {
+                first_named.entry(section.name_offset).or_insert(id);
+            }
+            first_named
+        });
+        let first = first_named.get(&self.out.sections[id].name_offset).copied();
         self.section_symbol[first.unwrap_or(id)]
     }
 
     fn relocs(&mut self, id: OutId) -> PlanContent<'data> {
         let start = self.plan.relocs.len() as u32;
-        for reloc in std::mem::take(&mut self.sections[id].relocs) {
-            let row = &self.module.relocs[reloc];
+        for reloc in self.out.reloc_rows.of(id).iter().rev() {
+            let row = &self.module.relocs[*reloc];
             let (ty, addend) = match row.plan {
                 RelocPlan::Keep { ty, addend, .. } => (ty, addend),
                 RelocPlan::Apply { ty, in_place, .. } => {
@@ -664,18 +679,20 @@ impl<'data> Finish<'_, 'data> {
     }
 
     fn pieces(&mut self, id: OutId) -> PlanContent<'data> {
-        let section = &self.sections[id];
-        if is_no_bits(section.ty) || section.pieces.is_empty() {
+        let section = &self.out.sections[id];
+        let pieces = self.out.pieces.of(id);
+        if is_no_bits(section.ty) || pieces.is_empty() {
             return PlanContent::None;
         }
         let start = self.plan.pieces.len() as u32;
-        self.plan.pieces.extend_from_slice(&section.pieces);
+        self.plan.pieces.extend_from_slice(pieces);
         PlanContent::Pieces(start..self.plan.pieces.len() as u32)
     }
 
     /// `e_flags`: the index of `.note.nv.cuinfo` on top, the SM, the kind.
     fn flags(&mut self) {
         let position = self
+            .out
             .sections
             .iter()
             .position(|section| section.content == Content::CudaInfo);
@@ -685,9 +702,8 @@ impl<'data> Finish<'_, 'data> {
     }
 
     fn done(mut self) -> ElfPlan<'data> {
-        for section in &mut self.plan.sections {
-            section.name_offset = self.out.section_names.add(section.name);
-        }
+        self.plan.section_names = self.out.section_names.into_bytes();
+        self.plan.symbol_names = self.out.symbol_names.into_bytes();
         if self.module.options.relocatable {
             assign_offsets(&mut self.plan);
             return self.plan;

@@ -57,7 +57,7 @@ impl<'data> Replay<'_, 'data> {
             let forced = !is_rela && self.module.options.force_rela;
             for (index, named) in forms.into_iter().enumerate() {
                 let prefix = if named { ".rela" } else { ".rel" };
-                let name = self.joined(prefix, target_name);
+                let name = self.same_or_joined(section.name, prefix, target_name);
                 self.reloc_section(name, target, named);
                 // Created with the first row.
                 if self.module.options.preserve_relocs && (index != 0 || named || !forced) {

@@ -60,12 +60,26 @@ impl<'data> Replay<'_, 'data> {
     }
 
     pub(super) fn names(&mut self, name: &[u8]) {
-        self.out.section_names.add(name);
-        self.out.symbol_names.add(name);
+        let hash = NameHash::of(name);
+        self.out.section_names.add_hashed(name, hash);
+        self.out.symbol_names.add_hashed(name, hash);
     }
 
     pub(super) fn joined(&self, prefix: &str, name: &[u8]) -> &'data [u8] {
-        self.arena.bytes(&[prefix.as_bytes(), name].concat())
+        self.arena.joined(prefix.as_bytes(), name)
+    }
+
+    /// A prefix and a name, which an input section most often has.
+    pub(super) fn same_or_joined(
+        &self,
+        input: &'data [u8],
+        prefix: &str,
+        name: &[u8],
+    ) -> &'data [u8] {
+        match input.strip_prefix(prefix.as_bytes()) {
+            Some(rest) if rest == name => input,
+            _ => self.joined(prefix, name),
+        }
     }
 
     pub(super) fn push(
@@ -75,20 +89,27 @@ impl<'data> Replay<'_, 'data> {
         content: Content,
         has_symbol: bool,
     ) -> OutId {
-        self.out.section_names.add(name);
+        let hash = NameHash::of(name);
+        let name_offset = self.out.section_names.add_hashed(name, hash);
         let mut header_relocs = None;
         if matches!(content, Content::Constants(_, 0)) && !self.module.options.relocatable {
             // The relocation section of header slots; its name stays where there are none.
             let rela = self.module.options.force_rela;
             let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
-            self.names(rel);
-            header_relocs = Some(rel);
+            let hash = NameHash::of(rel);
+            header_relocs = Some((
+                rel,
+                self.out.section_names.add_hashed(rel, hash),
+                self.out.symbol_names.add_hashed(rel, hash),
+            ));
         }
-        self.out.symbol_names.add(name);
+        let symbol_name = self.out.symbol_names.add_hashed(name, hash);
         let number = self.number();
         let id = self.out.sections.len();
         self.out.sections.push(OutSection {
             name,
+            name_offset,
+            symbol_name,
             ty: header.ty,
             flags: header.flags,
             align: header.align,
@@ -97,13 +118,13 @@ impl<'data> Replay<'_, 'data> {
             size: 0,
             number,
             removed: false,
-            pieces: Vec::new(),
-            relocs: Vec::new(),
         });
         if has_symbol {
             self.out.local.push(OutSymbol::Section(id));
         }
-        if let (Some(rel), Content::Constants(link, _)) = (header_relocs, content) {
+        if let (Some((rel, name_offset, symbol_name)), Content::Constants(link, _)) =
+            (header_relocs, content)
+        {
             let number = self.number();
             let kernel = self.module.link_function(link);
             let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
@@ -116,6 +137,8 @@ impl<'data> Replay<'_, 'data> {
                 };
                 self.out.sections.push(OutSection {
                     name: rel,
+                    name_offset,
+                    symbol_name,
                     ty,
                     flags,
                     align: 8,
@@ -124,8 +147,6 @@ impl<'data> Replay<'_, 'data> {
                     size: (slots as u64).saturating_mul(entsize),
                     number,
                     removed: false,
-                    pieces: Vec::new(),
-                    relocs: Vec::new(),
                 });
             }
         }
@@ -159,11 +180,11 @@ impl<'data> Replay<'_, 'data> {
         content: Content,
         has_symbol: bool,
     ) -> OutId {
-        if let Some(id) = self.out.by_function.get(&(link, name)).copied() {
+        if let Some(id) = self.out.of_function(link, name) {
             return id;
         }
         let id = self.push(name, header, content, has_symbol);
-        self.out.by_function.insert((link, name), id);
+        self.out.by_function.insert(link, name, id);
         id
     }
 
@@ -188,8 +209,8 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    pub(super) fn info(&mut self, link: LinkSymbolId, function: &[u8]) {
-        let name = self.joined(".nv.info.", function);
+    /// The attribute section of a function.
+    pub(super) fn info(&mut self, link: LinkSymbolId, name: &'data [u8]) {
         let header = Header::new(sht::CUDA_INFO, shf::INFO_LINK, 4);
         self.of_function(link, name, header, Content::Info(Some(link)), false);
     }
@@ -253,7 +274,7 @@ pub(in super::super) fn shared_output_of(
     };
     let link = module.symbols[module.functions[kernel].symbol].link?;
     let name = [b".nv.shared.", module.function_name(kernel)].concat();
-    out.by_function.get(&(link, name.as_slice())).copied()
+    out.of_function(link, &name)
 }
 
 /// The output section that an input section is part of.
@@ -269,7 +290,7 @@ pub(in super::super) fn output_of(
             let link = module.symbols[module.functions[owner].symbol].link?;
             match section.kind {
                 SectionKind::Text | SectionKind::MercuryText => out.text[link.index()],
-                _ => out.by_function.get(&(link, out.name_of(section))).copied(),
+                _ => out.of_function(link, out.name_of(section)),
             }
         }
     }

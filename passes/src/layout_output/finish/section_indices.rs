@@ -26,7 +26,7 @@ impl<'data> Finish<'_, 'data> {
     /// The `st_shndx` of the next symbol, which is in this section or in none.
     pub(super) fn symbol_section(&mut self, section: Option<OutId>) -> u16 {
         let index = section.map_or(0, |id| self.section_index[id]);
-        let number = section.map_or(0, |id| self.sections[id].number);
+        let number = section.map_or(0, |id| self.out.sections[id].number);
         let (shndx, row) = fields(index, number, self.module.options.relocatable);
         self.index_table.push(row);
         shndx

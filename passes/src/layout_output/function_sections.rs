@@ -1,0 +1,98 @@
+//! The output sections of each function, by name.
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::OutId;
+
+/// How many sections of a function are looked through one by one. Compilers write fewer.
+const LISTED: u32 = 12;
+
+/// No section.
+const NONE: u32 = u32::MAX;
+
+/// Finds a function's section by its name: most functions have a handful, which are compared; only names of
+/// functions with more are hashed.
+pub(super) struct FunctionSections<'data> {
+    /// The section of each link symbol that came last, and how many it has.
+    last: Vec<(u32, u32)>,
+    /// The section of the same link symbol before this one, by section.
+    before: Vec<u32>,
+    /// Those that are not listed.
+    further: HashMap<(LinkSymbolId, &'data [u8]), OutId, FixedState>,
+}
+
+impl<'data> FunctionSections<'data> {
+    /// No sections, of this number of link symbols.
+    pub(super) fn new(links: usize) -> Self {
+        FunctionSections {
+            last: vec![(NONE, 0); links],
+            before: Vec::new(),
+            further: HashMap::default(),
+        }
+    }
+
+    /// Adds a section of a function.
+    pub(super) fn insert(&mut self, link: LinkSymbolId, name: &'data [u8], id: OutId) {
+        let (last, count) = &mut self.last[link.index()];
+        if *count == LISTED {
+            self.further.insert((link, name), id);
+            return;
+        }
+        if self.before.len() <= id {
+            self.before.resize(id + 1, NONE);
+        }
+        self.before[id] = *last;
+        *last = id as u32;
+        *count += 1;
+    }
+
+    /// The section of a function that has this name; `name_of` says what a section is called.
+    pub(super) fn find(
+        &self,
+        link: LinkSymbolId,
+        name: &[u8],
+        name_of: impl Fn(OutId) -> &'data [u8],
+    ) -> Option<OutId> {
+        let (mut next, count) = self.last[link.index()];
+        while next != NONE {
+            let id = next as OutId;
+            if name_of(id) == name {
+                return Some(id);
+            }
+            next = self.before[id];
+        }
+        if count < LISTED {
+            return None;
+        }
+        self.further.get(&(link, name)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweld_ir::LinkSymbolId;
+    use cuweld_ir::table::EntityId;
+
+    use super::FunctionSections;
+
+    #[test]
+    fn sections_are_found_by_function_and_name_however_many() {
+        let names: Vec<Vec<u8>> = (0..60)
+            .map(|i| format!("s{}", i / 2).into_bytes())
+            .collect();
+        let mut sections = FunctionSections::new(2);
+        for (id, name) in names.iter().enumerate() {
+            sections.insert(LinkSymbolId::new(id % 2), name, id);
+        }
+        let find = |link, name: &str| {
+            sections.find(LinkSymbolId::new(link), name.as_bytes(), |id| &names[id])
+        };
+        for id in 0..60 {
+            assert_eq!(find(id % 2, &format!("s{}", id / 2)), Some(id));
+        }
+        assert_eq!(find(0, "s30"), None);
+    }
+}
