@@ -178,6 +178,11 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
+    /// Whether it is the code of a function, in either view.
+    pub fn is_code(self) -> bool {
+        matches!(self, SectionKind::Text | SectionKind::MercuryText)
+    }
+
     /// Whether same-named sections of all objects are concatenated into one output section.
     pub fn is_concatenated(self) -> bool {
         matches!(

@@ -141,10 +141,9 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::RELA => Second::Relocs,
         sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => Second::FunctionInfo,
         sht::CUDA_INFO => Second::Info,
-        sht::PROGBITS if section.name == CONSTANT_USER => {
-            Second::Alias(sht::CUDA_MERCURY_CONSTANT_USER)
-        }
-        sht::PROGBITS if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
+        sht::NULL => Second::None,
+        _ if section.name == CONSTANT_USER => Second::Alias(sht::CUDA_MERCURY_CONSTANT_USER),
+        _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
         sht::PROGBITS if section.name.starts_with(b".debug_") => Second::Debug,
         _ => Second::None,
     }
@@ -215,7 +214,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
-        segments::place(&mut self.plan, gap);
+        segments::place(&mut self.plan, gap, !self.module.options.relocatable);
         Ok(self.plan)
     }
 
@@ -289,7 +288,11 @@ impl<'m, 'data> Encode<'m, 'data> {
             self.plan.sections.push(PlanSection {
                 name: input.name,
                 name_offset: 0,
-                ty: sht::PROGBITS,
+                ty: if self.module.options.relocatable {
+                    input.ty
+                } else {
+                    sht::PROGBITS
+                },
                 flags: input.flags,
                 offset: 0,
                 size: input.size(),
@@ -322,7 +325,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.ty = ty;
                     row.content = PlanContent::Alias(index as u32);
                 }
-                Second::Debug => self.debug(&mut row, section.name),
+                Second::Debug => self.debug(&mut row, index),
                 Second::Info | Second::FunctionInfo => {
                     row.ty = sht::CUDA_MERCURY_INFO;
                     row.link = linked;
@@ -341,8 +344,11 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view.
+    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an executable.
     fn module_shared(&mut self) {
+        if self.module.options.relocatable {
+            return;
+        }
         for section in &mut self.plan.sections[..self.view] {
             if section.name == b".nv_debug.shared" {
                 section.size = section.size.max(self.module.reserved_shared_size());
@@ -364,7 +370,8 @@ impl<'m, 'data> Encode<'m, 'data> {
     }
 
     /// The contributions of all objects to a debug section of the Mercury view.
-    fn debug(&mut self, row: &mut PlanSection<'data>, name: &[u8]) {
+    fn debug(&mut self, row: &mut PlanSection<'data>, index: usize) {
+        let name = row.name.strip_prefix(PREFIX).unwrap_or(row.name);
         let start = self.plan.pieces.len() as u32;
         row.size = 0;
         for (_, object) in self.module.included_objects() {
@@ -384,6 +391,9 @@ impl<'m, 'data> Encode<'m, 'data> {
                 });
             }
         }
-        row.content = PlanContent::Pieces(start..self.plan.pieces.len() as u32);
+        row.content = match row.size {
+            0 => PlanContent::Alias(index as u32),
+            _ => PlanContent::Pieces(start..self.plan.pieces.len() as u32),
+        };
     }
 }

@@ -227,6 +227,8 @@ struct Facts<'data> {
     null_symbol: u64,
     /// The functions that call graphs say have their address taken.
     address_taken: HashSet<LinkSymbolId, FixedState>,
+    /// The section with the bytes of each Mercury twin.
+    twins: HashMap<SectionId, SectionId, FixedState>,
     /// The Mercury form of each debug section.
     mercury_debug: HashMap<SectionId, SectionId, FixedState>,
     /// Entries of `.debug_frame` in both views.
@@ -290,10 +292,7 @@ impl<'data> Facts<'data> {
         for section in module.sections.values() {
             if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
                 (section.kind, section.owner, section.info)
-                && matches!(
-                    module.sections[target].kind,
-                    SectionKind::Text | SectionKind::MercuryText
-                )
+                && module.sections[target].kind.is_code()
                 && !section.relocs.is_empty()
             {
                 relocated[owner.index()] = true;
@@ -305,6 +304,7 @@ impl<'data> Facts<'data> {
             ends,
             frames: FramePlaces::new(module, &mercury_debug),
             mercury_debug,
+            twins: twins(module),
             slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
             null_symbol: if module
                 .relocs
@@ -340,6 +340,29 @@ fn mercury_debug(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedStat
                 if let Some(twin) = plain.get(&(section.object, view_name(section))) {
                     found.insert(*twin, id);
                 }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The section of the same object that each Mercury twin stands for.
+fn twins(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
+    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
+    let mut found = HashMap::default();
+    if !module.is_capmerc() {
+        return found;
+    }
+    for (id, section) in module.sections.iter() {
+        match section.kind {
+            SectionKind::MercuryTwin => {
+                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
+                    found.insert(id, *twin);
+                }
+            }
+            kind if kind.is_concatenated() => {
+                plain.insert((section.object, view_name(section)), id);
             }
             _ => {}
         }
@@ -455,7 +478,8 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
     let SectionInfo::Section(patched) = section.info else {
         return Err(Refusal::Internal("unexpected reloc section"));
     };
-    if lies_in(&facts.losing_variables, patched, reloc.offset) {
+    let data = facts.twins.get(&patched).copied().unwrap_or(patched);
+    if lies_in(&facts.losing_variables, data, reloc.offset) {
         return Ok(RelocPlan::Gone);
     }
     let executable = !module.options.relocatable;
@@ -628,6 +652,12 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
                 _ => Ok(RelocPlan::Drop),
             },
             Some(RelocClass::Applied) => match target {
+                // nvlink encodes the instruction anew, with fewer bits of it.
+                TargetKind::Missing if module.is_capmerc() && !is_shared(module, reloc) => {
+                    Err(Refusal::Unsupported(
+                        "the address of an undefined constant variable for sm_100 and up",
+                    ))
+                }
                 TargetKind::Known { value, .. } => apply(value),
                 TargetKind::Missing => apply(u64::MAX),
                 _ => apply(facts.null_symbol),

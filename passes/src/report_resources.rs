@@ -95,7 +95,8 @@ fn module_memory(module: &Module<'_>) -> String {
         match section.kind {
             SectionKind::GlobalInit => initialised = initialised.max(end),
             SectionKind::Global => uninitialised = uninitialised.max(end),
-            SectionKind::ConstantBank(bank) if is_module_bank(bank) => {
+            // The Mercury view has banks without numbers.
+            SectionKind::ConstantBank(bank) if is_module_bank(bank) && !module.is_capmerc() => {
                 grow(&mut banks, bank, end);
             }
             _ => {}
@@ -248,8 +249,13 @@ impl Needs {
     }
 
     fn of(&self, module: &Module<'_>, link: LinkSymbolId, function: FunctionId) -> String {
+        // The Mercury view has no reserved block.
+        let reserved = match module.is_capmerc() && !module.options.relocatable {
+            true => module.reserved_shared_size(),
+            false => 0,
+        };
         let shared = match module.functions[function].shared {
-            Some(frame) if frame.present => frame.size,
+            Some(frame) if frame.present => frame.size.saturating_sub(reserved),
             _ => 0,
         };
         let stack = match self.stack[link.index()] {

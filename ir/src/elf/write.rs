@@ -5,6 +5,7 @@ use zerocopy::IntoBytes;
 
 use super::encode::raw_symbol;
 use super::raw::*;
+use super::validate::MERCURY_FLAG;
 use crate::ids::SectionId;
 use crate::module::Module;
 use crate::plan::ElfPlan;
@@ -132,7 +133,11 @@ fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
         shoff: plan.shoff.into(),
         flags: plan.e_flags.into(),
         ehsize: 64.into(),
-        phentsize: 56.into(),
+        // nvlink leaves it out of files with Mercury that have no program headers.
+        phentsize: match segments {
+            0 if plan.legacy.is_none() && plan.e_flags & MERCURY_FLAG != 0 => 0.into(),
+            _ => 56.into(),
+        },
         phnum: segments.into(),
         shentsize: 64.into(),
         shnum: sections.into(),

@@ -1,6 +1,9 @@
 //! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
 //! exactly (`docs/MERCURY.md`).
 
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
 use cuweld_ir::Module;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Section;
@@ -16,6 +19,9 @@ use super::IndexU32;
 use super::located;
 use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
+
+/// Two targets, the second of which has the code of the first.
+const UNCHANGED: (u16, u16) = (120, 121);
 
 /// The kind of a section in a link of such objects; `None` if both views share it.
 ///
@@ -54,9 +60,6 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         }
         findings.push(finding);
     };
-    if module.options.relocatable {
-        refused("relocatable output for sm_100 and up", None, 0);
-    }
     if module.options.debug {
         refused(
             "-g for sm_100 and up, which needs NVIDIA's code generator",
@@ -75,7 +78,7 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         if !object.is_capmerc() {
             let what = format!("'{name}' holds no Mercury, or nothing else");
             refused(&what, None, id.index_u32());
-        } else if object.sm() != module.target.sm {
+        } else if object.sm() != module.target.sm && (object.sm(), module.target.sm) != UNCHANGED {
             let what = format!(
                 "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
                 object.sm()
@@ -115,7 +118,17 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         };
         refused(what, Some(id), section.object.index_u32());
     }
+    let mut names = HashSet::<_, FixedState>::default();
     for function in module.functions.values() {
+        // nvlink finds the rows of code by the name of the section.
+        if !names.insert((function.object, module.symbols[function.symbol].name)) {
+            let what = "local functions of one name in an object of a link with -r";
+            refused(
+                what,
+                Some(function.views.sass.text),
+                function.object.index_u32(),
+            );
+        }
         let (text, object) = (function.views.sass.text, function.object.index_u32());
         let Some(merc) = function.views.merc else {
             refused("a function without Mercury", Some(text), object);

@@ -358,7 +358,12 @@ impl<'data> Finish<'_, 'data> {
                 u64::MAX.wrapping_add(reserved)
             } else {
                 // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
-                row.value.unwrap_or(symbol.value).saturating_add(reserved)
+                // A variable that `-r` left at -1 is at 0.
+                let named = match is_missing(&row, &symbol) {
+                    true => 0,
+                    false => symbol.value,
+                };
+                row.value.unwrap_or(named).saturating_add(reserved)
             },
             size: row.size,
         }
@@ -650,7 +655,7 @@ impl<'data> Finish<'_, 'data> {
         let is_dynamic = |symbol: SymbolId| self.module.symbols[symbol].is_dynamic_shared();
         if row.target.symbol().is_some_and(is_dynamic)
             && let SectionInfo::Section(patched) = self.module.sections[row.section].info
-            && self.module.sections[patched].kind == SectionKind::Text
+            && self.module.sections[patched].kind.is_code()
             && let Some(owner) = self.module.sections[patched].owner
             && let index @ 1.. = self.dynamic_symbol[owner.index()]
         {

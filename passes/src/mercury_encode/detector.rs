@@ -15,8 +15,11 @@ const MEMBAR: u8 = 0x49;
 const PLAIN_BARRIER: u64 = 4;
 
 impl Encode<'_, '_> {
-    /// Refuses kernels whose code nvlink would change.
+    /// Refuses kernels whose code nvlink would change. It changes none in relocatable output.
     pub(super) fn detect(&mut self) {
+        if self.module.options.relocatable {
+            return;
+        }
         for index in 0..self.functions.len() {
             if let Some(function) = self.functions[index]
                 && let Some(why) = self.is_scheduled_anew(function)

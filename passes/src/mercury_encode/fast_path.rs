@@ -45,6 +45,9 @@ impl Encode<'_, '_> {
     fn fast_path_targets(&self) -> Result<u64, Refusal> {
         let module = self.module;
         let whole = compat::fast_path_targets(module.target.sm);
+        if whole == 0 {
+            return Ok(0);
+        }
         let mut value = None;
         for (_, object) in module.included_objects() {
             let functions = &module.functions[object.functions];

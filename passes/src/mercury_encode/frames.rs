@@ -24,6 +24,13 @@ use super::Refusal;
 /// Rows of the SASS view with what is added to their offset.
 type Kept<'a> = Vec<(&'a Reloc, u64)>;
 
+/// The place of its CIE that the entry at some place names.
+fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
+    let at = usize::try_from(entry.checked_add(CIE_POINTER)?).ok()?;
+    let field = bytes.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(field.try_into().ok()?))
+}
+
 impl<'m, 'data> Encode<'m, 'data> {
     /// Makes the contents of `.debug_frame`; returns the rows that are kept, in input order.
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
@@ -104,6 +111,13 @@ impl<'m, 'data> Encode<'m, 'data> {
                 (FUNCTION, plan) => linked[entry] = Some(matches!(plan, RelocPlan::Keep { .. })),
                 (RANGE, _) => {}
                 _ => return refused("a relocation of frames that is not known"),
+            }
+        }
+        // What was linked before has no row for its CIE any more.
+        for (entry, start) in starts.iter().enumerate() {
+            if let (Some(_), None) = (linked[entry], cie[entry]) {
+                cie[entry] =
+                    named_cie(bytes, *start).and_then(|place| starts.binary_search(&place).ok());
             }
         }
         let mut stays: Vec<bool> = linked.iter().map(|linked| *linked == Some(true)).collect();

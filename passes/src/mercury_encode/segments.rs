@@ -22,8 +22,8 @@ const PF_W: u32 = 2;
 const PF_X: u32 = 1;
 
 /// Gives every section its offset, `gap` bytes left behind the names of symbols, then makes the program
-/// headers: one for each run of sections in memory with the same rights.
-pub(super) fn place(plan: &mut ElfPlan<'_>, gap: u64) {
+/// headers of executables: one for each run of sections in memory with the same rights.
+pub(super) fn place(plan: &mut ElfPlan<'_>, gap: u64, executable: bool) {
     let mut offset = 0x40_u64;
     for index in 0..plan.sections.len() {
         let section = &plan.sections[index];
@@ -50,6 +50,10 @@ pub(super) fn place(plan: &mut ElfPlan<'_>, gap: u64) {
         offset = end.saturating_add(left);
     }
     plan.shoff = align_up(offset, 8);
+    if !executable {
+        plan.file_size = plan.shoff.saturating_add(64 * plan.sections.len() as u64);
+        return;
+    }
     plan.phoff = plan.shoff.saturating_add(64 * plan.sections.len() as u64);
     plan.segments = segments(plan);
     let table = 56 * plan.segments.len() as u64;

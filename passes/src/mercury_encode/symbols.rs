@@ -27,6 +27,7 @@ impl<'data> Encode<'_, 'data> {
     /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view: constant
     /// banks under their SASS names, and the parameters of kernels.
     pub(super) fn symbol_tables(&mut self, view: &[PlanSection<'data>]) {
+        let relocatable = self.module.options.relocatable;
         let mut rows = Vec::with_capacity(self.plan.symbols.len() * 24);
         for index in 0..self.plan.symbols.len() {
             let symbol = &mut self.plan.symbols[index];
@@ -34,7 +35,8 @@ impl<'data> Encode<'_, 'data> {
             let name = self.plan.symbol_names.get(start..).unwrap_or(&[]);
             let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
             let is_reserved = toolkit::is_reserved_shared_symbol(name);
-            if is_reserved {
+            // The SASS view of relocatable output has the types of the Mercury view.
+            if is_reserved || relocatable && symbol.info & 15 == stt::OBJECT {
                 symbol.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
             }
             let symbol = *symbol;

@@ -26,7 +26,7 @@ pub trait PipelineSource {
 pub struct Embedded;
 
 /// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 4] = [
+const FILES: [(&str, &str, &str); 5] = [
     (
         "check-only",
         "pipelines/check-only.toml",
@@ -46,6 +46,11 @@ const FILES: [(&str, &str, &str); 4] = [
         "mercury",
         "pipelines/mercury.toml",
         include_str!("../../../pipelines/mercury.toml"),
+    ),
+    (
+        "mercury-relocatable",
+        "pipelines/mercury-relocatable.toml",
+        include_str!("../../../pipelines/mercury-relocatable.toml"),
     ),
 ];
 
@@ -101,6 +106,21 @@ const RELOCATABLE: [&str; 11] = [
     "emit",
 ];
 
+/// The passes of `pipelines/mercury-relocatable.toml`.
+const MERCURY_RELOCATABLE: [&str; 11] = [
+    "classify",
+    "select-objects",
+    "symbol-resolve",
+    "callgraph-dce",
+    "merge-metadata",
+    "place-memory",
+    "plan-relocations",
+    "mercury-encode",
+    "relocate",
+    "report-resources",
+    "emit",
+];
+
 impl PipelineSource for Embedded {
     fn find(&self, name: &str) -> Option<Source> {
         let (_, file, text) = FILES.into_iter().find(|(known, ..)| *known == name)?;
@@ -119,12 +139,11 @@ impl Embedded {
     /// The pipeline that a link runs if none is asked for.
     pub fn standard(facts: Facts) -> &'static str {
         let holds = |fact| facts.holds(fact) == Some(true);
-        if holds("relocatable") {
-            "relocatable"
-        } else if holds("mercury") {
-            "mercury"
-        } else {
-            "executable"
+        match (holds("relocatable"), holds("mercury")) {
+            (true, true) => "mercury-relocatable",
+            (true, false) => "relocatable",
+            (false, true) => "mercury",
+            (false, false) => "executable",
         }
     }
 
@@ -141,6 +160,7 @@ impl Resolved {
         let passes = match name {
             "relocatable" => RELOCATABLE.as_slice(),
             "mercury" => MERCURY.as_slice(),
+            "mercury-relocatable" => MERCURY_RELOCATABLE.as_slice(),
             _ => EXECUTABLE.as_slice(),
         };
         let pipeline = Pipeline {
@@ -166,7 +186,7 @@ mod tests {
             ("sm_90", false, EXECUTABLE.as_slice()),
             ("sm_90", true, RELOCATABLE.as_slice()),
             ("sm_100", false, MERCURY.as_slice()),
-            ("sm_100", true, RELOCATABLE.as_slice()),
+            ("sm_100", true, MERCURY_RELOCATABLE.as_slice()),
         ] {
             for debug in [false, true] {
                 let options = LinkOptions {

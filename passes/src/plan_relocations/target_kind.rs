@@ -254,6 +254,8 @@ fn undefined_kind(
 ) -> TargetKind {
     if symbol.name == b"__UFT_OFFSET" {
         TargetKind::UnifiedTable
+    } else if module.is_capmerc() && toolkit::is_reserved_shared_symbol(symbol.name) {
+        TargetKind::ReservedShared
     } else if symbol.other & 0xe0 == sto::GLOBAL {
         TargetKind::Global
     } else if symbol.is_dynamic_shared() {
@@ -263,7 +265,7 @@ fn undefined_kind(
             .and_then(|owner| module.functions[owner].dynamic_shared);
         // Code of kernels keeps its references, to a symbol of the kernel's own; what else refers to the name
         // takes the value of its symbol (measured).
-        let keeps = section.kind == SectionKind::Text && user.is_some();
+        let keeps = section.kind.is_code() && user.is_some();
         if symbol.bind == stb::WEAK || keeps && !module.shows_dynamic_shared() {
             TargetKind::Undefined
         } else {
