@@ -33,8 +33,6 @@ use zerocopy::FromBytes;
 use crate::compile::CompileOptions;
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
-use crate::compile::lto;
-use crate::compile::lto::LtoLink;
 use crate::diagnostics::Reporter;
 use crate::input;
 use crate::input::DeviceInput;
@@ -48,6 +46,8 @@ use crate::input::InputError;
 use crate::input::MessageLine;
 use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
+use crate::optimise::Optimisation;
+use crate::optimise::optimise;
 use crate::registration::registration;
 use crate::registration::registration_of_program;
 pub use crate::run::Controls;
@@ -109,17 +109,22 @@ pub fn link(
             return nothing;
         }
     };
-    let (discovered, failure) = find_inputs(request, input_arena);
+    let (mut discovered, failure) = find_inputs(request, input_arena);
+    let mut times = Vec::new();
     if request.discover.lto {
-        report_found(reporter, &discovered.diagnostics)?;
-        if let Some(error) = failure {
-            report_lines(reporter, &error.lines(), error.help())?;
-            return nothing;
-        }
-        match lto::kind_of_link(&discovered.inputs, reporter)? {
-            None => return nothing,
-            Some(LtoLink::None) => {}
-            Some(LtoLink::Whole) => return link_program(request, &discovered, reporter),
+        let job = (request, &mut times);
+        match optimise(
+            job,
+            &mut discovered,
+            failure.as_ref(),
+            input_arena,
+            reporter,
+        )? {
+            Optimisation::Failed => return nothing,
+            Optimisation::Output(output) => {
+                return Ok(program(request, &discovered, output, times));
+            }
+            Optimisation::Linked => {}
         }
     }
     let found = (discovered, failure);
@@ -132,6 +137,7 @@ pub fn link(
     else {
         return nothing;
     };
+    times.extend(compile_times);
     run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
     if reporter.is_fatal() {
         return nothing;
@@ -139,7 +145,7 @@ pub fn link(
     let folder = std::env::current_dir().unwrap_or_default();
     Ok(LinkOutcome {
         registration: Some(registration(&inputs, &module, &folder.to_string_lossy())),
-        compile_times,
+        compile_times: times,
         output: module.image.take().filter(|_| !reporter.failed()),
     })
 }
@@ -168,7 +174,7 @@ fn find_inputs<'data>(
 }
 
 /// Reports what discovery has to say.
-fn report_found(
+pub(crate) fn report_found(
     reporter: &mut Reporter<'_>,
     diagnostics: &[input::InputDiagnostic],
 ) -> io::Result<()> {
@@ -250,31 +256,20 @@ fn lower_inputs<'data>(
     .filter(|_| !reporter.failed()))
 }
 
-/// Links a program out of LTO-IR alone.
-fn link_program(
+/// A link whose output link-time optimisation made.
+fn program(
     request: &Request<'_>,
     discovered: &Discovered<'_>,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<LinkOutcome> {
-    let host_info = &discovered.host_info;
-    let prunes = !request.ignore_host_info && host_info.prunes_kernels();
-    let output = lto::link_program(
-        &discovered.inputs,
-        Some(host_info).filter(|_| prunes),
-        request.discover.target,
-        &request.compile,
-        request.controls.strict,
-        reporter,
-    )?;
+    output: Vec<u8>,
+    compile_times: Vec<CompileTime>,
+) -> LinkOutcome {
     let folder = std::env::current_dir().unwrap_or_default();
-    Ok(LinkOutcome {
-        registration: output
-            .as_ref()
-            .filter(|_| !request.compile.lto.emit_ptx)
-            .map(|_| registration_of_program(&discovered.inputs, &folder.to_string_lossy())),
-        output,
-        compile_times: Vec::new(),
-    })
+    let registration = || registration_of_program(&discovered.inputs, &folder.to_string_lossy());
+    LinkOutcome {
+        registration: (!request.compile.lto.emit_ptx).then(registration),
+        output: Some(output),
+        compile_times,
+    }
 }
 
 /// Reports what discovery has to say of an input.
@@ -297,7 +292,7 @@ fn report_input(reporter: &mut Reporter<'_>, found: &input::InputDiagnostic) -> 
     }
 }
 
-fn report_lines(
+pub(crate) fn report_lines(
     reporter: &mut Reporter<'_>,
     lines: &[MessageLine],
     help: Option<String>,

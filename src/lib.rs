@@ -12,6 +12,7 @@ pub mod dump;
 pub mod extend;
 pub mod input;
 pub mod inspect;
+mod optimise;
 pub mod output;
 pub mod reduce;
 pub mod registration;

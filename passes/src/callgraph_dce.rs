@@ -27,6 +27,7 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 
 use kernel_roots::KernelRoots;
+pub use kernel_roots::pattern_matches;
 
 /// The `callgraph-dce` pass.
 pub struct CallgraphDce;

@@ -1,26 +1,44 @@
-//! Link-time optimisation of a whole program: all LTO-IR to one PTX, and that to the output.
+//! Link-time optimisation: all LTO-IR to one PTX, and that to a program, or to an object of the link.
 //!
-//! nvlink's own layout takes no part in such a link; its output is what ptxas makes (`inputs.md` section 9).
+//! A program of LTO-IR alone is what ptxas makes; nvlink's own layout takes no part then (`inputs.md`
+//! section 9). If other code belongs to the link, with `-r`, or if functions are missing that only the
+//! device runtime may have, ptxas makes an object, and nvlink links that in the place of the last LTO-IR
+//! (measured).
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
+use cuweld_passes::callgraph_dce::pattern_matches;
 
 use super::CompileOptions;
+use super::CompileTime;
 use super::nvjitlink::InputKind;
 use super::nvjitlink::LtoInput;
 use super::nvjitlink::NvJitLink;
 use super::nvjitlink::NvJitLinkError;
+use super::nvvm_options::NvvmOptions;
+use super::nvvm_options::mismatch;
 use super::ptxas::CompileError;
+use super::ptxas::Compiled;
 use super::ptxas::Ptxas;
 use crate::diagnostics::Reporter;
 use crate::input::DeviceInput;
 use crate::input::HostInfo;
 use crate::input::Image;
+use crate::input::InputArena;
+use crate::input::PtxImage;
 use crate::input::Target;
 use crate::input::host_info::ReferenceKind;
+
+/// What nvlink calls the object of all LTO-IR.
+pub const OBJECT_NAME: &str = "lto.cubin";
+/// What libnvJitLink writes before libNVVM's code and log.
+const OPTIMISER_FAILS: &str = "ERROR in nvvmCompileProgram: ";
+/// What ptxas says of a function that a whole program calls and does not have.
+const UNRESOLVED: &str = "Unresolved extern function";
 
 /// How a program is optimised.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +49,10 @@ pub struct LtoOptions {
     pub nvvm_path: Option<PathBuf>,
     /// `-emit-ptx`: the PTX is the output.
     pub emit_ptx: bool,
+    /// `-force-partial-lto` or `-r`: the LTO-IR becomes an object, whatever else is linked.
+    pub partial: bool,
+    /// Options of the optimiser.
+    pub nvvm: NvvmOptions,
 }
 
 /// Whether a link is one of link-time optimisation.
@@ -40,38 +62,50 @@ pub enum LtoLink {
     None,
     /// All inputs do.
     Whole,
+    /// It is linked with other code.
+    Partial,
+}
+
+/// What LTO-IR was made to.
+#[derive(Debug)]
+pub enum Optimised {
+    /// The output of the link.
+    Output(Vec<u8>),
+    /// An object that is linked with the others.
+    Object(Vec<u8>),
+}
+
+/// Whether an input holds LTO-IR that is linked.
+fn is_lto(input: &DeviceInput<'_>) -> bool {
+    input.skip.is_none() && !input.system_library && matches!(input.image, Some(Image::Nvvm(_)))
+}
+
+/// What is said of an input of a link with `-lto` when it is read.
+pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
+    let is_other = input.skip.is_none() && !input.system_library && input.image.is_some();
+    (is_other && !is_lto(input)).then(|| {
+        Diagnostic::new(
+            Severity::Info,
+            format!("requested LTO but '{input}' not built for LTO so doing partial LTO"),
+        )
+    })
 }
 
 /// Looks at the inputs of a link with `-lto`, as nvlink does. `None` if the link ends here, which has
 /// been reported.
 pub fn kind_of_link(
     inputs: &[DeviceInput<'_>],
+    partial: bool,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<LtoLink>> {
-    let linked = || {
-        inputs
-            .iter()
-            .filter(|input| input.skip.is_none() && !input.system_library)
-    };
-    let is_lto = |input: &&DeviceInput<'_>| matches!(input.image, Some(Image::Nvvm(_)));
-    for other in linked().filter(|input| input.image.is_some() && !is_lto(input)) {
-        reporter.report(&Diagnostic::new(
-            Severity::Info,
-            format!("requested LTO but '{other}' not built for LTO so doing partial LTO"),
-        ))?;
-    }
-    if !linked().any(|input| is_lto(&input)) {
+    if !inputs.iter().any(is_lto) {
         reporter.report(&Diagnostic::warning(
             "Ignoring -dlto option because no LTO objects found",
         ))?;
         return Ok(Some(LtoLink::None));
     }
-    if let Some(other) = linked().find(|input| input.image.is_some() && !is_lto(input)) {
-        let diagnostic = Diagnostic::fatal(format!(
-            "cuweld: unsupported: link-time optimisation of a part of the inputs; '{other}' holds no LTO-IR"
-        ));
-        reporter.report(&diagnostic.help("compile all inputs with -dlto, or link without it"))?;
-        return Ok(None);
+    if partial || inputs.iter().any(|input| remark(input).is_some()) {
+        return Ok(Some(LtoLink::Partial));
     }
     if !inputs.iter().any(|input| input.system_library) {
         let diagnostic = Diagnostic::fatal("expected libcudadevrt object");
@@ -82,70 +116,190 @@ pub fn kind_of_link(
     Ok(Some(LtoLink::Whole))
 }
 
-/// Optimises a program and compiles it. `None` if that fails, which has been reported.
-pub fn link_program(
+/// Optimises the LTO-IR of the inputs and compiles it. `None` if that fails, which has been reported.
+/// `host_info` is `None` with `-ignore-host-info`.
+pub fn compile(
     inputs: &[DeviceInput<'_>],
+    kind: LtoLink,
     host_info: Option<&HostInfo<'_>>,
     target: Target,
     options: &CompileOptions,
-    strict: bool,
+    times: &mut Vec<CompileTime>,
     reporter: &mut Reporter<'_>,
-) -> io::Result<Option<Vec<u8>>> {
+) -> io::Result<Option<Optimised>> {
+    let records = inputs.iter().filter(|input| is_lto(input));
+    let records = records.filter_map(|input| match input.image {
+        Some(Image::Nvvm(nvvm)) => Some(nvvm.options),
+        _ => None,
+    });
+    if let Some(option) = mismatch(records) {
+        let text = format!("Cicc option values for '{option}' do not match");
+        let help = "compile all inputs with the same -ftz, -prec-div, -prec-sqrt and -fmad";
+        reporter.report(&Diagnostic::fatal(text).help(help))?;
+        return Ok(None);
+    }
     let units: Vec<LtoInput<'_>> = inputs
         .iter()
-        .filter(|input| input.skip.is_none())
-        .filter_map(|input| match input.image {
-            Some(Image::Nvvm(nvvm)) => Some(LtoInput {
-                name: input.to_string(),
-                kind: if nvvm.arch.is_some() {
-                    InputKind::Fatbin
-                } else {
-                    InputKind::LtoIr
-                },
-                bytes: nvvm.container,
-            }),
-            _ => None,
-        })
+        .filter(|input| is_lto(input))
+        .filter_map(unit)
         .collect();
+    let nvvm = &options.lto.nvvm;
+    let words = match kind {
+        LtoLink::Whole => nvvm.of_program(host_info),
+        LtoLink::Partial | LtoLink::None => nvvm.of_part(),
+    };
+    let mut library_options = vec![
+        // The suffix reaches ptxas alone (measured).
+        format!("-arch=sm_{}", target.sm),
+        "-lto".to_owned(),
+        "-ptx".to_owned(),
+    ];
+    library_options.extend(words.iter().map(|word| format!("-Xnvvm={word}")));
+    let start = Instant::now();
     let ptx = NvJitLink::load(options.lto.library.clone(), &folders(options))
-        .and_then(|library| optimised(&library, &units, host_info, target, options));
+        .and_then(|library| library.ptx(&library_options, &units));
     let ptx = match ptx {
-        Ok(Optimised::Exact(ptx)) => ptx,
-        Ok(Optimised::Unpruned(_)) if strict => {
-            let diagnostic = Diagnostic::fatal(
-                "cuweld: unsupported: link-time optimisation with references of the host to variables",
-            );
-            reporter.report(&diagnostic.help("link with -ignore-host-info"))?;
-            return Ok(None);
-        }
-        Ok(Optimised::Unpruned(ptx)) => {
-            let mut diagnostic = Diagnostic::new(
-                Severity::Note,
-                "the program is optimised as with -ignore-host-info; nvlink 13.0.88 would also remove what the host does not refer to",
-            );
-            diagnostic.deviation = Some("D11");
-            reporter.report(&diagnostic)?;
-            ptx
-        }
+        Ok(ptx) => ptx,
         Err(error) => {
-            reporter.report(&failed(&error))?;
+            for diagnostic in failed(&error) {
+                reporter.report(&diagnostic)?;
+            }
             return Ok(None);
         }
     };
+    times.push(CompileTime {
+        source: "lto.nvvm".to_owned(),
+        phase: "cicc",
+        input: String::new(),
+        output: "lto.ptx",
+        milliseconds: start.elapsed().as_secs_f64() * 1e3,
+    });
     if options.lto.emit_ptx {
-        return Ok(Some(ptx));
+        return Ok(Some(Optimised::Output(ptx)));
     }
-    let path = match options.tools.ptxas() {
-        Ok(path) => path,
+    let ptxas = match options.tools.ptxas() {
+        Ok(path) => Ptxas::new(path, target, &options.ptxas),
         Err(missing) => {
             reporter.report(&missing.diagnostic("the optimised program"))?;
             return Ok(None);
         }
     };
-    match Ptxas::new(path, target, &options.ptxas).compile_program(&ptx) {
+    let object = || {
+        let image = PtxImage {
+            text: &ptx,
+            options: b"",
+            arch: None,
+        };
+        ptxas.compile(image)
+    };
+    let mut is_program = kind == LtoLink::Whole;
+    if is_program && options.ptxas.debug {
+        // The record of ptxas names its files then, and nvlink's has none.
+        let text = "cuweld: unsupported: -g for a program of LTO-IR alone";
+        reporter.report(&Diagnostic::fatal(text).help("link without -g"))?;
+        return Ok(None);
+    }
+    let mut result = if is_program {
+        ptxas.compile_program(&ptx)
+    } else {
+        object()
+    };
+    if let Err(CompileError::Refused { messages }) = &result
+        && messages.contains(UNRESOLVED)
+    {
+        if let Some(kernel) = unused_kernel(&ptx, host_info, nvvm) {
+            let text = format!(
+                "cuweld: unsupported: link-time optimisation with the device runtime, and the kernel '{kernel}' that the host does not refer to"
+            );
+            reporter.report(&Diagnostic::fatal(text).help("link with -ignore-host-info"))?;
+            return Ok(None);
+        }
+        is_program = false;
+        result = object();
+    }
+    let Some(compiled) = compiled(result, reporter)? else {
+        return Ok(None);
+    };
+    times.push(CompileTime {
+        source: "lto.ptx".to_owned(),
+        phase: "ptxas",
+        input: String::new(),
+        output: OBJECT_NAME,
+        milliseconds: compiled.milliseconds,
+    });
+    Ok(Some(if is_program {
+        Optimised::Output(compiled.cubin)
+    } else {
+        Optimised::Object(compiled.cubin)
+    }))
+}
+
+/// Puts the object of all LTO-IR behind the last input that it came from; these hold nothing any more.
+pub fn replace_inputs<'data>(
+    inputs: &mut Vec<DeviceInput<'data>>,
+    object: Vec<u8>,
+    arena: &'data InputArena,
+) {
+    let behind = inputs.iter().rposition(is_lto).map_or(0, |last| last + 1);
+    for input in inputs.iter_mut().filter(|input| is_lto(input)) {
+        input.image = None;
+    }
+    let object = Image::Cubin(arena.keep_buffer(object));
+    inputs.insert(behind, DeviceInput::unregistered(OBJECT_NAME, object));
+}
+
+/// A kernel of the program that neither the host nor the command line names, if such kernels are left
+/// out. How nvlink leaves them out of a program with the device runtime is not known.
+fn unused_kernel(
+    ptx: &[u8],
+    host_info: Option<&HostInfo<'_>>,
+    nvvm: &NvvmOptions,
+) -> Option<String> {
+    if !nvvm.kernels_used.is_empty() || !nvvm.variables_used.is_empty() {
+        return Some("*".to_owned());
+    }
+    let info = host_info.filter(|info| info.prunes_kernels())?;
+    let text = String::from_utf8_lossy(ptx);
+    let kernels = text.lines().filter_map(|line| line.split_once(".entry "));
+    let unused = kernels.map(|(before, after)| {
+        let kind = if before.contains(".visible") {
+            ReferenceKind::ExternalKernel
+        } else {
+            ReferenceKind::InternalKernel
+        };
+        (kind, after.split(['(', ' ']).next().unwrap_or_default())
+    });
+    let is_used = |(kind, name): &(ReferenceKind, &str)| {
+        let mut patterns = info.patterns(*kind).iter();
+        patterns.any(|pattern| pattern_matches(pattern, name.as_bytes()))
+    };
+    let mut unused = unused.filter(|kernel| !is_used(kernel));
+    unused.next().map(|(_, name)| name.to_owned())
+}
+
+fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {
+    let Some(Image::Nvvm(nvvm)) = input.image else {
+        return None;
+    };
+    Some(LtoInput {
+        name: input.to_string(),
+        kind: match nvvm.arch {
+            Some(_) => InputKind::Fatbin,
+            None => InputKind::LtoIr,
+        },
+        bytes: nvvm.container,
+    })
+}
+
+/// What the compiler made; what it says is passed on.
+fn compiled(
+    result: Result<Compiled, CompileError>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Option<Compiled>> {
+    match result {
         Ok(compiled) => {
             reporter.text(&compiled.messages)?;
-            Ok(Some(compiled.cubin))
+            Ok(Some(compiled))
         }
         Err(error) => {
             if let CompileError::Refused { messages } = &error {
@@ -158,16 +312,24 @@ pub fn link_program(
     }
 }
 
-fn failed(error: &NvJitLinkError) -> Diagnostic {
-    match error {
+fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
+    let one = match error {
         NvJitLinkError::Library { .. } | NvJitLinkError::Text(_) => {
             Diagnostic::fatal("elfLink linker library load error")
                 .note(format!("cuweld: {error}"))
                 .help("link-time optimisation needs libnvJitLink of the CUDA toolkit: name it with --cuweld-nvjitlink or CUWELD_NVJITLINK")
         }
-        NvJitLinkError::Call { log, .. } => Diagnostic::fatal(format!("cuweld: link-time optimisation: {error}"))
-            .note(format!("libnvJitLink says: {}", log.trim())),
-    }
+        NvJitLinkError::Call { log, .. } => {
+            let failure = log.strip_prefix(OPTIMISER_FAILS);
+            if let Some((code, text)) = failure.and_then(|rest| rest.split_once('\n')) {
+                let info = Diagnostic::new(Severity::Info, format!("{text}{code}"));
+                return vec![info, Diagnostic::fatal("elfLink JIT compile failed")];
+            }
+            Diagnostic::fatal(format!("cuweld: link-time optimisation: {error}"))
+                .note(format!("libnvJitLink says: {}", log.trim()))
+        }
+    };
+    vec![one]
 }
 
 /// Folders of the library: beside the one of `-nvvmpath`, and in the toolkit.
@@ -177,154 +339,4 @@ fn folders(options: &CompileOptions) -> Vec<PathBuf> {
         .chain(options.tools.cuda_home.clone())
         .flat_map(|root| [root.join("lib64"), root.join("lib")])
         .collect()
-}
-
-enum Optimised {
-    /// What nvlink makes.
-    Exact(Vec<u8>),
-    /// More is kept than nvlink keeps.
-    Unpruned(Vec<u8>),
-}
-
-fn optimised(
-    library: &NvJitLink,
-    units: &[LtoInput<'_>],
-    host_info: Option<&HostInfo<'_>>,
-    target: Target,
-    options: &CompileOptions,
-) -> Result<Optimised, NvJitLinkError> {
-    let mut words = vec![
-        format!("-arch={target}"),
-        "-lto".to_owned(),
-        "-ptx".to_owned(),
-    ];
-    if let Some(count) = options.ptxas.max_registers {
-        words.push(format!("-maxrregcount={count}"));
-    }
-    let whole = library.ptx(&words, units)?;
-    let Some(host_info) = host_info else {
-        return Ok(Optimised::Exact(whole));
-    };
-    // The library takes lists of names where nvlink has patterns: the names are those that the
-    // patterns match in the whole program.
-    match used_kernels(&whole, host_info) {
-        Some(names) => {
-            words.push(format!("-kernels-used={}", names.join(",")));
-            words.push("-optimize-unused-variables".to_owned());
-            Ok(Optimised::Exact(library.ptx(&words, units)?))
-        }
-        None => Ok(Optimised::Unpruned(whole)),
-    }
-}
-
-/// The kernels that the host refers to. `None` if no list of names says the same as its patterns: the
-/// library keeps every kernel whose name contains one of the list, and knows no variables of internal
-/// linkage.
-fn used_kernels(ptx: &[u8], host_info: &HostInfo<'_>) -> Option<Vec<String>> {
-    use ReferenceKind as Kind;
-    let variables = [
-        Kind::ExternalVariable,
-        Kind::InternalVariable,
-        Kind::ExternalConstant,
-        Kind::InternalConstant,
-    ];
-    if variables
-        .iter()
-        .any(|kind| !host_info.program_patterns(*kind).is_empty())
-    {
-        return None;
-    }
-    let text = String::from_utf8_lossy(ptx);
-    let (mut used, mut unused) = (Vec::new(), Vec::new());
-    for line in text.lines() {
-        let Some((before, after)) = line.split_once(".entry ") else {
-            continue;
-        };
-        let name = after
-            .split(['(', ' '])
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        let kind = if before.contains(".visible") {
-            Kind::ExternalKernel
-        } else {
-            Kind::InternalKernel
-        };
-        let patterns = host_info.program_patterns(kind);
-        if patterns
-            .iter()
-            .any(|pattern| matches(pattern, name.as_bytes()))
-        {
-            used.push(name);
-        } else {
-            unused.push(name);
-        }
-    }
-    let is_clear = unused
-        .iter()
-        .all(|unused| !used.iter().any(|used| unused.contains(used)));
-    (is_clear && !used.is_empty()).then_some(used)
-}
-
-/// Whether a name matches a pattern, in which `*` stands for any text.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let mut parts = pattern.split(|byte| *byte == b'*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let mut parts: Vec<&[u8]> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts.into_iter().filter(|part| !part.is_empty()) {
-        match rest.windows(part.len()).position(|window| window == part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::input::host_info::HostReferences;
-
-    #[test]
-    fn stars_stand_for_any_text() {
-        for (pattern, name, expected) in [
-            ("_Z2kc*", "_Z2kcPi", true),
-            ("_Z2kc*", "_Z2kc", true),
-            ("_Z2kc", "_Z2kcPi", false),
-            ("k", "k", true),
-            ("*", "", true),
-            ("a*b*c", "a_b_b_c", true),
-            ("a*b*c", "a_c", false),
-            ("a*a", "a", false),
-        ] {
-            assert_eq!(
-                matches(pattern.as_bytes(), name.as_bytes()),
-                expected,
-                "{pattern} {name}"
-            );
-        }
-    }
-
-    #[test]
-    fn lists_of_names_say_what_patterns_say_or_are_not_made() {
-        let used = |kernels: &[u8], variables: &[u8]| {
-            let mut references = HostReferences::default();
-            references.add(b".nvHRKE", kernels);
-            references.add(b".nvHRKI", b"\0");
-            references.add(b".nvHRDE", variables);
-            let mut info = HostInfo::default();
-            info.add("a.o", &references, false);
-            let ptx = b".visible .entry k1(\n.entry k1_local(\n.visible .entry other(\n";
-            used_kernels(ptx, &info)
-        };
-        assert_eq!(used(b"oth*\0", b"\0"), Some(vec!["other".to_owned()]));
-        assert_eq!(used(b"k1\0", b"\0"), None, "k1_local would stay");
-        assert_eq!(used(b"oth*\0", b"v\0"), None);
-        assert_eq!(used(b"zzz\0", b"\0"), None);
-    }
 }

@@ -9,6 +9,7 @@
 pub mod find;
 pub mod lto;
 pub mod nvjitlink;
+pub mod nvvm_options;
 pub mod ptxas;
 pub mod record;
 
@@ -19,6 +20,7 @@ use rayon::prelude::*;
 
 pub use find::ToolPaths;
 pub use lto::LtoOptions;
+pub use nvvm_options::NvvmOptions;
 pub use ptxas::PtxasOptions;
 
 use crate::diagnostics::Reporter;
@@ -43,13 +45,17 @@ pub struct CompileOptions {
     pub lto: LtoOptions,
 }
 
-/// How long the compiler took for an input.
+/// How long a compiler ran, and on what, in the words of nvlink's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompileTime {
+    /// What is compiled: a PTX file is named, PTX out of a fatbin has no source.
+    pub source: String,
+    /// The compiler.
+    pub phase: &'static str,
     /// The input, as messages name it.
     pub input: String,
-    /// The input is a PTX file, not a fatbin with PTX in it.
-    pub is_file: bool,
+    /// What comes of it.
+    pub output: &'static str,
     /// Wall-clock time.
     pub milliseconds: f64,
 }
@@ -107,9 +113,16 @@ pub fn compile_ptx<'data>(
                     told_of_release = true;
                     reporter.report(&other_release(ptxas.path(), &release))?;
                 }
+                let name = input.to_string();
+                let (source, output) = match ptx.arch {
+                    None => (name.clone(), ""),
+                    Some(_) => ("ptx".to_owned(), "cubin"),
+                };
                 times.push(CompileTime {
-                    input: input.to_string(),
-                    is_file: ptx.arch.is_none(),
+                    source,
+                    phase: "ptxas",
+                    input: name,
+                    output,
                     milliseconds: compiled.milliseconds,
                 });
                 input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));

@@ -29,6 +29,8 @@ pub struct PtxasOptions {
     pub stack_protector: Option<bool>,
     /// `-split-compile`.
     pub split_compile: Option<i32>,
+    /// `-Ofc`, if it is not 0.
+    pub fast_compile: Option<String>,
 }
 
 /// Why PTX was not compiled.
@@ -77,7 +79,7 @@ impl Ptxas {
     pub fn new(path: PathBuf, target: Target, options: &PtxasOptions) -> Self {
         Ptxas {
             path,
-            target,
+            target: target.without_family(),
             options: link_options(options),
         }
     }
@@ -161,6 +163,9 @@ fn link_options(options: &PtxasOptions) -> Vec<String> {
     if let Some(threads) = options.split_compile {
         words.extend(["-split-compile".to_owned(), threads.to_string()]);
     }
+    if let Some(level) = &options.fast_compile {
+        words.extend(["-Ofc".to_owned(), level.clone()]);
+    }
     if options.debug {
         words.push("-g".to_owned());
     }
@@ -179,9 +184,9 @@ mod tests {
             max_registers: Some(32),
             stack_protector: Some(false),
             split_compile: Some(2),
+            fast_compile: Some("max".to_owned()),
         };
-        let expected =
-            "-O1 -v -dlcm=ca -maxrregcount 32 -device-stack-protector false -split-compile 2 -g";
+        let expected = "-O1 -v -dlcm=ca -maxrregcount 32 -device-stack-protector false -split-compile 2 -Ofc max -g";
         assert_eq!(link_options(&options).join(" "), expected);
         assert!(link_options(&PtxasOptions::default()).is_empty());
     }

@@ -254,7 +254,7 @@ impl<'data> InputContainer<'data> {
                     MemberKind::Ptx => MatchType::Ptx,
                     MemberKind::Nvvm => MatchType::Nvvm,
                     MemberKind::Elf => elf,
-                    MemberKind::Other(_) => MatchType::Mercury,
+                    MemberKind::Mercury | MemberKind::Other(_) => MatchType::Mercury,
                 };
                 (ty, data)
             }

@@ -71,12 +71,30 @@ pub struct DeviceInput<'data> {
     pub system_library: bool,
     /// The file itself holds the image: it is a cubin, PTX or fatbin, not a host object.
     pub raw: bool,
-    /// It comes from a further fatbin of the input before it, and is registered with that.
+    /// It comes from a further fatbin of the input before it, or is the object of link-time optimisation:
+    /// the inputs that it is made of are registered, and not it.
     pub continues: bool,
     /// Ordinal of the input: positional inputs in order, then `-l` libraries.
     pub ordinal: usize,
     /// Set if it takes no part in the link.
     pub skip: Option<SkipReason>,
+}
+
+impl<'data> DeviceInput<'data> {
+    /// An object that the linker made of several inputs; they are registered, and not it.
+    pub fn unregistered(name: &str, image: Image<'data>) -> Self {
+        DeviceInput {
+            path: name.to_owned(),
+            member: None,
+            image: Some(image),
+            module_ids: ModuleIds::default(),
+            system_library: false,
+            raw: false,
+            continues: true,
+            ordinal: 0,
+            skip: None,
+        }
+    }
 }
 
 impl fmt::Display for DeviceInput<'_> {

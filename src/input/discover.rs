@@ -439,7 +439,9 @@ where
         {
             return Err(InputError::UnknownArch { file });
         }
-        let member = match select(&members, self.options.target, self.options.lto) {
+        // The device runtime is linked, and not optimised with the program (measured).
+        let lto = self.options.lto && !source.is_system();
+        let member = match select(&members, self.options.target, lto) {
             Selection::Member(member) => member,
             Selection::OnlyLto => return Err(InputError::LtoObjects { file }),
             Selection::NotFound => {

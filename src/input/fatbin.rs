@@ -101,7 +101,10 @@ pub enum MemberKind {
     Elf,
     /// NVVM or LTO-IR.
     Nvvm,
-    /// Mercury, and whatever later toolkits add; never chosen.
+    /// A device ELF for a Mercury target, as a program of its own may pack it; toolkit 13.0 packs it as
+    /// [`MemberKind::Elf`].
+    Mercury,
+    /// What later toolkits add; never chosen.
     Other(u16),
 }
 
@@ -279,6 +282,7 @@ impl<'data> FatbinMember<'data> {
             1 => MemberKind::Ptx,
             2 => MemberKind::Elf,
             8 => MemberKind::Nvvm,
+            16 => MemberKind::Mercury,
             other => MemberKind::Other(other),
         }
     }
@@ -348,6 +352,7 @@ impl<'data> FatbinMember<'data> {
             MemberKind::Ptx => "PTX",
             MemberKind::Elf => "ELF",
             MemberKind::Nvvm => "LTO-IR",
+            MemberKind::Mercury => "Mercury",
             MemberKind::Other(_) => "unknown code",
         };
         match self.arch() {

@@ -55,8 +55,6 @@ impl<'data> HostReferences<'data> {
 #[derive(Clone, Debug, Default)]
 pub struct HostInfo<'data> {
     lists: [Vec<&'data [u8]>; 6],
-    /// The same without what the device runtime's own objects say.
-    program: [Vec<&'data [u8]>; 6],
     any_kernel_list: bool,
     /// The first input that tells nothing of its host references; then nothing can be pruned.
     pub unknown_references: Option<String>,
@@ -69,8 +67,8 @@ impl<'data> HostInfo<'data> {
         if !references.names_kernels() {
             self.set_unknown(file);
         }
-        let lists = self.lists.iter_mut().zip(&mut self.program);
-        for (slot, ((list, program), section)) in lists.zip(references.sections).enumerate() {
+        let lists = self.lists.iter_mut().zip(references.sections);
+        for (slot, (list, section)) in lists.enumerate() {
             let Some(section) = section.filter(|section| section.len() > EMPTY_SECTION) else {
                 continue;
             };
@@ -79,9 +77,6 @@ impl<'data> HostInfo<'data> {
             let patterns = section
                 .split(|&byte| byte == 0)
                 .filter(|pattern| !pattern.is_empty());
-            if !system {
-                program.extend(patterns.clone());
-            }
             list.extend(patterns);
         }
     }
@@ -96,11 +91,6 @@ impl<'data> HostInfo<'data> {
     /// (`-r` and `-ignore-host-info` switch it off, too).
     pub fn prunes_kernels(&self) -> bool {
         self.any_kernel_list && self.unknown_references.is_none()
-    }
-
-    /// The patterns of a kind that the program's own objects name, without those of the device runtime.
-    pub fn program_patterns(&self, kind: ReferenceKind) -> &[&'data [u8]] {
-        self.program.get(kind as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The patterns of a kind, in input order, repetitions included.

@@ -5,19 +5,50 @@
 //! moves further up: plain PTX to every later SM, `f` within its family, `a` only to its own name.
 //!
 //! Among the members that fit, the highest SM number wins; then ELF before PTX; then `a` before `f`
-//! before plain, whatever the target; then the first ELF, but the last PTX of the file.
+//! before plain, whatever the target; then Mercury before ELF; then the first ELF, but the last PTX or
+//! Mercury of the file.
+//!
+//! From sm_100 on that is so for ELF whose member carries a copy of the cubin's `.nv.compat`, as
+//! fatbinary writes it. Without one (members packed by hand) ELF fits its own SM number only, unless its
+//! suffix says otherwise, and plain 120 fits 121 (measured for all 15 x 15).
 
 use std::cmp::Reverse;
 
 use cuweld_ir::target::arch::Suffix;
 
 use super::Target;
+use super::fatbin::FLAG_COMPAT;
 use super::fatbin::FatbinMember;
 use super::fatbin::MemberKind;
 
 /// Whether a device ELF may be linked for a target.
 pub fn elf_fits(member: Target, target: Target) -> bool {
     target.accepts(member.sm, member.suffix == Suffix::Specific)
+}
+
+/// Whether a device ELF from sm_100 on may be linked for a target, if its member has no `.nv.compat`.
+fn unrecorded_elf_fits(member: Target, target: Target) -> bool {
+    let is_other_sm = matches!((member.sm, target.sm), (120, 121)) && member.suffix == Suffix::None;
+    let suffix_fits = match member.suffix {
+        Suffix::None => true,
+        Suffix::Specific => target.suffix == Suffix::Specific,
+        Suffix::Family => target.suffix != Suffix::Specific,
+    };
+    is_other_sm || (member.sm == target.sm && suffix_fits)
+}
+
+/// Whether what a member holds may be linked or compiled for a target.
+fn fits(member: &FatbinMember<'_>, arch: Target, target: Target) -> bool {
+    match member.kind() {
+        MemberKind::Elf if target.is_mercury() && !member.has(FLAG_COMPAT) => {
+            unrecorded_elf_fits(arch, target)
+        }
+        MemberKind::Elf => elf_fits(arch, target),
+        // nvlink crashes where it chooses one below sm_100.
+        MemberKind::Mercury => target.is_mercury() && elf_fits(arch, target),
+        MemberKind::Ptx => ptx_fits(arch, target),
+        MemberKind::Nvvm | MemberKind::Other(_) => false,
+    }
 }
 
 /// Whether PTX may be compiled for a target.
@@ -60,11 +91,7 @@ pub fn select<'data>(
         return Selection::Member(*member);
     }
     let code = visible()
-        .filter(|(_, member, arch)| match member.kind() {
-            MemberKind::Elf => elf_fits(*arch, target),
-            MemberKind::Ptx => ptx_fits(*arch, target),
-            MemberKind::Nvvm | MemberKind::Other(_) => false,
-        })
+        .filter(|(_, member, arch)| fits(member, *arch, target))
         .max_by_key(|(index, member, arch)| rank(*index, member.kind(), *arch));
     match (code, nvvm) {
         (Some((_, member, _)), _) => Selection::Member(*member),
@@ -74,19 +101,20 @@ pub fn select<'data>(
 }
 
 /// Greater is better.
-fn rank(index: usize, kind: MemberKind, arch: Target) -> (u16, bool, u8, i64) {
+fn rank(index: usize, kind: MemberKind, arch: Target) -> (u16, bool, u8, bool, i64) {
     let suffix = match arch.suffix {
         Suffix::Specific => 2,
         Suffix::Family => 1,
         Suffix::None => 0,
     };
-    let is_elf = kind == MemberKind::Elf;
-    let position = if is_elf {
+    let is_mercury = kind == MemberKind::Mercury;
+    let position = if kind == MemberKind::Elf {
         -(index as i64)
     } else {
         index as i64
     };
-    (arch.sm, is_elf, suffix, position)
+    let is_compiled = kind != MemberKind::Ptx;
+    (arch.sm, is_compiled, suffix, is_mercury, position)
 }
 
 #[cfg(test)]
@@ -169,7 +197,8 @@ mod tests {
                 let (kind, number) = member.split_once(' ').unwrap();
                 let name = format!("sm_{number}");
                 match kind {
-                    "ELF" => Member::elf(&name, b"x"),
+                    "ELF" => Member::elf(&name, b"x").flags(FLAG_COMPAT),
+                    "OLD" => Member::elf(&name, b"x"),
                     "PTX" => Member::ptx(&name, b"x"),
                     "LTO" => Member::new(8, &name, b"x"),
                     _ => Member::new(16, &name, b"x"),
@@ -200,6 +229,17 @@ mod tests {
             (&["ELF 90", "ELF 90"], "sm_90", Ok(0)),
             (&["PTX 90", "PTX 90"], "sm_90", Ok(1)),
             (&["ELF 80", "PTX 90a", "MERC 90"], "sm_90", Err("not found")),
+            (&["MERC 100", "ELF 100"], "sm_100", Ok(0)),
+            (&["ELF 100", "MERC 100", "MERC 100"], "sm_100", Ok(2)),
+            (&["MERC 100", "ELF 100a"], "sm_100", Ok(1)),
+            (&["MERC 100", "PTX 100"], "sm_103", Ok(0)),
+            (&["OLD 100"], "sm_103", Err("not found")),
+            (&["OLD 120"], "sm_121a", Ok(0)),
+            (&["OLD 120f"], "sm_121", Err("not found")),
+            (&["OLD 100a", "ELF 100"], "sm_100f", Ok(1)),
+            (&["OLD 100a", "ELF 100"], "sm_100a", Ok(0)),
+            (&["OLD 100f"], "sm_100a", Err("not found")),
+            (&["OLD 100f"], "sm_100", Ok(0)),
             (&["LTO 80"], "sm_90", Err("only LTO")),
             (&["LTO 100"], "sm_90", Err("not found")),
             (&["LTO 90", "PTX 80"], "sm_90", Ok(1)),

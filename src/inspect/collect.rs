@@ -310,6 +310,7 @@ impl<'data> Collector<'data> {
         let flags = header.flags.get();
         let code = match member.kind() {
             MemberKind::Elf => "elf",
+            MemberKind::Mercury => "mercury",
             MemberKind::Ptx => "ptx",
             MemberKind::Nvvm => "lto-ir",
             MemberKind::Other(_) => "other",
@@ -368,9 +369,13 @@ impl<'data> Collector<'data> {
 fn image<'data>(kind: MemberKind, data: &'data [u8]) -> Node<'data> {
     let mut node = Node::new(Name::default(), data, Content::Unknown);
     match (kind, identify::elf_kind(data), ptx(data)) {
-        (MemberKind::Elf, Some(elf), _) if elf.machine == EM_CUDA => device_elf(&mut node, data),
+        (MemberKind::Elf | MemberKind::Mercury, Some(elf), _) if elf.machine == EM_CUDA => {
+            device_elf(&mut node, data)
+        }
         (MemberKind::Ptx, _, Some(ptx)) => node.content = Content::Ptx(ptx),
-        (MemberKind::Elf | MemberKind::Ptx, ..) => node.errors.push(InspectError::UnknownFormat),
+        (MemberKind::Elf | MemberKind::Mercury | MemberKind::Ptx, ..) => {
+            node.errors.push(InspectError::UnknownFormat)
+        }
         _ => {}
     }
     node

@@ -142,6 +142,7 @@ def packed(name, sm, flag, data, **more):
 import zlib
 
 write("a.fatbin", fatbin(ptx("a", 75)))
+write("b75.fatbin", fatbin(ptx("b", 75)))
 write("b.fatbin", fatbin(ptx("b", 75, options="--compile-only --maxrregcount=40 ")))
 write("bogus-option.fatbin", fatbin(ptx("b", 75, options="-bogus")))
 write("g.fatbin", fatbin(ptx("b", 75, options="-g --dont-merge-basicblocks --return-at-end ")))
@@ -325,8 +326,23 @@ write("la.cu", "__device__ int g(int); __device__ int seen; __global__ void ka(i
 write("lb.cu", "__device__ int g(int x) { return x * 3; }\n")
 write("lv.cu", "__device__ int v; __global__ void kv(int* p) { *p = v; }\n"
       "void run_v(int* p) { kv<<<1, 1>>>(p); cudaMemcpyToSymbol(v, &p, 4); }\n")
-for name in ("la", "lb", "lv"):
+write("lf.cu", "__device__ float gf(float, float); __constant__ float tab[4] = {1, 2, 3, 4}; __device__ int dv[4]; __managed__ int mm;\n"
+      "template <class T> __device__ T tt(T a) { return a * a + T(1) / a; }\n"
+      "__global__ void kf(float* p) { p[0] = gf(p[0], p[1]) / p[2] + sqrtf(p[3]) + tab[(int)p[4] & 3] + mm; p[1] = tt(p[1]); }\n"
+      "static __global__ void ks(float* p) { *p = __expf(*p) + dv[0]; }\n"
+      "void run_f(float* p) { kf<<<1, 1>>>(p); ks<<<1, 1>>>(p); cudaMemcpyToSymbol(tab, p, 4); }\n")
+write("lg.cu", "__device__ float gf(float x, float y) { return x / y + sinf(x); }\n"
+      "template <class T> __device__ T tt(T a) { return a * a + T(1) / a; }\n__global__ void kg(float* p) { p[1] = tt(p[1]); }\n")
+write("lp.cu", "__global__ void child(int* p) { *p += 1; }\n__global__ void parent(int* p) { child<<<1, 1>>>(p); }\n"
+      "void run_p(int* p) { parent<<<1, 1>>>(p); }\n")
+write("sf.cu", "extern __device__ int dv[4]; __device__ float gf(float, float); __global__ void kt(float* p) { *p = gf(*p, dv[2]); }\n"
+      "void run_t(float* p) { kt<<<1, 1>>>(p); }\n")
+write("lr.cu", "__device__ int g(int); __global__ void kr(int* p) { *p = g(cudaGetLastError()); }\nvoid run_r(int* p) { kr<<<1, 1>>>(p); }\n")
+for name in ("la", "lb", "lv", "lf", "lg", "lp", "lr"):
     run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-use_fast_math", "-c", "lg.cu", "-o", "lq.o")
+run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
+run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")
 for folder in ("nvvm/lib64", "lib"):
     (FOLDER / folder).mkdir(parents=True, exist_ok=True)
 libraries = TOOLS.parent / "lib"
@@ -334,7 +350,8 @@ os.symlink(libraries / "libnvvm.so.4", FOLDER / "nvvm/lib64/libnvvm.so")
 os.symlink(libraries / "libnvJitLink.so.13", FOLDER / "lib/libnvJitLink.so.13")
 os.symlink(libraries / "libcudadevrt.a", FOLDER / "lib/libcudadevrt.a")
 
-# ---- one member for each architecture: table/ARCH.cubin, .ptx, -elf.fatbin, -ptx.fatbin
+# ---- one member for each architecture: table/ARCH.cubin, .ptx, -elf.fatbin, -ptx.fatbin; -bare.fatbin without the copy of .nv.compat,
+# -mercury.fatbin of kind 16
 
 ARCHITECTURES = ("75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 103f 110 110a 110f 120 120a 120f 121 121a 121f").split()
 (FOLDER / "table").mkdir(exist_ok=True)
@@ -347,7 +364,13 @@ if any(process.wait() for process in running):
 for arch in ARCHITECTURES:
     suffix = {"a": SPECIFIC, "f": FAMILY}.get(arch[-1], 0)
     sm = int(arch.rstrip("af"))
-    write(f"table/{arch}-elf.fatbin", fatbin(member(ELF, sm, read(f"table/{arch}.cubin"), flags=WIDE | suffix)))
+    image = f"--image3=kind=elf,sm={arch},file=table/{arch}.cubin"
+    run("fatbinary", f"--create=table/{arch}-elf.fatbin", "-64", image)
+    cubin = read(f"table/{arch}.cubin")
+    write(f"table/{arch}-bare.fatbin", fatbin(member(ELF, sm, cubin, flags=WIDE | suffix)))
+    mercury = bytearray(read(f"table/{arch}-elf.fatbin"))
+    struct.pack_into("<H", mercury, 16, MERCURY)
+    write(f"table/{arch}-mercury.fatbin", bytes(mercury))
     write(f"table/{arch}-ptx.fatbin", fatbin(member(PTX, sm, read(f"table/{arch}.ptx") + b"\0", flags=WIDE | suffix)))
 
 # ---- cubins with changed fields

@@ -86,6 +86,18 @@ impl Target {
         if self.is_mercury() { 2 } else { 4 }
     }
 
+    /// The target that nvlink compiles PTX for: it leaves the suffix `f` out (measured); what the PTX names
+    /// as its own target counts all the same.
+    pub fn without_family(self) -> Target {
+        match self.suffix {
+            Suffix::Family => Target {
+                suffix: Suffix::None,
+                ..self
+            },
+            Suffix::None | Suffix::Specific => self,
+        }
+    }
+
     /// Largest static shared memory of a kernel in bytes.
     pub fn shared_limit(self) -> u64 {
         0xc000

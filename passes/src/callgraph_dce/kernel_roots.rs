@@ -91,7 +91,7 @@ fn contains(name: &[u8], part: &[u8]) -> bool {
 
 /// Matches a whole name against a pattern in which `*` stands for any run of characters and all
 /// else for itself. Takes at most pattern times name steps: only the last star is ever retried.
-fn pattern_matches(pattern: &[u8], name: &[u8]) -> bool {
+pub fn pattern_matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at_pattern, mut at_name) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while let Some(&byte) = name.get(at_name) {

@@ -15,6 +15,7 @@ use super::value::Value;
 use super::value::lossy;
 use crate::compile::CompileOptions;
 use crate::compile::LtoOptions;
+use crate::compile::NvvmOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::driver::Controls;
@@ -79,19 +80,11 @@ impl NvlinkArgs {
         .into_iter()
         .filter(|_| low.given(Id::PreserveRelocs));
         let lto = low.given(Id::LinkTimeOpt) || low.given(Id::Dlto);
-        // nvlink hands these on to libNVVM, or links parts.
-        let with_lto: [(Id, &'static str); 9] = [
-            (Id::RelocatableLink, "-dlto with -r"),
-            (Id::ForcePartialLto, "-force-partial-lto"),
-            (Id::OfastCompile, "-Ofc"),
-            (Id::Xnvvm, "-Xnvvm"),
-            (Id::SplitCompile, "-dlto with -split-compile"),
-            (Id::SplitCompileExtended, "-split-compile-extended"),
-            (Id::Debug, "-dlto with -g"),
-            (Id::KernelsUsed, "-dlto with -kernels-used"),
-            (Id::VariablesUsed, "-dlto with -variables-used"),
-        ];
-        let with_lto = with_lto.into_iter().filter(|_| lto);
+        let with_lto = [(Id::SplitCompileExtended, "-split-compile-extended")]
+            .into_iter()
+            .filter(|_| lto);
+        let fast_compile = text(Id::OfastCompile).filter(|level| level != "0");
+        let debug = low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo);
         let virtual_target = is_virtual.then_some("-arch=compute_*");
         let unsupported = flags
             .into_iter()
@@ -120,16 +113,27 @@ impl NvlinkArgs {
                     ..Default::default()
                 },
                 ptxas: PtxasOptions {
-                    debug: low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo),
+                    debug,
                     extra: list(Id::Xptxas),
                     max_registers: low.number(Id::MaxRegisterCount),
                     stack_protector: low.boolean(Id::DeviceStackProtector),
                     split_compile: low.number(Id::SplitCompile),
+                    fast_compile: fast_compile.clone(),
                 },
                 lto: LtoOptions {
                     library: low.text(Id::CuweldNvjitlink).map(path_of),
                     nvvm_path: low.text(Id::NvvmPath).map(path_of),
                     emit_ptx: low.given(Id::EmitPtx),
+                    partial: low.given(Id::ForcePartialLto) || low.given(Id::RelocatableLink),
+                    nvvm: NvvmOptions {
+                        debug,
+                        split_compile: low.number(Id::SplitCompile),
+                        fast_compile,
+                        max_registers: low.number(Id::MaxRegisterCount),
+                        extra: list(Id::Xnvvm),
+                        kernels_used: list(Id::KernelsUsed),
+                        variables_used: list(Id::VariablesUsed),
+                    },
                 },
             },
             lto,

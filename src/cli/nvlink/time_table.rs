@@ -51,19 +51,17 @@ impl TimeTable {
     }
 }
 
-/// A PTX file is named as the source; PTX out of a fatbin has no source.
 fn row(time: &CompileTime, target: Target, tool: &str) -> String {
     let CompileTime {
+        source,
+        phase,
         input,
-        is_file,
+        output,
         milliseconds,
     } = time;
-    let (source, output) = if *is_file {
-        (input.as_str(), "")
-    } else {
-        ("ptx", "cubin")
-    };
-    format!("{source} , ptxas , {input} , {output} , {target} , {tool} , {milliseconds:.4} , ms\n")
+    format!(
+        "{source} , {phase} , {input} , {output} , {target} , {tool} , {milliseconds:.4} , ms\n"
+    )
 }
 
 #[cfg(test)]
@@ -73,19 +71,30 @@ mod tests {
     #[test]
     fn rows_are_nvlinks() {
         let target = Target::parse("sm_90").unwrap();
-        let time = |is_file| CompileTime {
-            input: "a.ptx".to_owned(),
-            is_file,
+        let time = |source: &str, phase, input: &str, output| CompileTime {
+            source: source.to_owned(),
+            phase,
+            input: input.to_owned(),
+            output,
             milliseconds: 13.607,
         };
-        assert_eq!(
-            row(&time(true), target, "nvlink"),
-            "a.ptx , ptxas , a.ptx ,  , sm_90 , nvlink , 13.6070 , ms\n"
-        );
-        assert_eq!(
-            row(&time(false), target, "nvlink"),
-            "ptx , ptxas , a.ptx , cubin , sm_90 , nvlink , 13.6070 , ms\n"
-        );
+        for (time, expected) in [
+            (
+                time("a.ptx", "ptxas", "a.ptx", ""),
+                "a.ptx , ptxas , a.ptx , ",
+            ),
+            (
+                time("ptx", "ptxas", "a.o", "cubin"),
+                "ptx , ptxas , a.o , cubin",
+            ),
+            (
+                time("lto.nvvm", "cicc", "", "lto.ptx"),
+                "lto.nvvm , cicc ,  , lto.ptx",
+            ),
+        ] {
+            let expected = format!("{expected} , sm_90 , nvlink , 13.6070 , ms\n");
+            assert_eq!(row(&time, target, "nvlink"), expected);
+        }
     }
 
     #[test]

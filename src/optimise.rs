@@ -1,0 +1,94 @@
+//! The part of a link with `-lto` before the link proper: what LTO-IR there is becomes the output, or one
+//! object of the link.
+
+use std::io;
+
+use crate::compile::CompileTime;
+use crate::compile::compile_ptx;
+use crate::compile::lto;
+use crate::compile::lto::LtoLink;
+use crate::compile::lto::Optimised;
+use crate::diagnostics::Reporter;
+use crate::driver::Request;
+use crate::driver::report_found;
+use crate::driver::report_lines;
+use crate::input::Discovered;
+use crate::input::InputArena;
+use crate::input::InputError;
+
+/// How it goes on.
+pub enum Optimisation {
+    /// The link failed, which has been reported.
+    Failed,
+    /// That is the output.
+    Output(Vec<u8>),
+    /// The inputs are to be linked.
+    Linked,
+}
+
+/// Optimises and compiles the LTO-IR of a link. The object of a part takes the place of its inputs.
+pub fn optimise<'data>(
+    (request, times): (&Request<'_>, &mut Vec<CompileTime>),
+    discovered: &mut Discovered<'data>,
+    failure: Option<&InputError>,
+    arena: &'data InputArena,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Optimisation> {
+    if !read(request, discovered, arena, times, reporter)? {
+        return Ok(Optimisation::Failed);
+    }
+    if let Some(error) = failure {
+        report_lines(reporter, &error.lines(), error.help())?;
+        return Ok(Optimisation::Failed);
+    }
+    let (options, target) = (&request.compile, request.discover.target);
+    let inputs = &mut discovered.inputs;
+    let kind = match lto::kind_of_link(inputs, options.lto.partial, reporter)? {
+        None => return Ok(Optimisation::Failed),
+        Some(LtoLink::None) => return Ok(Optimisation::Linked),
+        Some(kind) => kind,
+    };
+    let host_info = Some(&discovered.host_info).filter(|_| !request.ignore_host_info);
+    Ok(
+        match lto::compile(inputs, kind, host_info, target, options, times, reporter)? {
+            None => Optimisation::Failed,
+            Some(Optimised::Output(output)) => Optimisation::Output(output),
+            Some(Optimised::Object(object)) => {
+                lto::replace_inputs(inputs, object, arena);
+                Optimisation::Linked
+            }
+        },
+    )
+}
+
+/// Says what there is to say of the inputs, and compiles their PTX, in the order in which nvlink reads
+/// them; whether that succeeds.
+fn read<'data>(
+    request: &Request<'_>,
+    discovered: &mut Discovered<'data>,
+    arena: &'data InputArena,
+    times: &mut Vec<CompileTime>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<bool> {
+    let diagnostics = std::mem::take(&mut discovered.diagnostics);
+    let mut said = diagnostics.as_slice();
+    let target = request.discover.target;
+    for (index, input) in discovered.inputs.iter_mut().enumerate() {
+        let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
+        let (before, after) = said.split_at(now);
+        report_found(reporter, before)?;
+        said = after;
+        // Compiled or not, that is what it was.
+        let remark = lto::remark(input);
+        let input = std::slice::from_mut(input);
+        match compile_ptx(input, target, &request.compile, arena, reporter)? {
+            Some(compiled) => times.extend(compiled),
+            None => return Ok(false),
+        }
+        if let Some(remark) = remark {
+            reporter.report(&remark)?;
+        }
+    }
+    report_found(reporter, said)?;
+    Ok(true)
+}
