@@ -13,6 +13,7 @@
 pub mod arena;
 pub mod attribute;
 pub mod callgraph_record;
+pub mod check;
 pub mod elf;
 pub mod function;
 pub mod ids;

@@ -150,6 +150,14 @@ pub struct LinkOptions {
     pub tool_name: Option<String>,
     /// `-Werror`, unless warnings are silenced: a warning about an object ends the link behind it.
     pub warnings_are_errors: bool,
+    /// `--self-check`: the file is read again and proved against the objects.
+    pub self_check: bool,
+    /// `--edbg`, bit 0: say what the finalizer's front end does.
+    pub trace_finalizer: bool,
+    /// `--opportunistic-finalization-lvl` 2 and up: code for another SM of the target's family is copied.
+    pub copy_within_family: bool,
+    /// `--opportunistic-finalization-lvl` 3 and up: so is code for an SM of another family.
+    pub copy_across_families: bool,
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,

@@ -34,6 +34,7 @@ pub mod relocate;
 pub mod report_call_graph;
 pub mod report_resources;
 pub mod select_objects;
+pub mod self_check;
 mod suggest;
 pub mod symbol_resolve;
 mod undefined;

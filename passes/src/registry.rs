@@ -28,6 +28,7 @@ use crate::relocate::Relocate;
 use crate::report_call_graph::ReportCallGraph;
 use crate::report_resources::ReportResources;
 use crate::select_objects::SelectObjects;
+use crate::self_check::SelfCheck;
 use crate::suggest;
 use crate::symbol_resolve::SymbolResolve;
 use crate::undefined::CheckUndefined;
@@ -236,6 +237,10 @@ fn register_standard(registry: &mut Registry) {
         include_str!("report_resources.rs"),
     ));
     registry.register(PassInfo::plain(|| Box::new(Emit), include_str!("emit.rs")));
+    registry.register(PassInfo::plain(
+        || Box::new(SelfCheck),
+        include_str!("self_check.rs"),
+    ));
 }
 
 #[cfg(test)]

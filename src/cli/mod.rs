@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::extend::Register;
 
 pub mod bisect;
+pub mod check;
 pub mod diff;
 pub mod inspect;
 pub mod module_args;

@@ -16,6 +16,7 @@ use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
 
 use super::bisect::BisectArgs;
+use super::check::CheckArgs;
 use super::diff::DiffArgs;
 use super::inspect::InspectArgs;
 use super::opt::OptArgs;
@@ -52,6 +53,8 @@ enum Command {
     Bisect(Box<BisectArgs>),
     /// List how two cubins differ, in a linker's terms.
     Diff(DiffArgs),
+    /// Prove that cubins are sound: every byte has an owner, both views of Mercury files say the same.
+    Check(CheckArgs),
     /// Show what is in cubins, fatbins, host files and archives.
     Inspect(Box<InspectArgs>),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
@@ -139,6 +142,7 @@ pub fn run(
             stderr,
         ),
         Command::Bisect(args) => super::bisect::run(&args, register, stdout, stderr),
+        Command::Check(args) => super::check::run(&args, stdout, stderr),
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {

@@ -48,6 +48,9 @@ pub struct InputArgs {
     /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.
     #[arg(long, value_name = "FILE")]
     ptxas: Option<PathBuf>,
+    /// Read the output again and prove it against the inputs.
+    #[arg(long)]
+    self_check: bool,
 }
 
 impl InputArgs {
@@ -122,6 +125,7 @@ impl InputArgs {
                     String::new()
                 },
                 stamp_nvlink,
+                self_check: self.self_check,
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,

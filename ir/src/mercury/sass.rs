@@ -31,6 +31,11 @@ impl Instruction {
         matches!(self.operation() & 0x1ff, 0x28..=0x2b | 0x37 | 0x3f)
     }
 
+    /// The number of the register that it writes, bits 16 to 23; 255 for none.
+    pub fn destination(self) -> u16 {
+        (self.0 >> 16 & 0xff) as u16
+    }
+
     /// The write barrier of the control bits, 7 for none.
     pub fn write_barrier(self) -> u8 {
         (self.0 >> 110 & 7) as u8

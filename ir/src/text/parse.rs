@@ -242,6 +242,10 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "allow-undefined-globals" => Some(&mut options.allow_undefined_globals),
             "disable-shared-reservation" => Some(&mut options.disable_shared_reservation),
             "warnings-are-errors" => Some(&mut options.warnings_are_errors),
+            "self-check" => Some(&mut options.self_check),
+            "trace-finalizer" => Some(&mut options.trace_finalizer),
+            "copy-within-family" => Some(&mut options.copy_within_family),
+            "copy-across-families" => Some(&mut options.copy_across_families),
             "strict" => Some(&mut options.strict),
             _ => None,
         };

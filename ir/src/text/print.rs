@@ -123,6 +123,10 @@ impl<'m, 'data> Printer<'m, 'data> {
                 "disable-shared-reservation",
             ),
             (options.warnings_are_errors, "warnings-are-errors"),
+            (options.self_check, "self-check"),
+            (options.trace_finalizer, "trace-finalizer"),
+            (options.copy_within_family, "copy-within-family"),
+            (options.copy_across_families, "copy-across-families"),
             (options.strict, "strict"),
         ] {
             if set {

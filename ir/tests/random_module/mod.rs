@@ -174,6 +174,10 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             disable_shared_reservation: r.coin(),
             tool_name: r.coin().then(|| r.text()),
             warnings_are_errors: r.coin(),
+            self_check: r.coin(),
+            trace_finalizer: r.coin(),
+            copy_within_family: r.coin(),
+            copy_across_families: r.coin(),
             strict: r.coin(),
         },
     );

@@ -60,6 +60,11 @@ impl Facts {
             holds: |_, options| options.preserve_relocs,
         },
         FactInfo {
+            name: "self-check",
+            doc: "the file is read again (`--self-check`)",
+            holds: |_, options| options.self_check,
+        },
+        FactInfo {
             name: "keep-system-libraries",
             doc: "the device runtime library is always linked (`-keep-system-libraries`)",
             holds: |_, options| options.keep_system_libraries,
@@ -104,6 +109,7 @@ mod tests {
             variables_used: Some(Vec::new()),
             preserve_relocs: true,
             keep_system_libraries: true,
+            self_check: true,
             ..Default::default()
         };
         let all = Facts::new(Target::parse("sm_100").unwrap(), &options);

@@ -2,7 +2,9 @@
 
 use super::Facts;
 use super::error::PipelineError;
+use super::model::Condition;
 use super::model::Pipeline;
+use super::model::Place;
 use super::model::Source;
 use super::model::Step;
 use super::resolve::Resolved;
@@ -153,6 +155,21 @@ impl Embedded {
     }
 }
 
+/// Steps of a link: these passes, then the check that may be asked for.
+fn steps(passes: &[&'static str]) -> Vec<Step> {
+    let checked = Step {
+        when: vec![Condition {
+            fact: "self-check".to_owned(),
+            negated: false,
+            place: Place::default(),
+        }],
+        ..Step::pass("self-check")
+    };
+    let mut steps: Vec<Step> = passes.iter().copied().map(Step::pass).collect();
+    steps.push(checked);
+    steps
+}
+
 impl Resolved {
     /// The pipeline that a link runs if none is asked for, resolved without parsing its file.
     pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
@@ -165,7 +182,7 @@ impl Resolved {
         };
         let pipeline = Pipeline {
             name: name.to_owned(),
-            steps: passes.iter().copied().map(Step::pass).collect(),
+            steps: steps(passes),
             ..Default::default()
         };
         resolve(&pipeline, registry, &Embedded, facts, Phase::Lowered)
@@ -188,9 +205,10 @@ mod tests {
             ("sm_100", false, MERCURY.as_slice()),
             ("sm_100", true, MERCURY_RELOCATABLE.as_slice()),
         ] {
-            for debug in [false, true] {
+            for (debug, self_check) in [(false, false), (true, false), (false, true)] {
                 let options = LinkOptions {
                     debug,
+                    self_check,
                     relocatable,
                     ..Default::default()
                 };
@@ -198,13 +216,13 @@ mod tests {
                 let name = Embedded::standard(facts);
                 let parsed = Embedded.pipeline(name).unwrap().unwrap();
                 assert_eq!(parsed.name, name);
-                let short: Vec<Step> = passes.iter().copied().map(Step::pass).collect();
-                assert_eq!(parsed.steps, short);
+                assert_eq!(parsed.steps, steps(passes));
                 let fast = Resolved::standard(&registry, facts).unwrap();
                 let slow = resolve(&parsed, &registry, &Embedded, facts, Phase::Lowered).unwrap();
                 assert_eq!(fast.to_pipeline().steps, slow.to_pipeline().steps);
                 assert_eq!((fast.start(), fast.end()), (slow.start(), slow.end()));
-                assert_eq!(fast.end(), Phase::Emitted);
+                let end = [Phase::Emitted, Phase::Checked][usize::from(self_check)];
+                assert_eq!(fast.end(), end);
             }
         }
     }

@@ -164,6 +164,10 @@ impl NvlinkArgs {
                 tool_name: text(Id::ToolName),
                 // The driver decides, when all silencing is known.
                 warnings_are_errors: false,
+                self_check: low.given(Id::CuweldSelfCheck),
+                trace_finalizer: false,
+                copy_within_family: false,
+                copy_across_families: false,
                 strict: low.given(Id::CuweldStrict),
             },
             unsupported,

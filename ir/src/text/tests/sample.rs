@@ -111,6 +111,10 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             disable_shared_reservation: true,
             tool_name: Some("a tool".to_owned()),
             warnings_are_errors: true,
+            self_check: true,
+            trace_finalizer: true,
+            copy_within_family: true,
+            copy_across_families: true,
             strict: true,
         },
     );

@@ -77,6 +77,7 @@ pub enum OptionId {
     CuweldPipeline,
     CuweldPasses,
     CuweldVerifyEach,
+    CuweldSelfCheck,
     CuweldTimePasses,
     CuweldDumpBefore,
     CuweldDumpAfter,

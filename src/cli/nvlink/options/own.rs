@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 16] = [
+pub(super) const OPTIONS: [OptionSpec; 17] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -59,6 +59,13 @@ pub(super) const OPTIONS: [OptionSpec; 16] = [
     )
     .names("cuweld-verify-each", "")
     .environment("CUWELD_VERIFY_EACH"),
+    own(
+        OptionId::CuweldSelfCheck,
+        ValueKind::Flag,
+        "Read the output again and prove it against the inputs.",
+    )
+    .names("cuweld-self-check", "")
+    .environment("CUWELD_SELF_CHECK"),
     own(
         OptionId::CuweldTimePasses,
         ValueKind::Flag,

@@ -1,0 +1,102 @@
+//! Debug information of both views.
+
+use super::Findings;
+use super::Rule;
+use super::View;
+use super::ViewSection;
+use super::file::has_mercury;
+use super::symbols::twins;
+use super::view::rows;
+use crate::elf::raw::RawRela;
+use crate::mercury::PREFIX;
+use crate::mercury::frames;
+use crate::target::section_types::sht;
+
+/// Sections of the Mercury view that are names of those of the SASS view (`mercury.md` section 5).
+const ALIASES: [&[u8]; 8] = [
+    b".nv.constant.user",
+    b".nv.constant.pic",
+    b".nv.global.init",
+    b".debug_abbrev",
+    b".debug_loc",
+    b".debug_pubnames",
+    b".debug_pubtypes",
+    b".debug_str",
+];
+
+pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+    for (section, twin) in view.sections.iter().zip(twins(view)) {
+        let name = section.name.strip_prefix(PREFIX).unwrap_or(b"");
+        let is_alias = ALIASES.contains(&name) || name.starts_with(b".nv_debug_ptx_txt");
+        if let Some(twin) = twin.filter(|_| section.is_mercury() && is_alias)
+            && view.sections[twin].bytes != section.bytes
+        {
+            let what = "its bytes are not those of the SASS view";
+            findings.report(Rule::DebugAlias, section.name, 0, what);
+        }
+    }
+    for (index, section) in view.sections.iter().enumerate() {
+        if matches!(section.name, b".debug_frame" | b".nv.merc.debug_frame") {
+            frame_section(view, index, section, findings);
+        }
+    }
+}
+
+fn frame_section(
+    view: &View<'_>,
+    index: usize,
+    section: &ViewSection<'_>,
+    findings: &mut Findings,
+) {
+    let starts = frames::entries(section.bytes);
+    if starts.is_empty() && !section.bytes.is_empty() {
+        let what = "its entries do not follow each other to its end";
+        findings.report(Rule::DebugFrames, section.name, 0, what);
+        return;
+    }
+    let word = |at: u64| {
+        let at = usize::try_from(at).ok()?;
+        let bytes = section.bytes.get(at..at.checked_add(8)?)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    };
+    let relocs = view.sections.iter().find(|row| {
+        matches!(row.ty(), sht::RELA | sht::CUDA_MERCURY_RELA)
+            && row.header.info.get() as usize == index
+    });
+    let rows = relocs.map_or(&[][..], |relocs| rows::<RawRela>(relocs.bytes));
+    let mut by_offset: Vec<(u64, u32)> = rows
+        .iter()
+        .map(|row| (row.offset.get(), row.symbol.get()))
+        .collect();
+    by_offset.sort_unstable();
+    let symbol_at = |at: u64| {
+        let found = by_offset.binary_search_by_key(&at, |(offset, _)| *offset);
+        by_offset.get(found.ok()?).map(|(_, symbol)| *symbol)
+    };
+    // In files of SASS alone nvlink leaves the frames of copies that were replaced (measured).
+    let has_mercury = has_mercury(view);
+    let table = relocs.and_then(|relocs| view.section(relocs.header.link.get()));
+    for start in starts.iter().copied() {
+        let Some(pointer) = word(start + frames::CIE_POINTER) else {
+            continue;
+        };
+        if pointer == u64::MAX {
+            continue;
+        }
+        let function = symbol_at(start + frames::FUNCTION);
+        let symbol = function
+            .zip(table)
+            .and_then(|(symbol, table)| view.symbols(table).get(symbol as usize));
+        if let (Some(symbol), Some(range)) = (symbol, word(start + frames::RANGE))
+            && symbol.shndx.get() != 0
+            && range != symbol.size.get()
+            && has_mercury
+        {
+            let what = format!(
+                "the FDE covers {range:#x} bytes, its function has {:#x}",
+                symbol.size.get()
+            );
+            findings.report(Rule::DebugRange, section.name, start + frames::RANGE, what);
+        }
+    }
+}

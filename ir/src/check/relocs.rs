@@ -1,0 +1,164 @@
+//! Relocations of both views.
+
+use super::Findings;
+use super::Rule;
+use super::View;
+use super::ViewSection;
+use super::symbols::twins;
+use super::view::rows;
+use crate::elf::raw::RawRel;
+use crate::elf::raw::RawRela;
+use crate::elf::raw::RawSymbol;
+use crate::mercury::relocs::counterparts;
+use crate::mercury::relocs::is_mercury;
+use crate::mercury::relocs::is_return_address;
+use crate::target::section_types::is_relocs;
+use crate::target::section_types::sht;
+use crate::target::toolkit;
+
+/// A row of either form.
+#[derive(Clone, Copy)]
+struct Row {
+    offset: u64,
+    ty: u32,
+    symbol: u32,
+    addend: i64,
+}
+
+pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+    let twins = twins(view);
+    for (section, twin) in view.sections.iter().zip(&twins) {
+        if !is_relocs(section.ty()) {
+            continue;
+        }
+        let rows = rows_of(section);
+        each(view, section, &rows, findings);
+        if let (sht::CUDA_MERCURY_RELA, Some(twin)) = (section.ty(), twin) {
+            let sass = &view.sections[*twin];
+            pairs(view, (section, &rows), (sass, &rows_of(sass)), findings);
+        }
+    }
+}
+
+fn rows_of(section: &ViewSection<'_>) -> Vec<Row> {
+    if section.ty() == sht::REL {
+        let row = |row: &RawRel| Row {
+            offset: row.offset.get(),
+            ty: row.ty.get(),
+            symbol: row.symbol.get(),
+            addend: 0,
+        };
+        return rows(section.bytes).iter().map(row).collect();
+    }
+    let row = |row: &RawRela| Row {
+        offset: row.offset.get(),
+        ty: row.ty.get(),
+        symbol: row.symbol.get(),
+        addend: row.addend.get(),
+    };
+    rows(section.bytes).iter().map(row).collect()
+}
+
+/// Bytes of a row.
+fn entry(section: &ViewSection<'_>) -> u64 {
+    if section.ty() == sht::REL { 16 } else { 24 }
+}
+
+fn each(view: &View<'_>, section: &ViewSection<'_>, rows_of: &[Row], findings: &mut Findings) {
+    let name = section.name;
+    let size = section.header.size.get();
+    if !size.is_multiple_of(entry(section)) {
+        let what = format!("its {size:#x} bytes are no whole rows");
+        findings.report(Rule::RelocRows, name, size, what);
+    }
+    let Some(target) = view.section(section.header.info.get()) else {
+        return;
+    };
+    let symbols = view.section(section.header.link.get());
+    let symbols = symbols.map_or(0, |table| rows::<RawSymbol>(table.bytes).len());
+    // Places in Mercury code count bytes of Mercury, whose size only the symbol says.
+    let limit = match target.ty() {
+        sht::CUDA_CAPMERC => mercury_size(view, target),
+        _ => target.header.size.get(),
+    };
+    for (index, row) in (0_u64..).zip(rows_of) {
+        let at = index * entry(section);
+        if row.offset >= limit {
+            let what = format!("row {index} changes {:#x} of {limit:#x} bytes", row.offset);
+            findings.report(Rule::RelocRows, name, at, what);
+        }
+        if row.symbol as usize >= symbols {
+            let what = format!("row {index} names symbol {} of {symbols}", row.symbol);
+            findings.report(Rule::RelocRows, name, at + 12, what);
+        }
+        if is_mercury(row.ty) != section.is_mercury() {
+            let what = format!("row {index} has type {:#x} of the other view", row.ty);
+            findings.report(Rule::RelocTypes, name, at + 8, what);
+        }
+        let low = row.offset & 15;
+        let right = match target.ty() {
+            sht::CUDA_CAPMERC => matches!(low, 8 | 12),
+            _ if target.is_code() && view.headers.file.flags.get() & 3 == 2 => low == 0,
+            _ => true,
+        };
+        if !right {
+            let what = format!(
+                "row {index} lies at {:#x} within an instruction",
+                row.offset
+            );
+            findings.report(Rule::RelocPlaces, name, at, what);
+        }
+    }
+}
+
+/// Bytes of a function's Mercury.
+fn mercury_size(view: &View<'_>, code: &ViewSection<'_>) -> u64 {
+    let table = view.section(code.header.link.get());
+    let symbols = table.map_or(&[][..], |table| view.symbols(table));
+    let symbol = symbols.get((code.header.info.get() & 0x00ff_ffff) as usize);
+    symbol.map_or(0, |symbol| symbol.size.get())
+}
+
+fn pairs(
+    view: &View<'_>,
+    (section, mercury): (&ViewSection<'_>, &[Row]),
+    (twin, sass): (&ViewSection<'_>, &[Row]),
+    findings: &mut Findings,
+) {
+    let table = view.section(section.header.link.get());
+    let symbols = table.map_or(&[][..], |table| view.symbols(table));
+    // Addresses in reserved shared memory are in the SASS already.
+    let is_alone = |row: &Row| {
+        let symbol = symbols.get(row.symbol as usize).zip(table);
+        let name = symbol.and_then(|(symbol, table)| view.symbol_name(table, symbol));
+        name.is_some_and(toolkit::is_reserved_shared_symbol)
+    };
+    let target = view.section(section.header.info.get());
+    let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
+    let both: Vec<(u64, &Row)> = (0_u64..)
+        .zip(mercury)
+        .filter(|(_, row)| !is_alone(row))
+        .collect();
+    if both.len() != sass.len() {
+        let what = format!(
+            "{} rows stand for {} of {}",
+            both.len(),
+            sass.len(),
+            String::from_utf8_lossy(twin.name)
+        );
+        findings.report(Rule::RelocPairs, section.name, None, what);
+        return;
+    }
+    for ((index, row), sass) in both.iter().zip(sass) {
+        let fits = counterparts(row.ty, in_code).contains(&sass.ty)
+            && row.symbol == sass.symbol
+            && (row.addend == sass.addend || is_return_address(row.ty) || !in_code);
+        if !fits {
+            let what = format!(
+                "row {index} ({:#x} symbol {} addend {:#x}) does not stand for ({:#x} symbol {} addend {:#x})",
+                row.ty, row.symbol, row.addend, sass.ty, sass.symbol, sass.addend
+            );
+            findings.report(Rule::RelocPairs, section.name, index * 24, what);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Symbol tables, and the sections of the Mercury view beside those of the SASS view.
+
+use hashbrown::HashMap;
+
+use super::Findings;
+use super::Rule;
+use super::View;
+use super::ViewSection;
+use super::file::sass_bank;
+use crate::elf::raw::RawSymbol;
+use crate::elf::raw::SHN_LORESERVE;
+use crate::mercury::PREFIX;
+use crate::symbol::stt;
+use crate::target::section_types::is_no_bits;
+use crate::target::section_types::shf;
+use crate::target::section_types::sht;
+
+/// What precedes the name of a function's code in the names of its Mercury code.
+const CAPMERC: &[u8] = b".nv.capmerc";
+
+/// The block of shared memory that every kernel has, which only the Mercury view names.
+const RESERVED: &[u8] = b".nv.merc.nv.shared.reserved.";
+
+pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+    for table in &view.sections {
+        if matches!(table.ty(), sht::SYMTAB | sht::CUDA_MERCURY_SYMTAB) {
+            symbols(view, table, findings);
+        }
+    }
+    let twins = twins(view);
+    headers(view, &twins, findings);
+    order(view, &twins, findings);
+    pairs(view, &twins, findings);
+}
+
+fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
+    for (index, symbol) in (0_u64..).zip(view.symbols(table)) {
+        let at = index * 24;
+        if view.symbol_name(table, symbol).is_none() {
+            let what = format!("the name of symbol {index} is outside of its table");
+            findings.report(Rule::Names, table.name, at, what);
+        }
+        let (ty, shndx) = (symbol.info & 15, symbol.shndx.get());
+        if shndx == 0 || shndx >= SHN_LORESERVE {
+            continue;
+        }
+        let Some(section) = view.section(shndx.into()) else {
+            let what = format!("symbol {index} is in section {shndx}, which there is not");
+            findings.report(Rule::SymbolPlace, table.name, at + 6, what);
+            continue;
+        };
+        // Shared memory begins behind the reserved block, and Mercury code is measured in Mercury.
+        let is_measured = match ty {
+            stt::FUNC => section.is_code(),
+            // Equal constants are written once, and their symbols are not moved.
+            stt::OBJECT | stt::CUDA_OBJECT => {
+                section.flags() & shf::WRITE != 0 && !is_no_bits(section.ty())
+            }
+            _ => false,
+        };
+        let end = symbol.value.get().checked_add(symbol.size.get());
+        if is_measured && end.is_none_or(|end| end > section.header.size.get()) {
+            let what = format!("symbol {index} reaches past the end of its section");
+            findings.report(Rule::SymbolPlace, table.name, at + 8, what);
+        }
+        if ty == stt::FUNC && !section.is_code() && section.ty() != sht::CUDA_CAPMERC {
+            let what = format!("function {index} is in a section without code");
+            findings.report(Rule::SymbolPlace, table.name, at + 6, what);
+        }
+    }
+}
+
+/// The section of the SASS view that each section of the Mercury view stands for.
+pub(super) fn twins(view: &View<'_>) -> Vec<Option<usize>> {
+    let mut by_name: HashMap<Vec<u8>, usize, foldhash::fast::FixedState> =
+        HashMap::with_hasher(foldhash::fast::FixedState::default());
+    for (index, section) in view.sections.iter().enumerate() {
+        if !section.is_mercury() {
+            by_name.entry(section.name.to_vec()).or_insert(index);
+        }
+    }
+    let twin = |section: &ViewSection<'_>| {
+        if !section.is_mercury() {
+            return None;
+        }
+        by_name.get(&sass_name(section)).copied()
+    };
+    view.sections.iter().map(twin).collect()
+}
+
+/// The name of the section that a section of the Mercury view stands for.
+fn sass_name(section: &ViewSection<'_>) -> Vec<u8> {
+    if section.ty() == sht::CUDA_CAPMERC {
+        return section.name.strip_prefix(CAPMERC).unwrap_or(b"").to_vec();
+    }
+    let name = section.name.strip_prefix(PREFIX).unwrap_or(b"");
+    let (rela, target) = match name.strip_prefix(b".rela") {
+        Some(target) => (&b".rela"[..], target),
+        None => (&b""[..], name),
+    };
+    let target = sass_bank(target).unwrap_or_else(|| target.to_vec());
+    [rela, &target].concat()
+}
+
+/// What the name of a section of the Mercury view asks for: type, flags beside that of Mercury, whether the
+/// link names the symbols, and what the info is of.
+fn asked(section: &ViewSection<'_>) -> Option<(u32, u64, bool, Info)> {
+    let name = section.name;
+    if name == b".nv.merc.symtab" {
+        return Some((sht::CUDA_MERCURY_SYMTAB, 0, false, Info::Any));
+    }
+    if name.starts_with(CAPMERC) {
+        return Some((sht::CUDA_CAPMERC, 0, true, Info::Any));
+    }
+    let rest = name.strip_prefix(PREFIX)?;
+    let bank = |name: &[u8]| rest.starts_with(name);
+    Some(if rest == b".nv.info" {
+        (sht::CUDA_MERCURY_INFO, 0, true, Info::None)
+    } else if bank(b".nv.info.") {
+        (sht::CUDA_MERCURY_INFO, shf::INFO_LINK, true, Info::Section)
+    } else if bank(b".rela") {
+        (sht::CUDA_MERCURY_RELA, shf::INFO_LINK, true, Info::Section)
+    } else if rest == b".nv.constant.user" {
+        (
+            sht::CUDA_MERCURY_CONSTANT_USER,
+            shf::ALLOC,
+            false,
+            Info::None,
+        )
+    } else if rest == b".nv.constant.pic" {
+        (
+            sht::CUDA_MERCURY_CONSTANT_PIC,
+            shf::ALLOC,
+            false,
+            Info::None,
+        )
+    } else if bank(b".nv.constant.optimizer.") {
+        let flags = shf::ALLOC | shf::INFO_LINK;
+        (
+            sht::CUDA_MERCURY_CONSTANT_OPTIMIZER,
+            flags,
+            false,
+            Info::Section,
+        )
+    } else if rest == b".nv.global.init" {
+        let flags = shf::ALLOC | shf::WRITE;
+        (sht::CUDA_GLOBAL_INIT, flags, false, Info::None)
+    } else if bank(b".debug_") || bank(b".nv_debug_") {
+        (sht::PROGBITS, 0, false, Info::None)
+    } else {
+        return None;
+    })
+}
+
+/// What `sh_info` is.
+enum Info {
+    None,
+    Section,
+    Any,
+}
+
+fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    for (section, twin) in view.sections.iter().zip(twins) {
+        if !section.is_mercury() {
+            continue;
+        }
+        let mut wrong = |what: &str| findings.report(Rule::MercuryHeader, section.name, None, what);
+        if let Some((ty, flags, linked, info)) = asked(section) {
+            let header = section.header;
+            if section.ty() != ty {
+                wrong(&format!("its type is {:#x}, not {ty:#x}", section.ty()));
+            }
+            if section.flags() != flags | shf::MERCURY {
+                wrong(&format!("its flags are {:#x}", section.flags()));
+            }
+            let link = view.section(header.link.get()).map(ViewSection::ty);
+            if linked && link != Some(sht::CUDA_MERCURY_SYMTAB) {
+                wrong("its link does not name the symbols of the Mercury view");
+            }
+            let right = match info {
+                Info::None => header.info.get() == 0,
+                Info::Any => true,
+                Info::Section => {
+                    // It belongs to what stands for the section that the twin belongs to.
+                    let own = twins.get(header.info.get() as usize).copied().flatten();
+                    let of_twin = twin.map(|twin| view.sections[twin].header.info.get() as usize);
+                    own == of_twin
+                }
+            };
+            if !right {
+                wrong(&format!(
+                    "its info {} does not fit its twin's",
+                    header.info.get()
+                ));
+            }
+        }
+        let alone = section.ty() == sht::CUDA_MERCURY_SYMTAB
+            || section.ty() == sht::SYMTAB_SHNDX
+            || section.name == b".nv.merc.symtab_shndx"
+            || section.name.starts_with(RESERVED);
+        if twin.is_none() && !alone {
+            let what = "the SASS view has no such section";
+            findings.report(Rule::MercuryTwin, section.name, None, what);
+        }
+    }
+}
+
+/// Code and clones stand in the order of what they stand for.
+fn order(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    let (mut code, mut clone) = (0, 0);
+    for (section, twin) in view.sections.iter().zip(twins) {
+        let Some(twin) = twin.filter(|_| section.ty() != sht::CUDA_MERCURY_SYMTAB) else {
+            continue;
+        };
+        let last = if section.ty() == sht::CUDA_CAPMERC {
+            &mut code
+        } else {
+            &mut clone
+        };
+        if twin < *last {
+            let what = "it stands for an earlier section than the one before it";
+            findings.report(Rule::MercuryTwin, section.name, None, what);
+        }
+        *last = twin;
+    }
+}
+
+fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    let (Some((_, sass)), Some((_, mercury))) = (
+        view.first(sht::SYMTAB),
+        view.first(sht::CUDA_MERCURY_SYMTAB),
+    ) else {
+        return;
+    };
+    let mut clone_of = vec![None; view.sections.len()];
+    for (index, twin) in twins.iter().enumerate() {
+        if let Some(slot) = twin.and_then(|twin| clone_of.get_mut(twin))
+            && slot.is_none()
+        {
+            *slot = Some(index);
+        }
+    }
+    let (left, right) = (view.symbols(sass), view.symbols(mercury));
+    let differs = |index: usize, what: String, findings: &mut Findings| {
+        let at = index as u64 * 24;
+        findings.report(Rule::MercurySymbols, mercury.name, at, what);
+    };
+    for (index, (sass_row, row)) in left.iter().zip(right).enumerate() {
+        let is_section = row.info & 15 == stt::SECTION;
+        let same_name =
+            is_section || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
+        if !same_name || sass_row.info >> 4 != row.info >> 4 {
+            differs(
+                index,
+                format!("symbol {index} has another name or binding"),
+                findings,
+            );
+        }
+        let place = usize::from(sass_row.shndx.get());
+        let wanted = match clone_of.get(place).copied().flatten() {
+            Some(clone) => clone,
+            None => place,
+        };
+        if usize::from(row.shndx.get()) != wanted && sass_row.shndx.get() < SHN_LORESERVE {
+            let what = format!(
+                "symbol {index} is in section {}, not {wanted}",
+                row.shndx.get()
+            );
+            differs(index, what, findings);
+        }
+    }
+    let rest = left.get(right.len()..).unwrap_or(&[]);
+    let parameters = |row: &RawSymbol| {
+        let section = view.section(row.shndx.get().into());
+        row.info == stt::SECTION
+            && section.is_some_and(|section| section.name.starts_with(b".nv.constant0."))
+    };
+    if right.len() > left.len() || !rest.iter().all(parameters) {
+        let what = format!("{} symbols beside {}", right.len(), left.len());
+        differs(right.len(), what, findings);
+    }
+}

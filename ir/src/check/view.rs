@@ -1,0 +1,128 @@
+//! A file by its headers: sections with names and bytes, symbols, rows.
+
+use zerocopy::FromBytes;
+
+use super::Findings;
+use super::Rule;
+use crate::elf::raw::*;
+use crate::elf::validate::Headers;
+use crate::target::section_types::is_no_bits;
+use crate::target::section_types::shf;
+use crate::target::section_types::sht;
+
+/// A section.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewSection<'data> {
+    /// Its header.
+    pub header: &'data SectionHeader,
+    /// Its name.
+    pub name: &'data [u8],
+    /// Its bytes in the file; none for NOBITS.
+    pub bytes: &'data [u8],
+}
+
+impl ViewSection<'_> {
+    /// `sh_type`.
+    pub fn ty(&self) -> u32 {
+        self.header.ty.get()
+    }
+
+    /// `sh_flags`.
+    pub fn flags(&self) -> u64 {
+        self.header.flags.get()
+    }
+
+    /// Whether it belongs to the Mercury view alone.
+    pub fn is_mercury(&self) -> bool {
+        self.flags() & shf::MERCURY != 0
+    }
+
+    /// Whether it holds code.
+    pub fn is_code(&self) -> bool {
+        self.flags() & shf::EXECINSTR != 0 && self.ty() == sht::PROGBITS
+    }
+}
+
+/// A file.
+#[derive(Clone, Debug)]
+pub struct View<'data> {
+    /// The whole file.
+    pub image: &'data [u8],
+    /// Its headers.
+    pub headers: Headers<'data>,
+    /// Its sections, the null section included.
+    pub sections: Vec<ViewSection<'data>>,
+}
+
+impl<'data> View<'data> {
+    /// Names and bytes of the sections. Names outside of their table are reported, and empty.
+    pub(super) fn new(
+        image: &'data [u8],
+        headers: Headers<'data>,
+        findings: &mut Findings,
+    ) -> Option<Self> {
+        let bytes = |header: &SectionHeader| {
+            if is_no_bits(header.ty.get()) || header.ty.get() == sht::NULL {
+                return &[][..];
+            }
+            let start = header.offset.get() as usize;
+            let end = start.saturating_add(header.size.get() as usize);
+            image.get(start..end).unwrap_or(&[])
+        };
+        let names = bytes(headers.sections.get(headers.section_names)?);
+        let mut sections = Vec::with_capacity(headers.sections.len());
+        for (index, header) in headers.sections.iter().enumerate() {
+            let name = string_at(names, header.name.get()).unwrap_or_else(|| {
+                let what = format!("the name of section {index} is outside of its table");
+                findings.report(Rule::Names, b"", None, what);
+                b""
+            });
+            sections.push(ViewSection {
+                header,
+                name,
+                bytes: bytes(header),
+            });
+        }
+        Some(View {
+            image,
+            headers,
+            sections,
+        })
+    }
+
+    /// The section of an index.
+    pub fn section(&self, index: u32) -> Option<&ViewSection<'data>> {
+        self.sections.get(index as usize)
+    }
+
+    /// Whether the file can be loaded.
+    pub fn is_executable(&self) -> bool {
+        self.headers.file.e_type.get() == ET_EXEC
+    }
+
+    /// The first section of a type.
+    pub fn first(&self, ty: u32) -> Option<(usize, &ViewSection<'data>)> {
+        (0..).zip(&self.sections).find(|(_, row)| row.ty() == ty)
+    }
+
+    /// The rows of a symbol table; a rest that is no row is left out.
+    pub fn symbols(&self, table: &ViewSection<'data>) -> &'data [RawSymbol] {
+        rows(table.bytes)
+    }
+
+    /// The name of a symbol, from the table that its own is linked to.
+    pub fn symbol_name(
+        &self,
+        table: &ViewSection<'data>,
+        symbol: &RawSymbol,
+    ) -> Option<&'data [u8]> {
+        let names = self.section(table.header.link.get())?;
+        string_at(names.bytes, symbol.name.get())
+    }
+}
+
+/// The whole rows of a table.
+pub fn rows<T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(bytes: &[u8]) -> &[T] {
+    let count = bytes.len() / size_of::<T>().max(1);
+    <[T]>::ref_from_prefix_with_elems(bytes, count).map_or(&[], |(rows, _)| rows)
+}

@@ -1,0 +1,52 @@
+//! Functions of the file against those that are linked.
+
+use cuweld_ir::Module;
+use cuweld_ir::check::Findings;
+use cuweld_ir::check::Rule;
+use cuweld_ir::check::View;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::section_types::sht;
+
+pub(super) fn check(module: &Module<'_>, view: &View<'_>, findings: &mut Findings) {
+    let Some((_, table)) = view.first(sht::SYMTAB) else {
+        return;
+    };
+    let mut linked: Vec<(&[u8], &[u8])> = module
+        .functions
+        .iter()
+        .filter(|(id, _)| module.is_function_live(*id))
+        .map(|(id, row)| {
+            (
+                module.function_name(id),
+                module.sections[row.views.sass.text].name,
+            )
+        })
+        .collect();
+    linked.sort_unstable();
+    let mut written: Vec<(&[u8], &[u8])> = Vec::new();
+    for symbol in view.symbols(table) {
+        if symbol.info & 15 == stt::FUNC && symbol.shndx.get() != 0 {
+            let section = view.section(symbol.shndx.get().into());
+            let name = view.symbol_name(table, symbol).unwrap_or(b"");
+            written.push((name, section.map_or(&b""[..], |section| section.name)));
+        }
+    }
+    written.sort_unstable();
+    if linked == written {
+        return;
+    }
+    let missing = linked
+        .iter()
+        .find(|row| written.binary_search(row).is_err());
+    let other = written
+        .iter()
+        .find(|row| linked.binary_search(row).is_err());
+    let what = match (missing, other) {
+        (Some((name, _)), _) => format!("function '{}' is missing", String::from_utf8_lossy(name)),
+        (None, Some((name, _))) => {
+            format!("function '{}' is not linked", String::from_utf8_lossy(name))
+        }
+        (None, None) => format!("{} functions, not {}", written.len(), linked.len()),
+    };
+    findings.report(Rule::FunctionsWritten, table.name, None, what);
+}
