@@ -217,6 +217,7 @@ fn lower_inputs<'data>(
         request.ignore_host_info,
     );
     options.strict = request.controls.strict;
+    options.strict_finalize = request.controls.strict_finalize;
     options.warnings_are_errors = reporter.early_errors().skipped_library;
     let mut lowering = Lowering::new(target, options);
     for (index, input) in inputs.iter().enumerate() {

@@ -50,6 +50,8 @@ pub struct Controls {
     pub extensions: Extensions,
     /// Do as nvlink even where it loses code.
     pub strict: bool,
+    /// Refuse kernels that only NVIDIA's finalizer links as nvlink does.
+    pub strict_finalize: bool,
     /// A pipeline: the name of a predefined one, or a file.
     pub pipeline: Option<String>,
     /// A pipeline in its one-line form.

@@ -17,14 +17,63 @@ use crate::target::section_types::sht;
 /// What precedes the names of the Mercury view in files.
 pub const PREFIX: &[u8] = b".nv.merc";
 
-/// The name of bank 3 in the Mercury view.
-pub const CONSTANT_USER: &[u8] = b".nv.constant.user";
+/// A constant bank that has another name in the Mercury view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bank {
+    /// Its number.
+    pub number: u8,
+    /// Its name, without that of a function.
+    pub name: &'static [u8],
+    /// Its name in the SASS view.
+    pub sass: &'static [u8],
+    /// The type of its section in the Mercury view of a file.
+    pub ty: u32,
+}
+
+/// The banks that have another name.
+pub const BANKS: [Bank; 3] = [
+    Bank {
+        number: 2,
+        name: b".nv.constant.optimizer",
+        sass: b".nv.constant2",
+        ty: sht::CUDA_MERCURY_CONSTANT_OPTIMIZER,
+    },
+    Bank {
+        number: 3,
+        name: b".nv.constant.user",
+        sass: b".nv.constant3",
+        ty: sht::CUDA_MERCURY_CONSTANT_USER,
+    },
+    Bank {
+        number: 4,
+        name: b".nv.constant.pic",
+        sass: b".nv.constant4",
+        ty: sht::CUDA_MERCURY_CONSTANT_PIC,
+    },
+];
+
+impl Bank {
+    /// The bank with this number.
+    pub fn numbered(number: u8) -> Option<Bank> {
+        BANKS.into_iter().find(|bank| bank.number == number)
+    }
+
+    /// The bank of a name of the Mercury view, and what stands behind it: nothing, or a dot and a function.
+    pub fn of_name(name: &[u8]) -> Option<(Bank, &[u8])> {
+        BANKS.into_iter().find_map(|bank| {
+            let rest = name.strip_prefix(bank.name)?;
+            (rest.is_empty() || rest.starts_with(b".")).then_some((bank, rest))
+        })
+    }
+}
 
 /// The name that a section has while the Mercury view is linked: without `.nv.merc`, and with the
-/// Mercury name of bank 3.
+/// Mercury name of a module's bank. Banks of functions are named by [`Bank`] and function.
 pub fn view_name<'data>(section: &Section<'data>) -> &'data [u8] {
-    if section.ty == sht::CUDA_CONSTANT0 + 3 && section.name == b".nv.constant3" {
-        return CONSTANT_USER;
+    let number = section.ty.wrapping_sub(sht::CUDA_CONSTANT0);
+    let bank = u8::try_from(number).ok().and_then(Bank::numbered);
+    if let Some(bank) = bank.filter(|bank| bank.sass == section.name) {
+        return bank.name;
     }
     if section.flags & shf::MERCURY == 0 {
         return section.name;

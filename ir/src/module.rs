@@ -161,6 +161,8 @@ pub struct LinkOptions {
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,
+    /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled (`docs/MERCURY.md`).
+    pub strict_finalize: bool,
 }
 
 /// One device link in the making.

@@ -8,6 +8,7 @@
 
 mod bank_pool;
 mod constant_merge;
+mod constant_rows;
 mod contents;
 mod creation;
 mod finish;
@@ -17,6 +18,8 @@ mod null_symbol;
 mod refused;
 mod resolved;
 
+use std::borrow::Cow;
+
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -25,8 +28,11 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::RelocId;
 use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
 use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::elf::raw::SHN_LORESERVE;
+use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
@@ -235,6 +241,8 @@ struct Created<'data> {
     resolved_relocs: HashMap<&'data [u8], OutId, FixedState>,
     /// Whether the Mercury view is laid out.
     capmerc: bool,
+    /// The Mercury rows of constants of functions, by the section of the SASS view.
+    constant_rows: HashMap<SectionId, SectionId, FixedState>,
 }
 
 impl<'data> Created<'data> {
@@ -256,11 +264,16 @@ impl<'data> Created<'data> {
     }
 
     /// The name of an input section in what is laid out.
-    fn name_of(&self, section: &Section<'data>) -> &'data [u8] {
-        if self.capmerc {
-            view_name(section)
-        } else {
-            section.name
+    fn name_of(&self, section: &Section<'data>) -> Cow<'data, [u8]> {
+        if !self.capmerc {
+            return Cow::Borrowed(section.name);
         }
+        if let SectionKind::FunctionConstants(number) = section.kind
+            && let Some(bank) = Bank::numbered(number)
+            && let Some(function) = section.name.strip_prefix(bank.sass)
+        {
+            return Cow::Owned([bank.name, function].concat());
+        }
+        Cow::Borrowed(view_name(section))
     }
 }

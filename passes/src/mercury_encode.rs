@@ -5,8 +5,8 @@
 //! banks, adds the parameters of kernels, and makes of every section that differs between the views a
 //! second one, behind all others (`mercury.md` section 5).
 //!
-//! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are refused
-//! (section 4, `detector`).
+//! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are reported, or refused
+//! (section 4, `detector`, deviation D12).
 //!
 //! Links of objects without Mercury are laid out as for any target.
 
@@ -23,11 +23,13 @@ mod symbols;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::CONSTANT_USER;
+use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::PREFIX;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
@@ -35,6 +37,9 @@ use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
@@ -78,7 +83,11 @@ impl Pass for MercuryEncode {
     ) -> Result<Changed, PassError> {
         let mut plan = lay_out(module, cx)?;
         if module.is_capmerc() {
-            plan = match Encode::new(module, cx.arena, plan).run() {
+            let encode = Encode::new(module, cx.arena, plan);
+            if !encode.detect(cx) {
+                return Err(PassError::Diagnosed);
+            }
+            plan = match encode.run() {
                 Ok(plan) => plan,
                 Err(refusals) => {
                     for refusal in refusals {
@@ -126,6 +135,8 @@ enum Second {
     None,
     /// A section with the same bytes, of this type.
     Alias(u32),
+    /// Constants of a function, with bytes of its own, of this type.
+    Constants(u32),
     /// `.nv.merc.debug_*`.
     Debug,
     /// `.nv.merc.nv.info`.
@@ -142,7 +153,13 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => Second::FunctionInfo,
         sht::CUDA_INFO => Second::Info,
         sht::NULL => Second::None,
-        _ if section.name == CONSTANT_USER => Second::Alias(sht::CUDA_MERCURY_CONSTANT_USER),
+        _ if let Some((bank, rest)) = Bank::of_name(section.name) => {
+            if rest.is_empty() {
+                Second::Alias(bank.ty)
+            } else {
+                Second::Constants(bank.ty)
+            }
+        }
         _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
         sht::PROGBITS if section.name.starts_with(b".debug_") => Second::Debug,
         _ => Second::None,
@@ -165,6 +182,8 @@ struct Encode<'m, 'data> {
     mercury_symbols: u32,
     /// Kernels with the index of their parameters' section.
     parameters: Vec<(FunctionId, u32)>,
+    /// The constants of each function in the Mercury view of its object.
+    constant_twins: HashMap<FunctionId, SectionId, FixedState>,
     refusals: Vec<Refusal>,
 }
 
@@ -192,13 +211,19 @@ impl<'m, 'data> Encode<'m, 'data> {
             twin: vec![None; view],
             mercury_symbols: 0,
             parameters: Vec::new(),
+            constant_twins: module
+                .sections
+                .iter()
+                .filter(|(_, section)| section.kind == SectionKind::MercuryTwin)
+                .filter_map(|(id, section)| Some((section.owner?, id)))
+                .collect(),
             refusals: Vec::new(),
         }
     }
 
     fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
         self.number();
-        self.detect();
+        self.replaced_constants();
         // The lists of the view are needed as they are until their clones are made.
         let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
         self.parameter_sections();
@@ -325,6 +350,11 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.ty = ty;
                     row.content = PlanContent::Alias(index as u32);
                 }
+                Second::Constants(ty) => {
+                    row.ty = ty;
+                    row.info = self.twin_of(section.info);
+                    self.constants(&mut row);
+                }
                 Second::Debug => self.debug(&mut row, index),
                 Second::Info | Second::FunctionInfo => {
                     row.ty = sht::CUDA_MERCURY_INFO;
@@ -367,6 +397,69 @@ impl<'m, 'data> Encode<'m, 'data> {
                 *range = start..self.plan.pieces.len() as u32;
             }
         }
+    }
+
+    /// Whether a copy of a function has the same code, SASS and Mercury, as the linked one; or none is linked.
+    fn is_as_linked(&self, copy: FunctionId) -> bool {
+        let module = self.module;
+        let link = module.symbols[module.functions[copy].symbol].link;
+        let Some(linked) = link.and_then(|link| module.link_function(link)) else {
+            return true;
+        };
+        let code = |function: FunctionId| {
+            let views = module.functions[function].views;
+            let mercury = views.merc.map(|view| module.sections[view.text].bytes());
+            let sass = module.sections[views.sass.text].bytes();
+            // Behind the number of the section with the SASS.
+            (sass, mercury.and_then(|bytes| bytes.get(4..)))
+        };
+        code(copy) == code(linked)
+    }
+
+    /// Refuses constants with relocations of copies that are not linked and whose code is another than that of the linked copy:
+    /// nvlink makes the offsets in them anew.
+    fn replaced_constants(&mut self) {
+        let module = self.module;
+        for section in module.sections.values() {
+            if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
+                (section.kind, section.owner, section.info)
+                && module.sections[patched].kind == SectionKind::MercuryTwin
+                && module.functions[owner].state == FunctionState::Losing
+                && !section.relocs.is_empty()
+                && !self.is_as_linked(owner)
+            {
+                let what = "constants with relocations of a copy that is replaced";
+                self.refusals.push(Refusal::new(what, patched));
+            }
+        }
+    }
+
+    /// The constants of a function in the Mercury view: the same pieces of the twins.
+    fn constants(&mut self, row: &mut PlanSection<'data>) {
+        let PlanContent::Pieces(range) = row.content.clone() else {
+            return;
+        };
+        let start = self.plan.pieces.len() as u32;
+        for index in range.start as usize..range.end as usize {
+            let Some(piece) = self.plan.pieces.get(index).copied() else {
+                continue;
+            };
+            let owner = self.module.sections[piece.section].owner;
+            let Some(twin) = owner.and_then(|owner| self.constant_twins.get(&owner)) else {
+                let what = "constants of a function without Mercury";
+                self.refusals.push(Refusal::new(what, piece.section));
+                continue;
+            };
+            if self.module.sections[*twin].size() != self.module.sections[piece.section].size() {
+                let what = "constants of a function of two sizes";
+                self.refusals.push(Refusal::new(what, piece.section));
+            }
+            self.plan.pieces.push(PlanPiece {
+                section: *twin,
+                ..piece
+            });
+        }
+        row.content = PlanContent::Pieces(start..self.plan.pieces.len() as u32);
     }
 
     /// The contributions of all objects to a debug section of the Mercury view.

@@ -268,7 +268,9 @@ impl Needs {
             self.registers[link.index()],
             self.barriers[function.index()],
         );
-        add_banks(&mut text, &self.banks[function.index()]);
+        if !module.is_capmerc() {
+            add_banks(&mut text, &self.banks[function.index()]);
+        }
         let _ = write!(text, ", {} bytes lmem", self.local[function.index()]);
         // The slots that the kernel has, whichever of them it uses (measured).
         for (kind, plural) in [

@@ -140,6 +140,9 @@ pub struct PipelineArgs {
     /// Reproduce nvlink even where docs/deviations.md lists a deviation.
     #[arg(long)]
     strict: bool,
+    /// Refuse kernels for sm_100 and later that only NVIDIA's finalizer links as nvlink does; by default their code is kept.
+    #[arg(long)]
+    strict_finalize: bool,
     /// The pipeline to run: a predefined one, or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pipeline: Option<String>,
@@ -235,6 +238,7 @@ impl PipelineArgs {
                 plugins: self.load_pass_plugin.clone(),
             },
             strict: self.strict,
+            strict_finalize: self.strict_finalize,
             pipeline: self.pipeline.clone(),
             passes: self.passes.clone(),
             verify_each: self.verify_each,

@@ -1,12 +1,15 @@
 //! Relocation types of the Mercury view, by what the SASS view has in the same places (`mercury.md`
 //! section 5: found on 4000 rows). No tool prints names of theirs.
 
+/// The Mercury type of an offset in a constant bank.
+pub const CONSTANT_OFFSET: u32 = 0x10004;
+
 /// Mercury types in code, each with the SASS types in the same place. The first decides what becomes of
 /// a row.
 const IN_CODE: [(u32, &[u32]); 9] = [
     (0x10002, &[0x4b, 0x72]),
     (0x10003, &[0x37, 0x73]),
-    (0x10004, &[0x3b, 0x42]),
+    (CONSTANT_OFFSET, &[0x3b, 0x42]),
     (0x10005, &[0x38, 0x70, 0x3e]),
     (0x10006, &[0x39, 0x71, 0x3f]),
     // The address of an instruction of the function itself: addends count bytes of the view's own code.

@@ -41,6 +41,16 @@ impl Instruction {
         (self.0 >> 110 & 7) as u8
     }
 
+    /// The read barrier of the control bits, 7 for none.
+    pub fn read_barrier(self) -> u8 {
+        (self.0 >> 113 & 7) as u8
+    }
+
+    /// Whether it computes R1 from R1, as code with a stack frame does at its start and end.
+    pub fn moves_stack_pointer(self) -> bool {
+        self.0 >> 16 & 0xffff == 0x0101
+    }
+
     /// Whether it is `LDC R1, c[0][…]`, which loads the stack pointer.
     pub fn loads_stack_pointer(self) -> bool {
         self.operation() == 0xb82 && self.0 >> 16 & 0xff == 1

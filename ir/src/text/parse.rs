@@ -247,6 +247,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "copy-within-family" => Some(&mut options.copy_within_family),
             "copy-across-families" => Some(&mut options.copy_across_families),
             "strict" => Some(&mut options.strict),
+            "strict-finalize" => Some(&mut options.strict_finalize),
             _ => None,
         };
         if let Some(flag) = flag {

@@ -128,6 +128,7 @@ impl<'m, 'data> Printer<'m, 'data> {
             (options.copy_within_family, "copy-within-family"),
             (options.copy_across_families, "copy-across-families"),
             (options.strict, "strict"),
+            (options.strict_finalize, "strict-finalize"),
         ] {
             if set {
                 put!(out, "  option {word}\n");

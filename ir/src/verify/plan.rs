@@ -10,6 +10,7 @@ use crate::plan::PlanContent;
 use crate::plan::PlanSection;
 use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
+use crate::section::SectionInfo;
 use crate::section::SectionKind;
 use crate::symbol::stb;
 use crate::symbol::stt;
@@ -212,7 +213,16 @@ fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
 /// Nothing is left out unseen.
 fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let module = checker.module;
-    let is_kept = |reloc: &&Reloc| matches!(reloc.plan, RelocPlan::Keep { .. });
+    // Rows of constants of functions stand in the Mercury view of each bank that the constants are part of.
+    let of_constants = |reloc: &Reloc| match module.sections[reloc.section].info {
+        SectionInfo::Section(patched) => {
+            let patched = &module.sections[patched];
+            patched.kind == SectionKind::MercuryTwin && patched.owner.is_some()
+        }
+        _ => false,
+    };
+    let is_kept =
+        |reloc: &&Reloc| matches!(reloc.plan, RelocPlan::Keep { .. }) && !of_constants(reloc);
     let kept = module.relocs.values().filter(is_kept).count();
     let kinds_of = |slot: &HeaderSlot| {
         let link = module.link_symbols.get(slot.symbol)?;
@@ -232,7 +242,12 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let resolved = plan
         .sections
         .iter()
-        .filter(|section| section.ty == sht::CUDA_RESOLVED_RELA)
+        .filter(|section| {
+            let patched = plan.sections.get(section.info as usize);
+            section.ty == sht::CUDA_RESOLVED_RELA
+                || section.ty == sht::CUDA_MERCURY_RELA
+                    && patched.is_some_and(|row| row.ty == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER)
+        })
         .filter_map(|section| match &section.content {
             PlanContent::Relocs(range) => Some(range.len()),
             _ => None,

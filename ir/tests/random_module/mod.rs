@@ -179,6 +179,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             copy_within_family: r.coin(),
             copy_across_families: r.coin(),
             strict: r.coin(),
+            strict_finalize: r.coin(),
         },
     );
     module.phase = r.pick(&Phase::ALL);

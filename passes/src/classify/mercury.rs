@@ -44,7 +44,10 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         sht::CUDA_MERCURY_RELA => SectionKind::Relocs,
         sht::CUDA_MERCURY_INFO if of_function => SectionKind::FunctionInfo,
         sht::CUDA_MERCURY_INFO => SectionKind::Info,
-        sht::CUDA_MERCURY_CONSTANT_USER | sht::CUDA_GLOBAL_INIT => SectionKind::MercuryTwin,
+        sht::CUDA_MERCURY_CONSTANT_USER
+        | sht::CUDA_MERCURY_CONSTANT_PIC
+        | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
+        | sht::CUDA_GLOBAL_INIT => SectionKind::MercuryTwin,
         sht::PROGBITS if view_name(section).starts_with(b".debug_") => SectionKind::MercuryDebug,
         _ => SectionKind::Other,
     })
@@ -103,10 +106,12 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         let what = match section.kind {
             SectionKind::ReservedShared => "variables in reserved shared memory for sm_100 and up",
             SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
-            SectionKind::ConstantBank(bank) if bank != 3 => {
-                "constant banks but 3 for sm_100 and up"
+            SectionKind::ConstantBank(bank) if !matches!(bank, 3 | 4) => {
+                "constant banks but 2, 3 and 4 for sm_100 and up"
             }
-            SectionKind::FunctionConstants(_) => "constants of functions for sm_100 and up",
+            SectionKind::FunctionConstants(bank) if bank != 2 => {
+                "constants of functions in banks but 2 for sm_100 and up"
+            }
             SectionKind::Debug | SectionKind::MercuryDebug
                 if view_name(section) != b".debug_frame" =>
             {

@@ -14,6 +14,8 @@ use super::Content;
 use super::Created;
 use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
+use super::constant_rows::of_bank;
+use super::constant_rows::patches_constants;
 use super::creation::output_of;
 use super::resolved::is_recorded;
 use crate::place_memory::headers::SLOT_SIZE;
@@ -210,6 +212,9 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
             let SectionInfo::Section(target) = section.info else {
                 continue;
             };
+            if patches_constants(module, target) {
+                continue;
+            }
             let Some(target) = output_of(module, out, target) else {
                 continue;
             };
@@ -228,14 +233,17 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
         }
     }
     out.reloc_rows.group(out.sections.len());
-    for (id, section) in out.sections.iter_mut().enumerate() {
-        if matches!(
-            section.content,
-            Content::Relocs(_) | Content::ResolvedRelocs(_)
-        ) {
-            let rows = out.reloc_rows.of(id).len();
-            section.size = rows as u64 * section.entsize;
-            section.removed = rows == 0;
-        }
+    for id in 0..out.sections.len() {
+        let rows = match out.sections[id].content {
+            Content::Relocs(target) => match of_bank(module, out, target) {
+                Some(rows) => rows.len(),
+                None => out.reloc_rows.of(id).len(),
+            },
+            Content::ResolvedRelocs(_) => out.reloc_rows.of(id).len(),
+            _ => continue,
+        };
+        let section = &mut out.sections[id];
+        section.size = rows as u64 * section.entsize;
+        section.removed = rows == 0;
     }
 }

@@ -20,6 +20,7 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::names::NameTable;
+use cuweld_ir::mercury::Bank;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::table::EntityId;
@@ -42,6 +43,7 @@ use super::Grouped;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
+use super::constant_rows;
 use super::contents::slots_end;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
@@ -90,6 +92,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         relocs: HashMap::default(),
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
+        constant_rows: constant_rows::find(module),
     };
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     // Relocatable output keeps the constants of each function where they are.
@@ -271,8 +274,10 @@ impl<'data> Replay<'_, 'data> {
     /// P2: all other symbols in symbol order.
     fn symbols(&mut self, object: &Object<'data>) {
         let relocatable = self.module.options.relocatable;
+        let mut compiler_constants = 0_u32;
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
+            compiler_constants += u32::from(symbol.is_compiler_constant());
             if let (false, SymbolPlace::Section(section)) = (symbol.is_function(), symbol.place) {
                 self.number_of_dead(section);
             }
@@ -335,7 +340,18 @@ impl<'data> Replay<'_, 'data> {
             if global {
                 self.out.global.push(link);
             } else {
-                self.out.add_link_name(link, symbol.name);
+                let name = match symbol.place {
+                    // nvlink gives constants of the compiler new names when it makes Mercury of an object (measured).
+                    SymbolPlace::Section(section)
+                        if self.out.capmerc && symbol.is_compiler_constant() =>
+                    {
+                        let bank = self.out.name_of(&self.module.sections[section]);
+                        let number = format!(".{compiler_constants}");
+                        self.arena.joined(&bank, number.as_bytes())
+                    }
+                    _ => symbol.name,
+                };
+                self.out.add_link_name(link, name);
                 self.out.local.push(OutSymbol::Link(link));
             }
         }
@@ -503,15 +519,26 @@ impl<'data> Replay<'_, 'data> {
             let mut group = group.to_vec();
             group.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
             // What a replacement left empty needs no bank.
-            let group = group.into_iter();
-            for piece in group.filter(|piece| module.bank_size(piece) > 0) {
+            group.retain(|piece| module.bank_size(piece) > 0);
+            let mut with_rows = Vec::new();
+            for piece in group {
                 let symbol = &module.symbols[module.functions[piece.kernel].symbol];
                 let Some(link) = symbol.link else { continue };
-                let prefix = format!(".nv.constant{}.", piece.bank);
+                let prefix = match Bank::numbered(piece.bank).filter(|_| self.out.capmerc) {
+                    Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),
+                    None => format!(".nv.constant{}.", piece.bank),
+                };
                 let name = self.joined(&prefix, symbol.name);
                 let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
                 let content = Content::Constants(link, piece.bank);
-                self.of_function(link, name, header, content, true);
+                let id = self.of_function(link, name, header, content, true);
+                if self.out.constant_rows.contains_key(&piece.section) {
+                    with_rows.push((id, name));
+                }
+            }
+            for (id, name) in with_rows {
+                let rows = self.joined(".rela", name);
+                self.reloc_section(rows, id, true);
             }
         }
     }

@@ -50,6 +50,7 @@ use super::OutSection;
 use super::OutSymbol;
 use super::bank_pool::has_pool;
 use super::bank_pool::pool_bytes;
+use super::constant_rows::of_bank;
 use super::creation::MODULE_SHARED;
 use super::creation::output_of;
 use super::creation::shared_output_of;
@@ -215,6 +216,10 @@ impl<'data> Finish<'_, 'data> {
         let holds_something = match section.content {
             Content::ModuleShared | Content::KernelShared(_) if self.module.options.relocatable => {
                 !shared_relocatable::is_empty(section.size, section.align)
+            }
+            // The Mercury view has no reserved block.
+            Content::KernelShared(_) if self.out.capmerc => {
+                section.size > self.module.reserved_shared_size()
             }
             _ => section.size > 0,
         };
@@ -623,6 +628,20 @@ impl<'data> Finish<'_, 'data> {
 
     fn relocs(&mut self, id: OutId) -> PlanContent<'data> {
         let start = self.plan.relocs.len() as u32;
+        if let Content::Relocs(target) = self.out.sections[id].content
+            && let Some(rows) = of_bank(self.module, &self.out, target)
+        {
+            // Rows of copies that are not linked stay with their constants.
+            for (offset, row) in rows {
+                self.plan.relocs.push(PlanReloc {
+                    offset,
+                    ty: row.ty,
+                    symbol: self.reference(row.target),
+                    addend: row.addend,
+                });
+            }
+            return PlanContent::Relocs(start..self.plan.relocs.len() as u32);
+        }
         for reloc in self.out.reloc_rows.of(id).iter().rev() {
             let row = &self.module.relocs[*reloc];
             let (ty, addend) = match row.plan {

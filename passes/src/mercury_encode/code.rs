@@ -11,6 +11,7 @@ use cuweld_ir::mercury::capmerc::Form;
 use cuweld_ir::mercury::capmerc::IMMEDIATE;
 use cuweld_ir::mercury::capmerc::INSTRUCTION;
 use cuweld_ir::mercury::capmerc::Item;
+use cuweld_ir::mercury::relocs::CONSTANT_OFFSET;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
@@ -138,8 +139,13 @@ impl<'data> Encode<'_, 'data> {
                 Form::Plain => {}
                 Form::Record(record) if record.len() == 32 => {
                     let at = item.at + IMMEDIATE;
+                    // Offsets in constant banks have 16 bits.
+                    let value = match mercury.ty {
+                        CONSTANT_OFFSET => value as u32 & 0xffff,
+                        _ => value as u32,
+                    };
                     if let Some(word) = bytes.get_mut(at..at + 4) {
-                        word.copy_from_slice(&(value as u32).to_le_bytes());
+                        word.copy_from_slice(&value.to_le_bytes());
                     }
                 }
                 Form::Record(_) | Form::Run(_) => {

@@ -7,6 +7,9 @@ use cuweld_ir::mercury::sass::Instruction;
 
 use super::Encode;
 use super::Refusal;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
+use crate::pass::PassCx;
 
 /// The operation of a memory barrier, the second byte of a record.
 const MEMBAR: u8 = 0x49;
@@ -15,23 +18,34 @@ const MEMBAR: u8 = 0x49;
 const PLAIN_BARRIER: u64 = 4;
 
 impl Encode<'_, '_> {
-    /// Refuses kernels whose code nvlink would change. It changes none in relocatable output.
-    pub(super) fn detect(&mut self) {
+    /// Reports kernels whose code nvlink would change: it stays as it was compiled. Says whether the link goes on, which it
+    /// does not with `strict_finalize`. Nothing is changed in relocatable output.
+    pub(super) fn detect(&self, cx: &mut PassCx<'_, '_>) -> bool {
         if self.module.options.relocatable {
-            return;
+            return true;
         }
-        for index in 0..self.functions.len() {
-            if let Some(function) = self.functions[index]
-                && let Some(why) = self.is_scheduled_anew(function)
-            {
-                let text = self.module.functions[function].views.sass.text;
+        let mut goes_on = true;
+        for function in self.functions.iter().flatten() {
+            let Some(why) = self.is_scheduled_anew(*function) else {
+                continue;
+            };
+            let name = String::from_utf8_lossy(self.module.function_name(*function));
+            if self.module.options.strict_finalize {
+                let text = self.module.functions[*function].views.sass.text;
+                let what = format!("kernel '{name}' needs NVIDIA's finalizer: {why}");
+                cx.diagnostics
+                    .emit(Refusal::new(what, text).diagnostic(self.module));
+                goes_on = false;
+            } else {
                 let what = format!(
-                    "kernel '{}' needs NVIDIA's finalizer: {why}",
-                    String::from_utf8_lossy(self.module.function_name(function))
+                    "kernel '{name}' keeps its code, which NVIDIA's finalizer would schedule anew: {why}"
                 );
-                self.refusals.push(Refusal::new(what, text));
+                let mut info = Diagnostic::new(Severity::Info, what);
+                info.deviation = Some("D12");
+                cx.diagnostics.emit(info);
             }
         }
+        goes_on
     }
 
     fn is_scheduled_anew(&self, function: FunctionId) -> Option<&'static str> {
@@ -40,11 +54,12 @@ impl Encode<'_, '_> {
             return None;
         }
         let code = self.module.sections[row.views.sass.text].bytes();
-        if Instruction::all(code).any(Instruction::is_call) {
+        if Instruction::all(code).any(|word| word.is_call() || word.moves_stack_pointer()) {
             return None;
         }
         let stack = Instruction::all(code).find(|word| word.loads_stack_pointer());
-        if stack.is_some_and(|word| word.write_barrier() != 7) {
+        // Without optimisation each instruction has both barriers and waits for those of the one before.
+        if stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7) {
             return Some("it calls nothing, and its first load has a scoreboard");
         }
         let merc = self.module.sections[row.views.merc?.text].bytes();

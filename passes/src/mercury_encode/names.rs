@@ -1,11 +1,11 @@
 //! String tables of both views (`mercury.md` section 5).
 
-use cuweld_ir::mercury::CONSTANT_USER;
+use cuweld_ir::mercury::Bank;
 
 use super::Encode;
 
-/// What bank 3 is called in the SASS view.
-const CONSTANT_USER_SASS: &[u8] = b".nv.constant3";
+/// What precedes the names of sections in those of their relocations.
+const RELA: &[u8] = b".rela";
 
 impl<'data> Encode<'_, 'data> {
     /// Renames constant banks and appends the names of added sections. The room that names give up is left
@@ -14,19 +14,27 @@ impl<'data> Encode<'_, 'data> {
         let mut gap = 0;
         for index in 0..self.view {
             let section = &mut self.plan.sections[index];
-            if section.name != CONSTANT_USER {
+            let old = section.name;
+            let (prefix, bank) = match old.strip_prefix(RELA) {
+                Some(rest) => (RELA, rest),
+                None => (&b""[..], old),
+            };
+            let Some((bank, function)) = Bank::of_name(bank) else {
                 continue;
-            }
-            let (old, new) = (CONSTANT_USER, CONSTANT_USER_SASS);
-            section.name = new;
+            };
+            let new = [prefix, bank.sass, function].concat();
+            section.name = self.arena.bytes(&new);
             let start = section.name_offset as usize;
             if let Some(place) = self.plan.section_names.get_mut(start..start + old.len()) {
                 place.fill(0);
                 if let Some(place) = place.get_mut(..new.len()) {
-                    place.copy_from_slice(new);
+                    place.copy_from_slice(&new);
                 }
             }
             gap += (old.len() - new.len() - 1) as u64;
+            if !prefix.is_empty() {
+                gap += new.len() as u64 + 1;
+            }
         }
         let names = &mut self.plan.section_names;
         for section in &mut self.plan.sections[self.view..] {

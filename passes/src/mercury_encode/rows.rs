@@ -16,6 +16,13 @@ use cuweld_ir::target::toolkit;
 use super::Encode;
 use super::Refusal;
 
+/// Whether a section of the SASS view holds constants of a function.
+fn is_of_function(name: &[u8]) -> bool {
+    let optimizer = cuweld_ir::mercury::BANKS[0];
+    name.strip_prefix(optimizer.sass)
+        .is_some_and(|rest| rest.starts_with(b"."))
+}
+
 impl Encode<'_, '_> {
     /// Gives the relocation sections of the SASS view their rows, and those of the Mercury view the rows
     /// that were laid out. The rows of both stand for each other in order.
@@ -45,6 +52,15 @@ impl Encode<'_, '_> {
             let PlanContent::Relocs(range) = section.content.clone() else {
                 continue;
             };
+            // Constants of functions have offsets in SASS where Mercury has rows.
+            let patched = self.plan.sections.get(section.info as usize);
+            let name = patched.map_or(&b""[..], |patched| patched.name);
+            if kept.is_empty() && is_of_function(name) {
+                let section = &mut self.plan.sections[index];
+                section.size = 0;
+                section.content = PlanContent::Relocs(rows.len() as u32..rows.len() as u32);
+                continue;
+            }
             let in_code = self.functions.get(section.info as usize).copied().flatten();
             let twins = mercury.get(range.start as usize..range.end as usize);
             let twins: Vec<&PlanReloc> = twins

@@ -2,7 +2,7 @@
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::elf::encode::append_symbol;
-use cuweld_ir::mercury::CONSTANT_USER;
+use cuweld_ir::mercury::Bank;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
@@ -111,7 +111,7 @@ impl<'data> Encode<'_, 'data> {
     /// SECTION symbols of constant banks take the names of the SASS view.
     fn renamed_symbols(&mut self, view: &[PlanSection<'data>]) {
         for (index, section) in view.iter().enumerate() {
-            if section.name != CONSTANT_USER {
+            if Bank::of_name(section.name).is_none() {
                 continue;
             }
             let name = self.plan.sections[index].name;
@@ -145,7 +145,7 @@ impl<'data> Encode<'_, 'data> {
 fn space_of(section: &PlanSection<'_>) -> u8 {
     match section.name {
         b".nv.global" | b".nv.global.init" => sto::GLOBAL,
-        name if name == CONSTANT_USER => sto::CONSTANT,
+        name if Bank::of_name(name).is_some() => sto::CONSTANT,
         _ => 0,
     }
 }

@@ -171,9 +171,11 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         } else {
             0
         };
-        let size = size.saturating_add(reserved);
-        let present = size > 0 || uses_some && align == DYNAMIC_ALIGN;
+        // The Mercury view has no reserved block.
+        let counted = if module.is_capmerc() { 0 } else { reserved };
+        let present = size.saturating_add(counted) > 0 || uses_some && align == DYNAMIC_ALIGN;
         let present = present || section.is_some();
+        let size = size.saturating_add(reserved);
         module.functions[*function].shared = Some(SharedFrame {
             size,
             align,

@@ -169,10 +169,12 @@ impl NvlinkArgs {
                 copy_within_family: false,
                 copy_across_families: false,
                 strict: low.given(Id::CuweldStrict),
+                strict_finalize: false,
             },
             unsupported,
             controls: Controls {
                 strict: low.given(Id::CuweldStrict),
+                strict_finalize: low.given(Id::CuweldStrictFinalize),
                 pipeline: text(Id::CuweldPipeline),
                 passes: text(Id::CuweldPasses),
                 verify_each: low.given(Id::CuweldVerifyEach),

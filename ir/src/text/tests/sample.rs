@@ -116,6 +116,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             copy_within_family: true,
             copy_across_families: true,
             strict: true,
+            strict_finalize: true,
         },
     );
     let (s, y) = (SectionId::new, SymbolId::new);

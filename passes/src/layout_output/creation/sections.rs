@@ -1,5 +1,7 @@
 //! Creation of one output section with its names and its symbol.
 
+use std::borrow::Cow;
+
 use super::*;
 
 /// Type, flags and alignment of a section that is created.
@@ -232,7 +234,8 @@ impl<'data> Replay<'_, 'data> {
                 SectionKind::ModuleShared => Content::ModuleShared,
                 _ => Content::Concatenated,
             };
-            self.named(self.out.name_of(section), header, content, true);
+            let name = self.view_name(section);
+            self.named(name, header, content, true);
             return true;
         };
         let taken = match section.kind {
@@ -258,8 +261,17 @@ impl<'data> Replay<'_, 'data> {
             SectionKind::Text => return true,
             _ => Content::OfFunction(link),
         };
-        self.of_function(link, section.name, header, content, true);
+        let name = self.view_name(section);
+        self.of_function(link, name, header, content, true);
         true
+    }
+
+    /// The name of an input section in what is laid out.
+    fn view_name(&self, section: &Section<'data>) -> &'data [u8] {
+        match self.out.name_of(section) {
+            Cow::Borrowed(name) => name,
+            Cow::Owned(name) => self.arena.bytes(&name),
+        }
     }
 }
 
@@ -285,12 +297,12 @@ pub(in super::super) fn output_of(
 ) -> Option<OutId> {
     let section = &module.sections[id];
     match section.owner {
-        None => out.by_name.get(out.name_of(section)).copied(),
+        None => out.by_name.get(&*out.name_of(section)).copied(),
         Some(owner) => {
             let link = module.symbols[module.functions[owner].symbol].link?;
             match section.kind {
                 SectionKind::Text | SectionKind::MercuryText => out.text[link.index()],
-                _ => out.of_function(link, out.name_of(section)),
+                _ => out.of_function(link, &out.name_of(section)),
             }
         }
     }

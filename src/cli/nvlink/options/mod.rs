@@ -74,6 +74,7 @@ pub enum OptionId {
     CuweldStamp,
     CuweldExplain,
     CuweldStrict,
+    CuweldStrictFinalize,
     CuweldPipeline,
     CuweldPasses,
     CuweldVerifyEach,

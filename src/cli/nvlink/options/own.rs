@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 17] = [
+pub(super) const OPTIONS: [OptionSpec; 18] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -36,6 +36,13 @@ pub(super) const OPTIONS: [OptionSpec; 17] = [
     )
     .names("cuweld-strict", "")
     .environment("CUWELD_STRICT"),
+    own(
+        OptionId::CuweldStrictFinalize,
+        ValueKind::Flag,
+        "Refuse kernels that only NVIDIA's finalizer links as nvlink does; by default their code is kept.",
+    )
+    .names("cuweld-strict-finalize", "")
+    .environment("CUWELD_STRICT_FINALIZE"),
     own(
         OptionId::CuweldPipeline,
         ValueKind::Text,

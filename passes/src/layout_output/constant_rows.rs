@@ -1,0 +1,84 @@
+//! Mercury relocations of constants of functions, such as the tables of switches.
+//!
+//! The constants of a device function stand in the banks of all kernels that reach it, and their rows with
+//! them. The SASS view has offsets in their place and no rows (measured, `docs/MERCURY.md`).
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::plan::PlanPiece;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::Content;
+use super::Created;
+use super::OutId;
+
+/// The Mercury rows of constants of functions, by the section of the SASS view.
+pub(super) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
+    let mut found = HashMap::default();
+    if !module.is_capmerc() {
+        return found;
+    }
+    let mut constants: HashMap<FunctionId, SectionId, FixedState> = HashMap::default();
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::FunctionConstants(_), Some(owner)) = (section.kind, section.owner) {
+            constants.insert(owner, id);
+        }
+    }
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
+            (section.kind, section.owner, section.info)
+            && module.sections[patched].kind == SectionKind::MercuryTwin
+            && !section.relocs.is_empty()
+            && let Some(constants) = constants.get(&owner)
+        {
+            found.insert(*constants, id);
+        }
+    }
+    found
+}
+
+/// Whether rows patch constants of a function.
+pub(super) fn patches_constants(module: &Module<'_>, patched: SectionId) -> bool {
+    let section = &module.sections[patched];
+    section.kind == SectionKind::MercuryTwin && section.owner.is_some()
+}
+
+/// The rows of a bank with their offsets in it, by offset; `None` for what is no bank of the Mercury view.
+pub(super) fn of_bank<'m>(
+    module: &'m Module<'_>,
+    out: &Created<'_>,
+    bank: OutId,
+) -> Option<Vec<(u64, &'m Reloc)>> {
+    if !out.capmerc || !matches!(out.sections[bank].content, Content::Constants(..)) {
+        return None;
+    }
+    let function = |section: SectionId| {
+        let owner = module.sections[section].owner?;
+        module.symbols[module.functions[owner].symbol].link
+    };
+    let mut rows = Vec::new();
+    let mut pieces = out.pieces.of(bank);
+    while let Some(first) = pieces.first() {
+        // The copies of a function: those of the last come first.
+        let same = |piece: &PlanPiece| function(piece.section) == function(first.section);
+        let copies = pieces.iter().take_while(|piece| same(piece)).count();
+        let (group, rest) = pieces.split_at(copies.max(1));
+        pieces = rest;
+        for piece in group.iter().rev() {
+            let Some(holder) = out.constant_rows.get(&piece.section) else {
+                continue;
+            };
+            for row in module.relocs[module.sections[*holder].relocs].iter().rev() {
+                if piece.size.is_none_or(|size| row.offset < size) {
+                    rows.push((piece.offset.saturating_add(row.offset), row));
+                }
+            }
+        }
+    }
+    Some(rows)
+}
