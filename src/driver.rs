@@ -3,6 +3,8 @@
 //! Architecture Invariant: one direction, no way back, and no linking rule here.
 
 use std::io;
+use std::io::Write;
+use std::path::Path;
 
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
@@ -10,6 +12,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
+use cuweld_ir::elf::StreamError;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::elf::raw::ET_EXEC;
@@ -48,10 +51,14 @@ use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
 use crate::optimise::Optimisation;
 use crate::optimise::optimise;
+use crate::output::OutputError;
+use crate::output::write_atomically;
+use crate::output::write_atomically_with;
 use crate::registration::registration;
 use crate::registration::registration_of_program;
 pub use crate::run::Controls;
-use crate::run::run_pipeline;
+use crate::run::run_until;
+use crate::run::step_before_emit;
 
 /// A link to do.
 pub struct Request<'a> {
@@ -65,16 +72,48 @@ pub struct Request<'a> {
     pub ignore_host_info: bool,
     /// How the pipeline runs and what is shown of it.
     pub controls: &'a Controls,
+    /// Whether the text of `--register-link-binaries` is made.
+    pub registers: bool,
 }
 
 /// What came of a link.
-pub struct LinkOutcome {
+pub struct LinkOutcome<'data> {
     /// The output file; `None` if the link failed or was stopped before it.
-    pub output: Option<Vec<u8>>,
-    /// What the file of `--register-link-binaries` holds; `None` after a fatal error.
+    pub output: Option<LinkedFile<'data>>,
+    /// What the file of `--register-link-binaries` holds, if asked for; `None` after a fatal error.
     pub registration: Option<String>,
     /// Runs of the compiler, in the order of the inputs; none if the link failed fatally.
     pub compile_times: Vec<CompileTime>,
+}
+
+/// The output file of a link.
+pub enum LinkedFile<'data> {
+    /// Its bytes.
+    Image(Vec<u8>),
+    /// The module whose plan it is: it is written from the inputs, without being in memory.
+    Planned(Box<Module<'data>>),
+}
+
+impl LinkedFile<'_> {
+    /// Writes the file.
+    pub fn write(&self, path: &Path) -> Result<(), OutputError> {
+        match self {
+            LinkedFile::Image(bytes) => Ok(write_atomically(path, bytes)?),
+            LinkedFile::Planned(module) => {
+                let Some(plan) = &module.plan else {
+                    return Err(OutputError::NoPlan);
+                };
+                write_atomically_with(path, Some(plan.file_size), |file| {
+                    elf::write_in_order(module, plan, |bytes| file.write_all(bytes)).map_err(
+                        |error| match error {
+                            StreamError::Plan(error) => OutputError::Plan(error),
+                            StreamError::Sink(error) => OutputError::Io(error),
+                        },
+                    )
+                })
+            }
+        }
+    }
 }
 
 /// Inputs, discovered and lowered.
@@ -89,12 +128,12 @@ pub struct ReadInputs<'data> {
 
 /// Discovers inputs, lowers them, runs the pipeline. Everything there is to say goes to the
 /// reporter, whose exit code tells whether the link succeeded.
-pub fn link(
+pub fn link<'data>(
     request: &Request<'_>,
-    input_arena: &InputArena,
-    arena: &Arena,
+    input_arena: &'data InputArena,
+    arena: &'data Arena,
     reporter: &mut Reporter<'_>,
-) -> io::Result<LinkOutcome> {
+) -> io::Result<LinkOutcome<'data>> {
     let nothing = Ok(LinkOutcome {
         output: None,
         registration: None,
@@ -138,15 +177,27 @@ pub fn link(
         return nothing;
     };
     times.extend(compile_times);
-    run_pipeline(request.controls, &manager, &mut module, arena, reporter)?;
+    let (controls, last) = (
+        request.controls,
+        step_before_emit(request.controls, &manager),
+    );
+    run_until(controls, &manager, &mut module, arena, reporter, last)?;
     if reporter.is_fatal() {
         return nothing;
     }
-    let folder = std::env::current_dir().unwrap_or_default();
+    let registration = request.registers.then(|| {
+        let folder = std::env::current_dir().unwrap_or_default();
+        registration(&inputs, &module, &folder.to_string_lossy())
+    });
+    let output = match module.image.take() {
+        Some(image) => Some(LinkedFile::Image(image)),
+        None if last.is_some() => Some(LinkedFile::Planned(Box::new(module))),
+        None => None,
+    };
     Ok(LinkOutcome {
-        registration: Some(registration(&inputs, &module, &folder.to_string_lossy())),
+        registration,
         compile_times: times,
-        output: module.image.take().filter(|_| !reporter.failed()),
+        output: output.filter(|_| !reporter.failed()),
     })
 }
 
@@ -263,12 +314,12 @@ fn program(
     discovered: &Discovered<'_>,
     output: Vec<u8>,
     compile_times: Vec<CompileTime>,
-) -> LinkOutcome {
+) -> LinkOutcome<'static> {
     let folder = std::env::current_dir().unwrap_or_default();
     let registration = || registration_of_program(&discovered.inputs, &folder.to_string_lossy());
     LinkOutcome {
         registration: (!request.compile.lto.emit_ptx).then(registration),
-        output: Some(output),
+        output: Some(LinkedFile::Image(output)),
         compile_times,
     }
 }

@@ -133,6 +133,22 @@ pub enum StatisticsForm {
 }
 
 impl Controls {
+    /// Whether steps are chosen, or anything looks at the module between them.
+    fn watches(&self) -> bool {
+        self.verify_each
+            || self.time_passes
+            || !self.dump_before.is_empty()
+            || !self.dump_after.is_empty()
+            || self.dump_changed.is_some()
+            || self.start_after.is_some()
+            || self.stop_after.is_some()
+            || !self.skip.is_empty()
+            || self.bisect_limit.is_some()
+            || self.exec_on_change.is_some()
+            || self.statistics.is_some()
+            || self.chrome_trace.is_some()
+    }
+
     /// The pipeline that was asked for, for a module that has this phase at its start.
     pub fn manager(&self, facts: Facts, start: Phase) -> Result<PassManager, Diagnostic> {
         let registry = self.extensions.registry()?;
@@ -189,11 +205,34 @@ pub fn run_pipeline<'data>(
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
+    run_until(controls, manager, module, arena, reporter, None)
+}
+
+/// The step before the last one, if that is `emit` and nobody looks at the image: the file can then be written from
+/// the plan, without an image in memory.
+pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
+    let steps = manager.pipeline().steps();
+    let ends_in_emit = steps.last().is_some_and(|step| step.pass.name() == "emit");
+    (ends_in_emit && !controls.watches()).then(|| steps.len().saturating_sub(1))
+}
+
+/// As [`run_pipeline`], up to a step.
+pub fn run_until<'data>(
+    controls: &Controls,
+    manager: &PassManager,
+    module: &mut Module<'data>,
+    arena: &'data Arena,
+    reporter: &mut Reporter<'_>,
+    last: Option<usize>,
+) -> io::Result<()> {
     let mut diagnostics = Diagnostics::default();
     let step = |name: &String| -> Option<StepSelector> { name.parse().ok() };
     let run = RunOptions {
         start_after: controls.start_after.as_ref().and_then(step),
-        stop_after: controls.stop_after.as_ref().and_then(step),
+        stop_after: match last {
+            Some(number) => Some(StepSelector::Number(number)),
+            None => controls.stop_after.as_ref().and_then(step),
+        },
         skip: controls.skip.iter().filter_map(step).collect(),
         optional_limit: controls.bisect_limit,
     };

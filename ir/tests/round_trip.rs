@@ -164,7 +164,15 @@ fn write_again(module: &Module<'_>) -> Vec<u8> {
     let arena = Arena::new();
     let object = module.objects.ids().next().unwrap();
     let plan = elf::plan_object(module, object, &arena);
-    elf::write(module, &plan).unwrap()
+    let whole = elf::write(module, &plan).unwrap();
+    let mut parts = Vec::new();
+    elf::write_in_order(module, &plan, |bytes| {
+        parts.extend_from_slice(bytes);
+        Ok::<(), std::convert::Infallible>(())
+    })
+    .unwrap();
+    assert!(parts == whole, "a file in parts is another");
+    whole
 }
 
 #[test]

@@ -32,7 +32,7 @@ use crate::driver::link;
 use crate::extend::Extensions;
 use crate::extend::Register;
 use crate::input::InputArena;
-use crate::output::write_atomically;
+use crate::output::OutputError;
 use crate::repro::finish;
 
 /// An open CUDA device linker.
@@ -186,10 +186,11 @@ fn run_link(
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
-    if let Some(bytes) = outcome.output
-        && let Err(error) = write_atomically(&args.output, &bytes)
+    if let Some(file) = outcome.output
+        && let Err(error) = file.write(&args.output)
     {
         let name = args.output.display();
+        reporter.internal_error |= !matches!(error, OutputError::Io(_));
         reporter.report(&Diagnostic::fatal(format!(
             "cannot write '{name}': {error}"
         )))?;

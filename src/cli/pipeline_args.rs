@@ -129,6 +129,7 @@ impl InputArgs {
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,
+            registers: false,
             controls,
         })
     }

@@ -1,5 +1,6 @@
 //! The owner of all input bytes.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -15,6 +16,8 @@ pub struct InputArena {
     buffers: Arena<Vec<u8>>,
     maps: Arena<Mmap>,
     opened: Mutex<Vec<String>>,
+    /// Bytes in `buffers`.
+    buffered: Cell<u64>,
 }
 
 impl InputArena {
@@ -25,6 +28,8 @@ impl InputArena {
 
     /// Takes over a buffer and lends its bytes.
     pub fn keep_buffer(&self, buffer: Vec<u8>) -> &[u8] {
+        let bytes = self.buffered.get().saturating_add(buffer.len() as u64);
+        self.buffered.set(bytes);
         self.buffers.alloc(buffer)
     }
 
@@ -49,6 +54,11 @@ impl InputArena {
     /// How many buffers it owns.
     pub fn buffers_kept(&self) -> usize {
         self.buffers.len()
+    }
+
+    /// How many bytes its buffers hold.
+    pub fn bytes_buffered(&self) -> u64 {
+        self.buffered.get()
     }
 
     /// How many mappings it owns.

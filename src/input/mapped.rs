@@ -11,7 +11,16 @@ use super::arena::InputArena;
 
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
 /// taking its page faults.
-const MAP_THRESHOLD: u64 = 64 << 10;
+const MAP_THRESHOLD: u64 = 16 << 10;
+
+/// Many small files are mapped, too, once this much has been read: what is read takes memory of our own.
+const BUFFER_LIMIT: u64 = 8 << 20;
+
+/// Below this size a mapping takes more memory than the file.
+const SMALLEST_MAP: u64 = 2 << 10;
+
+/// How many files are mapped; a process may have 65530 mappings.
+const MAP_LIMIT: usize = 48 << 10;
 
 /// How much is read from something that is not a regular file (a pipe has no size to go by).
 const STREAM_LIMIT: u64 = 4 << 30;
@@ -48,7 +57,13 @@ pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFil
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
     let identity = identity(path, &metadata);
-    let bytes = if metadata.is_file() && metadata.len() >= MAP_THRESHOLD {
+    let is_mapped = match metadata.len() {
+        _ if !metadata.is_file() || arena.maps_kept() >= MAP_LIMIT => false,
+        0..SMALLEST_MAP => false,
+        SMALLEST_MAP..MAP_THRESHOLD => arena.bytes_buffered() >= BUFFER_LIMIT,
+        MAP_THRESHOLD.. => true,
+    };
+    let bytes = if is_mapped {
         // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
         // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
         // on this platform; it is the documented contract of `load` and `discover`, as it is of
@@ -56,7 +71,8 @@ pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFil
         let map = unsafe { Mmap::map(&file) }?;
         arena.keep_map(map)
     } else {
-        let mut buffer = Vec::with_capacity(metadata.len().min(MAP_THRESHOLD) as usize);
+        // One more, so that the end of the file is seen without growing.
+        let mut buffer = Vec::with_capacity(metadata.len().min(STREAM_LIMIT) as usize + 1);
         file.by_ref().take(STREAM_LIMIT).read_to_end(&mut buffer)?;
         arena.keep_buffer(buffer)
     };
@@ -86,7 +102,7 @@ mod tests {
     fn small_and_large_files_load_alike() {
         let folder = tempfile::tempdir().unwrap();
         let arena = InputArena::new();
-        for size in [0usize, 1, 65535, 65536, 300_000] {
+        for size in [0usize, 1, 16383, 16384, 300_000] {
             let path = folder.path().join(format!("{size}"));
             let bytes: Vec<u8> = (0..size).map(|i| (i * 7) as u8).collect();
             std::fs::write(&path, &bytes).unwrap();

@@ -23,5 +23,7 @@ pub use plan_object::plan_object;
 pub use read::ObjectPart;
 pub use read::ReadError;
 pub use read::read_object;
+pub use write::StreamError;
 pub use write::WriteError;
 pub use write::write;
+pub use write::write_in_order;

@@ -1,5 +1,10 @@
 //! Writing: a plan becomes bytes. Nothing is decided here.
 
+mod stream;
+
+pub use stream::StreamError;
+pub use stream::write_in_order;
+
 use thiserror::Error;
 use zerocopy::IntoBytes;
 
@@ -11,6 +16,7 @@ use crate::module::Module;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
+use crate::plan::PlanSegment;
 use crate::reloc::Patch;
 use crate::section::SectionContent;
 use crate::target::section_types::sht;
@@ -74,23 +80,33 @@ pub enum WriteError {
 /// Serialises a plan of this module.
 pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteError> {
     let size = usize::try_from(plan.file_size).map_err(|_| WriteError::TooLarge(plan.file_size))?;
-    if !module
-        .patches
-        .is_sorted_by_key(|patch: &Patch| patch.section)
-    {
-        return Err(WriteError::PatchOrder);
-    }
+    check_patches(module)?;
     // Only to learn whether there is so much: the pages of what is allocated as zero need not be written.
     Vec::<u8>::new()
         .try_reserve_exact(size)
         .map_err(|_| WriteError::TooLarge(plan.file_size))?;
     let mut out = vec![0; size];
-    file_header(&mut out, plan)?;
+    put(&mut out, 0, &file_header(plan)?).ok_or(WriteError::TooLarge(plan.file_size))?;
     for (index, row) in plan.sections.iter().enumerate() {
         section(&mut out, module, plan, index, row)?;
     }
     header_tables(&mut out, plan)?;
     Ok(out)
+}
+
+/// Patches are found by section.
+fn check_patches(module: &Module<'_>) -> Result<(), WriteError> {
+    let patches = &module.patches;
+    if patches.is_sorted_by_key(|patch: &Patch| patch.section) {
+        Ok(())
+    } else {
+        Err(WriteError::PatchOrder)
+    }
+}
+
+/// Whether a section has bytes of its own in the file.
+fn is_stored(content: &PlanContent<'_>) -> bool {
+    !matches!(content, PlanContent::None | PlanContent::Alias(_))
 }
 
 fn put(out: &mut [u8], offset: u64, bytes: &[u8]) -> Option<()> {
@@ -100,7 +116,7 @@ fn put(out: &mut [u8], offset: u64, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
+fn file_header(plan: &ElfPlan<'_>) -> Result<[u8; 64], WriteError> {
     let mut ident = [0; 16];
     let (osabi, abi) = match plan.legacy {
         Some(_) => (OSABI_LEGACY, ABI_VERSION_LEGACY),
@@ -143,7 +159,18 @@ fn file_header(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
         shnum: sections.into(),
         shstrndx: names.into(),
     };
-    put(out, 0, header.as_bytes()).ok_or(WriteError::TooLarge(plan.file_size))
+    let mut bytes = [0; 64];
+    bytes.copy_from_slice(header.as_bytes());
+    Ok(bytes)
+}
+
+/// What is wrong with a section.
+fn section_error(index: usize, row: &PlanSection<'_>) -> impl Fn(&'static str) -> WriteError {
+    move |what| WriteError::Section {
+        section: index,
+        name: String::from_utf8_lossy(row.name).into_owned(),
+        what,
+    }
 }
 
 fn section(
@@ -153,12 +180,8 @@ fn section(
     index: usize,
     row: &PlanSection<'_>,
 ) -> Result<(), WriteError> {
-    let error = |what| WriteError::Section {
-        section: index,
-        name: String::from_utf8_lossy(row.name).into_owned(),
-        what,
-    };
-    if matches!(row.content, PlanContent::None | PlanContent::Alias(_)) {
+    let error = section_error(index, row);
+    if !is_stored(&row.content) {
         return Ok(());
     }
     let start = usize::try_from(row.offset).map_err(|_| error("its offset is too large"))?;
@@ -167,6 +190,18 @@ fn section(
         .checked_add(size)
         .and_then(|end| out.get_mut(start..end))
         .ok_or_else(|| error("it reaches past the end of the file"))?;
+    fill_section(target, module, plan, index, row)
+}
+
+/// Writes the contents of a section.
+fn fill_section(
+    target: &mut [u8],
+    module: &Module<'_>,
+    plan: &ElfPlan<'_>,
+    index: usize,
+    row: &PlanSection<'_>,
+) -> Result<(), WriteError> {
+    let error = section_error(index, row);
     let copy = |target: &mut [u8], bytes: &[u8]| {
         if target.len() != bytes.len() {
             return Err(error("its size is not that of its contents"));
@@ -300,36 +335,44 @@ fn row_offset(table: u64, size: u64, index: usize) -> Option<u64> {
     table.checked_add(size.checked_mul(index as u64)?)
 }
 
+fn section_header(row: &PlanSection<'_>) -> SectionHeader {
+    SectionHeader {
+        name: row.name_offset.into(),
+        ty: row.ty.into(),
+        flags: row.flags.into(),
+        addr: 0.into(),
+        offset: row.offset.into(),
+        size: row.size.into(),
+        link: row.link.into(),
+        info: row.info.into(),
+        align: row.align.into(),
+        entsize: row.entsize.into(),
+    }
+}
+
+fn program_header(row: &PlanSegment) -> ProgramHeader {
+    ProgramHeader {
+        ty: row.ty.into(),
+        flags: row.flags.into(),
+        offset: row.offset.into(),
+        vaddr: 0.into(),
+        paddr: 0.into(),
+        filesz: row.file_size.into(),
+        memsz: row.mem_size.into(),
+        align: 8.into(),
+    }
+}
+
 fn header_tables(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
     let outside = |table, offset| WriteError::Headers { table, offset };
     for (index, row) in plan.sections.iter().enumerate() {
-        let header = SectionHeader {
-            name: row.name_offset.into(),
-            ty: row.ty.into(),
-            flags: row.flags.into(),
-            addr: 0.into(),
-            offset: row.offset.into(),
-            size: row.size.into(),
-            link: row.link.into(),
-            info: row.info.into(),
-            align: row.align.into(),
-            entsize: row.entsize.into(),
-        };
+        let header = section_header(row);
         row_offset(plan.shoff, 64, index)
             .and_then(|offset| put(out, offset, header.as_bytes()))
             .ok_or(outside("section", plan.shoff))?;
     }
     for (index, row) in plan.segments.iter().enumerate() {
-        let header = ProgramHeader {
-            ty: row.ty.into(),
-            flags: row.flags.into(),
-            offset: row.offset.into(),
-            vaddr: 0.into(),
-            paddr: 0.into(),
-            filesz: row.file_size.into(),
-            memsz: row.mem_size.into(),
-            align: 8.into(),
-        };
+        let header = program_header(row);
         row_offset(plan.phoff, 56, index)
             .and_then(|offset| put(out, offset, header.as_bytes()))
             .ok_or(outside("program", plan.phoff))?;

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::io::Write;
+use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
@@ -26,6 +27,7 @@ use crate::driver::link;
 use crate::extend::Register;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
+use crate::output::OutputError;
 use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
@@ -143,14 +145,19 @@ fn run_link(
         options: args.link.clone(),
         ignore_host_info: args.ignore_host_info,
         controls: &args.controls,
+        registers: args.register_link_binaries.is_some(),
     };
-    let (input_arena, arena) = (InputArena::new(), Arena::new());
+    // Given back with the process.
+    let input_arena = ManuallyDrop::new(InputArena::new());
+    let arena = ManuallyDrop::new(Arena::new());
     let outcome = link(&request, &input_arena, &arena, reporter)?;
     if let Some(table) = &mut time_table {
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
     }
-    if let Some(bytes) = outcome.output.filter(|_| !reporter.failed()) {
-        write_output(&args.output, &bytes, reporter)?;
+    if let Some(file) = outcome.output.filter(|_| !reporter.failed()) {
+        report_output(&args.output, file.write(Path::new(&args.output)), reporter)?;
+        // The process ends: what the link leaves in memory goes with it.
+        std::mem::forget(file);
     }
     finish(
         recorder,
@@ -173,11 +180,25 @@ pub(super) fn write_output(
     bytes: &[u8],
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
-    match write_atomically(Path::new(path), bytes) {
+    let written = write_atomically(Path::new(path), bytes);
+    report_output(path, written.map_err(OutputError::Io), reporter)
+}
+
+/// Reports that a file could not be written.
+fn report_output(
+    path: &str,
+    written: Result<(), OutputError>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
+    match written {
         Ok(()) => Ok(()),
-        Err(error) => reporter.report(
+        Err(OutputError::Io(error)) => reporter.report(
             &Diagnostic::fatal(format!("Could not open output file '{path}'"))
                 .note(error.to_string()),
         ),
+        Err(error) => {
+            reporter.internal_error = true;
+            reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))
+        }
     }
 }
