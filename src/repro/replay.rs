@@ -96,12 +96,8 @@ impl Replay {
     /// Runs it with this program: cuweld, or with `nvlink` a linker with nvlink's command line.
     pub fn run(&self, program: &Path, nvlink: bool) -> Result<Output, ReplayError> {
         let words = match nvlink {
-            true => self
-                .description
-                .nvlink_arguments
-                .as_ref()
-                .ok_or(ReplayError::NoLink)?,
-            false => &self.description.arguments,
+            true => self.nvlink_words()?,
+            false => self.moved_words(&self.description.arguments),
         };
         let failed = |error| ReplayError::Run {
             program: program.display().to_string(),
@@ -110,9 +106,7 @@ impl Replay {
         let folder = self.folder();
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let mut command = Command::new(program);
-        command
-            .args(words.iter().map(|word| self.moved(word)))
-            .current_dir(folder);
+        command.args(words).current_dir(folder);
         for (name, _) in std::env::vars_os() {
             let known = name.to_string_lossy();
             if known.starts_with("CUWELD_") || known == "LIBRARY_PATH" {
@@ -126,6 +120,18 @@ impl Replay {
             }
         }
         command.output().map_err(failed)
+    }
+
+    /// The words for nvlink, or a linker with its command line.
+    pub fn nvlink_words(&self) -> Result<Vec<String>, ReplayError> {
+        let words = self.description.nvlink_arguments.as_ref();
+        words
+            .map(|words| self.moved_words(words))
+            .ok_or(ReplayError::NoLink)
+    }
+
+    fn moved_words(&self, words: &[String]) -> Vec<String> {
+        words.iter().map(|word| self.moved(word)).collect()
     }
 
     /// A word whose absolute path, if it has one, is moved into the folder: `/x`, `--option=/x`, `-L/x`.

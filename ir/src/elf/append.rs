@@ -18,6 +18,7 @@ use crate::symbol::Symbol;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
+use crate::table::PrimaryMap;
 
 impl<'data> Module<'data> {
     /// Appends an object: its ids move up by the number of rows that the module has.
@@ -39,6 +40,20 @@ impl<'data> Module<'data> {
             return Err(ReadError::TooLarge);
         };
         let id = self.objects.next_id();
+        if self.has_no_rows() {
+            // The rows need not be copied: their ids count from 0 already.
+            self.sections = PrimaryMap::from_rows(part.sections);
+            self.symbols = PrimaryMap::from_rows(part.symbols);
+            self.functions = PrimaryMap::from_rows(part.functions);
+            self.relocs = PrimaryMap::from_rows(part.relocs);
+            self.attributes = PrimaryMap::from_rows(part.attributes);
+            self.attribute_refs = part.attribute_refs;
+            self.calls = PrimaryMap::from_rows(part.calls);
+            self.prototypes = PrimaryMap::from_rows(part.prototypes);
+            self.notes = PrimaryMap::from_rows(part.notes);
+            self.objects.push(object);
+            return Ok(id);
+        }
         let base = Bases {
             object: id,
             sections: self.sections.len(),
@@ -95,6 +110,20 @@ impl<'data> Module<'data> {
             ..row
         }));
         Ok(id)
+    }
+
+    /// Whether no object has brought anything.
+    fn has_no_rows(&self) -> bool {
+        self.objects.is_empty()
+            && self.sections.is_empty()
+            && self.symbols.is_empty()
+            && self.functions.is_empty()
+            && self.relocs.is_empty()
+            && self.attributes.is_empty()
+            && self.attribute_refs.is_empty()
+            && self.calls.is_empty()
+            && self.prototypes.is_empty()
+            && self.notes.is_empty()
     }
 }
 

@@ -175,6 +175,6 @@ pub struct RawPair {
 /// The string that begins at `offset`, without its NUL; `None` if the table ends before.
 pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(offset as usize..)?;
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    rest.get(..end)
+    let string = std::ffi::CStr::from_bytes_until_nul(rest).ok()?;
+    Some(string.to_bytes())
 }

@@ -198,6 +198,9 @@ impl<'data> Reader<'data> {
 
     fn sections(&mut self) -> Result<(), ReadError> {
         let names = self.bytes(self.headers.section_names);
+        self.part
+            .sections
+            .reserve_exact(self.headers.sections.len());
         for (index, header) in self.headers.sections.iter().enumerate() {
             let ty = header.ty.get();
             let name = string_at(names, header.name.get());

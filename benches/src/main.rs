@@ -1,0 +1,156 @@
+//! Times cuweld, nvlink where it is in `PATH`, and the floor (reading every byte of the inputs and writing every byte of the
+//! output), in turn, and prints a table.
+//!
+//! ```text
+//! cargo build --release --bin cuweld && cargo run --release -p cuweld-benches
+//!     --all           also what nvlink takes minutes for
+//!     --only WORD     cases whose name contains a word
+//!     --runs N        runs of each program; 5 if not given
+//!     --limit S       seconds after which nvlink is ended; 300 if not given
+//!     --cuweld FILE   another cuweld
+//!     --folder PATH   where inputs are kept
+//!     --templates PATH  compile the objects of benches/templates anew, and end
+//!     PATH ...        a folder with inputs and `args.txt`, nvlink's words one a line, or a reproducer of `--cuweld-repro`, in
+//!                     place of the built-in cases
+//! ```
+#![expect(clippy::print_stdout, reason = "a program whose output is a table")]
+
+mod ptx;
+mod reproducer;
+mod run;
+mod shapes;
+mod table;
+mod tools;
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::run::Effort;
+use crate::run::Measured;
+use crate::run::measure;
+use crate::shapes::CASES;
+use crate::shapes::Case;
+use crate::shapes::Failure;
+use crate::tools::Tools;
+
+struct Arguments {
+    all: bool,
+    only: Option<String>,
+    effort: Effort,
+    cuweld: Option<PathBuf>,
+    folder: PathBuf,
+    templates: Option<PathBuf>,
+    paths: Vec<PathBuf>,
+}
+
+fn arguments() -> Result<Arguments, Failure> {
+    let mut found = Arguments {
+        all: false,
+        only: None,
+        effort: Effort {
+            runs: 5,
+            limit: 300.0,
+        },
+        cuweld: None,
+        folder: PathBuf::from("target/benches"),
+        templates: None,
+        paths: Vec::new(),
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("'{word}' needs a value"));
+        let number = |text: String| {
+            text.parse::<f64>()
+                .map_err(|_| format!("'{text}' is no number"))
+        };
+        match word.as_str() {
+            "--all" => found.all = true,
+            "--only" => found.only = Some(value()?),
+            "--runs" => found.effort.runs = number(value()?)?.max(1.0) as usize,
+            "--limit" => found.effort.limit = number(value()?)?,
+            "--cuweld" => found.cuweld = Some(value()?.into()),
+            "--templates" => found.templates = Some(value()?.into()),
+            "--folder" => found.folder = value()?.into(),
+            option if option.starts_with('-') => return Err(format!("unknown option '{option}'")),
+            path => found.paths.push(path.into()),
+        }
+    }
+    Ok(found)
+}
+
+fn main() -> ExitCode {
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            println!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work() -> Result<(), Failure> {
+    let mut arguments = arguments()?;
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| error.to_string());
+    arguments.folder = absolute(&arguments.folder)?;
+    let cuweld = arguments.cuweld.take().map(|path| absolute(&path));
+    let tools = Tools::find(cuweld.transpose()?, arguments.folder.clone())?;
+    if let Some(folder) = &arguments.templates {
+        return shapes::write_templates(&tools, folder);
+    }
+    table::head(&tools);
+    if !arguments.paths.is_empty() {
+        for path in &arguments.paths {
+            let (folder, words) = reproducer::open(path, &arguments.folder)?;
+            let measured = measure(&tools, &folder, &words, &arguments.effort)?;
+            let name = path
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            table::row(&name, None, &measured, None);
+        }
+        return Ok(());
+    }
+    let mut done: Vec<(&Case, Measured)> = Vec::new();
+    for case in CASES {
+        let wanted = arguments
+            .only
+            .as_ref()
+            .is_none_or(|word| case.name.contains(word.as_str()));
+        if !wanted || case.long && !arguments.all {
+            continue;
+        }
+        let (folder, words) = inputs(case, &tools, &arguments.folder)?;
+        let measured = measure(&tools, &folder, &words, &arguments.effort)?;
+        let smaller = done
+            .iter()
+            .rev()
+            .find(|(smaller, _)| smaller.is_smaller_of(case));
+        let growth = smaller.map(|(smaller, before)| {
+            let step = (case.size as f64 / smaller.size as f64).ln();
+            let walls = [before, &measured]
+                .map(|measured| run::median(measured.cuweld.iter().map(|run| run.wall)));
+            (walls[1] / walls[0]).ln() / step
+        });
+        table::row(case.name, case.aim, &measured, growth);
+        done.push((case, measured));
+    }
+    Ok(())
+}
+
+/// The folder of a case with its inputs, which are made once, and nvlink's words.
+fn inputs(case: &Case, tools: &Tools, root: &Path) -> Result<(PathBuf, Vec<String>), Failure> {
+    let folder = root.join(case.name);
+    let failed = |error: std::io::Error| error.to_string();
+    if !folder.join("args.txt").is_file() {
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        let names = case.make(tools, &folder)?;
+        let mut text = format!("-arch={}\n", case.sm);
+        for name in names {
+            text += &name;
+            text.push('\n');
+        }
+        std::fs::write(folder.join("args.txt"), text).map_err(failed)?;
+    }
+    let words = reproducer::words_of(&folder)?;
+    Ok((folder, words))
+}

@@ -1,0 +1,138 @@
+//! Runs one program and says what it took. A program of its own, because the peak memory that the system reports of a
+//! child begins with what its parent had.
+//!
+//! `cuweld-measure run SECONDS PROGRAM ARGUMENT...` prints wall, user and system time in seconds, peak memory and peak
+//! anonymous memory (0 unless SECONDS is negative: looking slows the run) in bytes, and the exit code; -1 if
+//! it was ended after that time.
+//!
+//! `cuweld-measure floor OUTPUT COPY` reads the files that standard input names, one a line, and writes as many bytes as OUTPUT
+//! has to COPY, with plain calls and one buffer; prints the seconds.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::io::BufRead;
+use std::io::Read;
+use std::io::Write;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use nix::sys::resource::UsageWho;
+use nix::sys::resource::getrusage;
+use nix::sys::time::TimeValLike;
+
+/// The buffer of the floor.
+const BUFFER_SIZE: usize = 1 << 20;
+
+fn main() -> io::Result<()> {
+    let mut words = std::env::args_os().skip(1);
+    let kind = words.next().unwrap_or_default();
+    let words: Vec<OsString> = words.collect();
+    match (kind.to_str(), words.as_slice()) {
+        (Some("run"), [limit, program, arguments @ ..]) => {
+            let limit = limit.to_str().and_then(|text| text.parse().ok());
+            run(limit.unwrap_or(0.0), program, arguments)
+        }
+        (Some("floor"), [output, copy]) => floor(output, copy),
+        _ => Err(io::Error::other(
+            "run SECONDS PROGRAM ..., or floor OUTPUT COPY",
+        )),
+    }
+}
+
+fn run(limit: f64, program: &OsString, arguments: &[OsString]) -> io::Result<()> {
+    let begun = Instant::now();
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let looks = limit < 0.0;
+    let mut anonymous = 0;
+    let ended = if looks {
+        watch(
+            &mut child,
+            Duration::from_micros(300),
+            Duration::MAX,
+            &mut anonymous,
+        )?
+    } else if limit > 0.0 {
+        // Short runs are waited for without looking.
+        watch(
+            &mut child,
+            Duration::from_millis(50),
+            Duration::from_secs_f64(limit),
+            &mut 0,
+        )?
+    } else {
+        child.wait()?;
+        true
+    };
+    let status = child.wait()?;
+    let wall = begun.elapsed().as_secs_f64();
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(io::Error::from)?;
+    let seconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 / 1e6;
+    let code = if ended {
+        status.code().unwrap_or(255)
+    } else {
+        -1
+    };
+    writeln!(
+        io::stdout(),
+        "{wall} {} {} {} {anonymous} {code}",
+        seconds(usage.user_time()),
+        seconds(usage.system_time()),
+        usage.max_rss() * 1024,
+    )
+}
+
+/// Waits for the end, and keeps the largest anonymous memory that was seen; ends the program after a time.
+fn watch(
+    child: &mut Child,
+    step: Duration,
+    limit: Duration,
+    anonymous: &mut u64,
+) -> io::Result<bool> {
+    let begun = Instant::now();
+    let status = format!("/proc/{}/status", child.id());
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        if begun.elapsed() > limit {
+            child.kill()?;
+            return Ok(false);
+        }
+        if step < Duration::from_millis(1) {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+            let size =
+                line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+            *anonymous = size.unwrap_or(0).saturating_mul(1024).max(*anonymous);
+        }
+        std::thread::sleep(step);
+    }
+}
+
+fn floor(output: &OsString, copy: &OsString) -> io::Result<()> {
+    let inputs: Vec<String> = io::stdin().lock().lines().collect::<io::Result<_>>()?;
+    let mut left = std::fs::metadata(output)?.len() as usize;
+    let mut buffer = vec![1; BUFFER_SIZE];
+    let begun = Instant::now();
+    for input in inputs {
+        let mut file = File::open(input)?;
+        while file.read(&mut buffer)? != 0 {}
+    }
+    let mut file = File::create(copy)?;
+    while left > 0 {
+        let size = left.min(BUFFER_SIZE);
+        file.write_all(buffer.get(..size).unwrap_or(&[]))?;
+        left -= size;
+    }
+    drop(file);
+    writeln!(io::stdout(), "{}", begun.elapsed().as_secs_f64())
+}

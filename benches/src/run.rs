@@ -1,0 +1,176 @@
+//! One link, measured: cuweld, the floor and nvlink in turn.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+
+use crate::shapes::Failure;
+use crate::tools::Tools;
+
+/// What a run of a program took.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// Seconds from start to end.
+    pub wall: f64,
+    /// Seconds in the program.
+    pub user: f64,
+    /// Seconds in the system.
+    pub system: f64,
+    /// Peak memory in bytes.
+    pub peak: u64,
+    /// Peak anonymous memory in bytes, where that was looked at.
+    pub anonymous: u64,
+    /// Exit code, -1 if it ran too long.
+    pub code: i32,
+}
+
+/// All runs of one link.
+pub struct Measured {
+    /// Runs of cuweld.
+    pub cuweld: Vec<Taken>,
+    /// Peak anonymous memory of cuweld in bytes.
+    pub anonymous: u64,
+    /// Runs of nvlink; none without it.
+    pub nvlink: Vec<Taken>,
+    /// Seconds of the floor.
+    pub floor: Vec<f64>,
+    /// Number of inputs, their bytes, and those of the output.
+    pub sizes: (usize, u64, u64),
+    /// Whether nvlink gave the same file, if both linked.
+    pub identical: Option<bool>,
+}
+
+/// How often and how long.
+pub struct Effort {
+    /// Runs of each program.
+    pub runs: usize,
+    /// Seconds after which nvlink is ended.
+    pub limit: f64,
+}
+
+/// Measures a link. `words` are nvlink's, without `-o`, relative to the folder.
+pub fn measure(
+    tools: &Tools,
+    folder: &Path,
+    words: &[String],
+    effort: &Effort,
+) -> Result<Measured, Failure> {
+    let inputs: Vec<&String> = words
+        .iter()
+        .filter(|word| !word.starts_with('-') && folder.join(word).is_file())
+        .collect();
+    let size = |name: &str| std::fs::metadata(folder.join(name)).map_or(0, |file| file.len());
+    let (ours, theirs) = ("cuweld.out", "nvlink.out");
+    let cuweld = tools.cuweld.to_string_lossy().into_owned();
+    let own = |limit: &str| {
+        let mut all = vec![
+            "run".to_owned(),
+            limit.to_owned(),
+            cuweld.clone(),
+            "nvlink".to_owned(),
+        ];
+        all.push("--cuweld-stamp=nvlink-13.0.88".to_owned());
+        all.extend(words.iter().cloned());
+        all.extend(["-o".to_owned(), ours.to_owned()]);
+        taken(tools, folder, &all)
+    };
+    let mut measured = Measured {
+        cuweld: Vec::new(),
+        anonymous: own("-1")?.anonymous,
+        nvlink: Vec::new(),
+        floor: Vec::new(),
+        sizes: (
+            inputs.len(),
+            inputs.iter().map(|name| size(name)).sum(),
+            size(ours),
+        ),
+        identical: None,
+    };
+    let mut too_slow = false;
+    for run in 0..effort.runs {
+        measured.cuweld.push(own("0")?);
+        measured.floor.push(floor(tools, folder, &inputs, ours)?);
+        let Some(nvlink) = tools.nvlink.as_ref().filter(|_| !too_slow) else {
+            continue;
+        };
+        let mut all = vec![
+            "run".to_owned(),
+            if run == 0 {
+                effort.limit.to_string()
+            } else {
+                "0".to_owned()
+            },
+            nvlink.to_string_lossy().into_owned(),
+        ];
+        all.extend(words.iter().cloned());
+        all.extend(["-o".to_owned(), theirs.to_owned()]);
+        let one = taken(tools, folder, &all)?;
+        // Once is enough for what takes seconds; a limited run is looked at, which costs the short ones.
+        too_slow = one.wall > 2.0;
+        if too_slow || run > 0 || effort.runs == 1 {
+            measured.nvlink.push(one);
+        }
+        if run == 0 && one.code == 0 {
+            let read = |name| std::fs::read(folder.join(name)).unwrap_or_default();
+            measured.identical = Some(read(ours) == read(theirs));
+        }
+    }
+    for name in [ours, theirs, "floor.out"] {
+        // What is not there need not go.
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+    Ok(measured)
+}
+
+fn taken(tools: &Tools, folder: &Path, words: &[String]) -> Result<Taken, Failure> {
+    let output = Command::new(&tools.measure)
+        .args(words)
+        .current_dir(folder)
+        .output()
+        .map_err(|error| format!("{}: {error}", tools.measure.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let [wall, user, system, peak, anonymous, code] = numbers.as_slice() else {
+        return Err(format!("cuweld-measure says '{text}'"));
+    };
+    Ok(Taken {
+        wall: *wall,
+        user: *user,
+        system: *system,
+        peak: *peak as u64,
+        anonymous: *anonymous as u64,
+        code: *code as i32,
+    })
+}
+
+fn floor(tools: &Tools, folder: &Path, inputs: &[&String], output: &str) -> Result<f64, Failure> {
+    let failed = |error: std::io::Error| error.to_string();
+    let mut child = Command::new(&tools.measure)
+        .args(["floor", output, "floor.out"])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    if let Some(mut names) = child.stdin.take() {
+        for name in inputs {
+            writeln!(names, "{name}").map_err(failed)?;
+        }
+    }
+    let output = child.wait_with_output().map_err(failed)?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.trim()
+        .parse()
+        .map_err(|_| format!("the floor says '{text}'"))
+}
+
+/// The middle of some numbers.
+pub fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = numbers.collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+}
