@@ -2,6 +2,7 @@
 //!
 //! Architecture Invariant: one direction, no way back, and no linking rule here.
 
+use std::borrow::Cow;
 use std::io;
 use std::io::Write;
 use std::path::Path;
@@ -27,9 +28,11 @@ use cuweld_ir::elf::validate::lacks_64bit_flag;
 use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
+use cuweld_ir::target::finalize::can_finalize;
 use cuweld_ir::target::section_types::sht;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
+use cuweld_passes::finalizer::profile_of;
 use cuweld_passes::pipeline::Facts;
 use zerocopy::FromBytes;
 
@@ -95,6 +98,18 @@ pub enum LinkedFile<'data> {
 }
 
 impl LinkedFile<'_> {
+    /// Its bytes.
+    pub fn image(&self) -> Result<Cow<'_, [u8]>, OutputError> {
+        match self {
+            LinkedFile::Image(bytes) => Ok(Cow::Borrowed(bytes)),
+            LinkedFile::Planned(module) => {
+                let plan = module.plan.as_ref().ok_or(OutputError::NoPlan)?;
+                let image = elf::write(module, plan).map_err(OutputError::Plan)?;
+                Ok(Cow::Owned(image))
+            }
+        }
+    }
+
     /// Writes the file.
     pub fn write(&self, path: &Path) -> Result<(), OutputError> {
         match self {
@@ -271,6 +286,7 @@ fn lower_inputs<'data>(
     options.strict_finalize = request.controls.strict_finalize;
     options.warnings_are_errors = reporter.early_errors().skipped_library;
     let mut lowering = Lowering::new(target, options);
+    lowering.trace_compatibility = request.controls.trace_compatibility;
     for (index, input) in inputs.iter().enumerate() {
         let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
         report_found(reporter, said.get(..now).unwrap_or(&[]))?;
@@ -437,6 +453,10 @@ struct Lowering<'data> {
     module: Module<'data>,
     /// Whether an EWP object has come.
     after_ewp: bool,
+    /// Whether an object with Mercury has come.
+    after_mercury: bool,
+    /// Whether decisions about architectures are shown.
+    trace_compatibility: bool,
 }
 
 impl<'data> Lowering<'data> {
@@ -444,7 +464,30 @@ impl<'data> Lowering<'data> {
         Lowering {
             module: Module::new(target, options),
             after_ewp: false,
+            after_mercury: false,
+            trace_compatibility: false,
         }
+    }
+
+    /// What is decided of an image's architecture, if that is to be shown.
+    fn compatibility(
+        &self,
+        image: &NamedImage<'_>,
+        facts: &ObjectFacts,
+        file: &FileHeader,
+    ) -> Option<Diagnostic> {
+        let (source, target) = (
+            (file.flags.get() >> 8 & 0xffff) as u16,
+            self.module.target.sm,
+        );
+        let decided = can_finalize(facts.profile.as_ref(), source, target);
+        let (code, why) = match decided {
+            Ok(()) => (0, String::new()),
+            Err(error) => (error.code(), format!(": {error}")),
+        };
+        let name = image.display();
+        let line = format!("can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}\n");
+        self.trace_compatibility.then(|| Diagnostic::report(line))
     }
 
     /// Lowers an image. What is said of it comes into `findings`; a fatal finding ends the link.
@@ -467,9 +510,16 @@ impl<'data> Lowering<'data> {
                     "expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"
                 )));
             }
-            if let Err(error) = validate_architecture(file, facts(&part), target, self.after_ewp) {
+            let mut facts = facts(&part);
+            if target.is_mercury() {
+                facts.profile = profile_of(image.image);
+                facts.after_mercury = self.after_mercury;
+                findings.extend(self.compatibility(image, &facts, file));
+            }
+            if let Err(error) = validate_architecture(file, facts, target, self.after_ewp) {
                 return findings.extend(misfit(image, error, file, target));
             }
+            self.after_mercury |= file.flags.get() & MERCURY_FLAG != 0;
             self.after_ewp |= file.e_type.get() == ET_EWP;
         }
         match self.module.append(part) {
@@ -496,7 +546,11 @@ fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
                 .and_then(section)
                 .is_some_and(|row| row.ty == sht::CUDA_COMPAT)
     });
-    ObjectFacts { toolkit, specific }
+    ObjectFacts {
+        toolkit,
+        specific,
+        ..ObjectFacts::default()
+    }
 }
 
 fn damaged(

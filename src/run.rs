@@ -56,6 +56,8 @@ pub struct Controls {
     pub pipeline: Option<String>,
     /// A pipeline in its one-line form.
     pub passes: Option<String>,
+    /// Show each decision about architectures (`CAN_FINALIZE_DEBUG`).
+    pub trace_compatibility: bool,
     /// Check invariants after every pass.
     pub verify_each: bool,
     /// Report times.

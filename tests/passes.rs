@@ -33,7 +33,12 @@ const RUN: &str = "; run: ";
 const LEAST: usize = 5;
 
 /// Passes that have fewer.
-const FEW: [&str; 2] = ["mercury-encode", "constant-bank-dedup"];
+const FEW: [&str; 4] = [
+    "finalize-inputs",
+    "finalize-output",
+    "mercury-encode",
+    "constant-bank-dedup",
+];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments = Arguments::from_args();
@@ -54,7 +59,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let name = file.file_stem().unwrap_or_default().display().to_string();
         trials.push(Trial::test(name, move || run(&file, &text)));
     }
-    // Plugins and programs have tests of their own; these two by whole links as yet.
+    // Plugins and programs have tests of their own; these by whole links.
     let registry = Registry::standard();
     for info in registry.iter().filter(|info| !FEW.contains(&info.name)) {
         let (pass, count) = (info.name, shown.get(info.name).copied().unwrap_or(0));

@@ -158,6 +158,8 @@ pub struct LinkOptions {
     pub copy_within_family: bool,
     /// `--opportunistic-finalization-lvl` 3 and up: so is code for an SM of another family.
     pub copy_across_families: bool,
+    /// `--cap-merc`: objects of SASS alone are refused.
+    pub cap_merc: bool,
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,

@@ -16,6 +16,7 @@ pub mod diagnostic;
 pub mod emit;
 #[cfg(test)]
 mod fake;
+pub mod finalizer;
 pub mod instrument;
 pub mod layout_output;
 pub mod manager;

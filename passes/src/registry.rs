@@ -14,6 +14,8 @@ use crate::classify::Classify;
 use crate::constant_bank_dedup;
 use crate::constant_bank_dedup::ConstantBankDedup;
 use crate::emit::Emit;
+use crate::finalizer::FinalizeInputs;
+use crate::finalizer::FinalizeOutput;
 use crate::layout_output::LayoutOutput;
 use crate::mercury_encode::MercuryEncode;
 use crate::merge_metadata::MergeMetadata;
@@ -176,6 +178,10 @@ impl Registry {
 /// The passes of cuweld, in the order of the standard pipeline.
 fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
+        || Box::new(FinalizeInputs),
+        include_str!("finalizer/inputs.rs"),
+    ));
+    registry.register(PassInfo::plain(
         || Box::new(Classify),
         include_str!("classify.rs"),
     ));
@@ -237,6 +243,10 @@ fn register_standard(registry: &mut Registry) {
         include_str!("report_resources.rs"),
     ));
     registry.register(PassInfo::plain(|| Box::new(Emit), include_str!("emit.rs")));
+    registry.register(PassInfo::plain(
+        || Box::new(FinalizeOutput),
+        include_str!("finalizer/output.rs"),
+    ));
     registry.register(PassInfo::plain(
         || Box::new(SelfCheck),
         include_str!("self_check.rs"),

@@ -10,6 +10,8 @@ use crate::extend::Register;
 pub mod bisect;
 pub mod check;
 pub mod diff;
+pub mod finalize;
+pub mod finalizer_args;
 pub mod inspect;
 pub mod module_args;
 pub mod native;

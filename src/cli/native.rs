@@ -10,6 +10,9 @@ use clap::Subcommand;
 use cuweld_ir::Arena;
 use cuweld_ir::Target;
 use cuweld_passes::Diagnostic;
+use cuweld_passes::finalizer::BinaryKind;
+use cuweld_passes::finalizer::default_output_name;
+use cuweld_passes::finalizer::sass_view;
 use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::text_form;
@@ -18,6 +21,8 @@ use cuweld_passes::pipeline::toml_form;
 use super::bisect::BisectArgs;
 use super::check::CheckArgs;
 use super::diff::DiffArgs;
+use super::finalize::FinalizeArgs;
+use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
 use super::opt::OptArgs;
 use super::pipeline_args::InputArgs;
@@ -28,6 +33,7 @@ use super::replay::ReplayArgs;
 use super::toolkit::ToolkitArgs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
+use crate::driver::LinkedFile;
 use crate::driver::link;
 use crate::extend::Extensions;
 use crate::extend::Register;
@@ -55,6 +61,8 @@ enum Command {
     Diff(DiffArgs),
     /// Prove that cubins are sound: every byte has an owner, both views of Mercury files say the same.
     Check(CheckArgs),
+    /// Put a file with Mercury through the finalizer's front end: for another SM, or to its SASS alone.
+    Finalize(Box<FinalizeArgs>),
     /// Show what is in cubins, fatbins, host files and archives.
     Inspect(Box<InspectArgs>),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
@@ -88,11 +96,13 @@ struct LinkArgs {
     /// The GPU to link for, such as sm_90.
     #[arg(long, value_parser = parse_target)]
     arch: Target,
-    /// The output file.
+    /// The output file: cubin below sm_100, else capmerc.cubin or sass.cubin if it is not given.
     #[arg(short, long)]
-    output: PathBuf,
+    output: Option<PathBuf>,
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    finalizer: FinalizerArgs,
     #[command(flatten)]
     pipeline: PipelineArgs,
 }
@@ -143,6 +153,7 @@ pub fn run(
         ),
         Command::Bisect(args) => super::bisect::run(&args, register, stdout, stderr),
         Command::Check(args) => super::check::run(&args, stdout, stderr),
+        Command::Finalize(args) => super::finalize::run(&args, stderr),
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
@@ -173,12 +184,31 @@ fn run_link(
     let mut reporter = Reporter::new(stderr, Style::Native);
     let controls = args.pipeline.controls(register);
     let mut recorder = args.pipeline.recorder(words, &controls);
-    let path = args.output.to_string_lossy();
+    let finalizer = args.finalizer.options();
+    let wants_sass = finalizer.out_sass || finalizer.binary_kind == Some(BinaryKind::Sass);
+    let kind = if wants_sass {
+        Some(BinaryKind::Sass)
+    } else {
+        finalizer.binary_kind
+    };
+    let default = || PathBuf::from(default_output_name(args.arch, kind));
+    let output = args.output.clone().unwrap_or_else(default);
+    let path = output.to_string_lossy();
     recorder.nvlink_arguments(args.input.nvlink_words(&args.inputs, args.arch, &path));
-    let name = args.output.file_name();
+    let name = output.file_name();
     let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let request = match args.input.request(&args.inputs, args.arch, name, &controls) {
-        Ok(request) => request,
+    let request = finalizer
+        .check(args.arch)
+        .map_err(|error| Diagnostic::fatal(error.to_string()));
+    let request = request.and_then(|()| {
+        args.input
+            .request(&args.inputs, args.arch, name.clone(), &controls)
+    });
+    let request = match request {
+        Ok(mut request) => {
+            args.finalizer.apply(&mut request.options, name);
+            request
+        }
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             return Ok(reporter.exit_code());
@@ -186,10 +216,20 @@ fn run_link(
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
-    if let Some(file) = outcome.output
-        && let Err(error) = file.write(&args.output)
+    let file = match outcome.output {
+        Some(file) if wants_sass && args.arch.is_mercury() => match sass_file(&file) {
+            Ok(file) => Some(file),
+            Err(diagnostic) => {
+                reporter.report(&diagnostic)?;
+                None
+            }
+        },
+        file => file,
+    };
+    if let Some(file) = file
+        && let Err(error) = file.write(&output)
     {
-        let name = args.output.display();
+        let name = output.display();
         reporter.internal_error |= !matches!(error, OutputError::Io(_));
         reporter.report(&Diagnostic::fatal(format!(
             "cannot write '{name}': {error}"
@@ -202,6 +242,15 @@ fn run_link(
         &mut reporter,
     )?;
     Ok(reporter.exit_code())
+}
+
+/// The SASS view of a linked file.
+fn sass_file<'data>(file: &LinkedFile<'data>) -> Result<LinkedFile<'data>, Diagnostic> {
+    let image = file
+        .image()
+        .map_err(|error| Diagnostic::fatal(error.to_string()))?;
+    let sass = sass_view(&image).map_err(|error| Diagnostic::fatal(error.to_string()))?;
+    Ok(LinkedFile::Image(sass))
 }
 
 fn run_passes(

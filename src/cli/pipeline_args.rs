@@ -8,6 +8,7 @@ use cuweld_ir::Target;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 
+use super::finalize::traces_compatibility;
 use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
@@ -48,9 +49,6 @@ pub struct InputArgs {
     /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.
     #[arg(long, value_name = "FILE")]
     ptxas: Option<PathBuf>,
-    /// Read the output again and prove it against the inputs.
-    #[arg(long)]
-    self_check: bool,
 }
 
 impl InputArgs {
@@ -125,7 +123,6 @@ impl InputArgs {
                     String::new()
                 },
                 stamp_nvlink,
-                self_check: self.self_check,
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,
@@ -240,6 +237,9 @@ impl PipelineArgs {
             },
             strict: self.strict,
             strict_finalize: self.strict_finalize,
+            trace_compatibility: traces_compatibility(
+                std::env::var("CAN_FINALIZE_DEBUG").ok().as_deref(),
+            ),
             pipeline: self.pipeline.clone(),
             passes: self.passes.clone(),
             verify_each: self.verify_each,

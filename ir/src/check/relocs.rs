@@ -134,6 +134,11 @@ fn pairs(
         name.is_some_and(toolkit::is_reserved_shared_symbol)
     };
     let target = view.section(section.header.info.get());
+    // Switch tables hold places in Mercury code, which the SASS view has in place.
+    let is_table = target.is_some_and(|target| target.ty() == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER);
+    if is_table && sass.is_empty() {
+        return;
+    }
     let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
     let both: Vec<(u64, &Row)> = (0_u64..)
         .zip(mercury)

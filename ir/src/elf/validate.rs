@@ -11,6 +11,8 @@ use zerocopy::FromBytes;
 
 use super::raw::*;
 use crate::target::Target;
+use crate::target::finalize::Profile;
+use crate::target::finalize::can_finalize;
 use crate::target::section_types::is_no_bits;
 use crate::target::toolkit;
 
@@ -243,6 +245,10 @@ pub struct ObjectFacts {
     pub toolkit: u32,
     /// `.nv.compat` marks the object as made for an `a` variant.
     pub specific: bool,
+    /// What `.nv.compat` says, for Mercury targets.
+    pub profile: Option<Profile>,
+    /// An object with Mercury comes before this one: nvlink looks at SASS as it does at Mercury then (measured).
+    pub after_mercury: bool,
 }
 
 /// Of `e_flags` with the current header: the object holds Mercury.
@@ -339,7 +345,14 @@ pub fn validate_architecture(
     } else {
         (((flags >> 8) & 0xffff) as u16, facts.specific)
     };
-    if !target.accepts(found, specific) {
+    let is_finalized =
+        target.is_mercury() && !legacy && (flags & MERCURY_FLAG != 0 || facts.after_mercury);
+    let fits = if is_finalized {
+        can_finalize(facts.profile.as_ref(), found, target.sm).is_ok()
+    } else {
+        target.accepts(found, specific)
+    };
+    if !fits {
         return Err(ArchitectureError::Sm { found, target });
     }
     if facts.toolkit > toolkit::TOOLKIT {
@@ -602,6 +615,7 @@ mod tests {
         let facts = ObjectFacts {
             toolkit,
             specific: false,
+            ..ObjectFacts::default()
         };
         let target = Target::parse("sm_90").unwrap();
         validate_architecture(headers.file, facts, target, after_ewp)

@@ -3,6 +3,7 @@
 pub mod arch;
 pub mod attributes;
 pub mod compat;
+pub mod finalize;
 pub mod quirks;
 pub mod relocs;
 pub mod section_types;

@@ -246,6 +246,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "trace-finalizer" => Some(&mut options.trace_finalizer),
             "copy-within-family" => Some(&mut options.copy_within_family),
             "copy-across-families" => Some(&mut options.copy_across_families),
+            "cap-merc" => Some(&mut options.cap_merc),
             "strict" => Some(&mut options.strict),
             "strict-finalize" => Some(&mut options.strict_finalize),
             _ => None,

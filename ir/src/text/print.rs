@@ -127,6 +127,7 @@ impl<'m, 'data> Printer<'m, 'data> {
             (options.trace_finalizer, "trace-finalizer"),
             (options.copy_within_family, "copy-within-family"),
             (options.copy_across_families, "copy-across-families"),
+            (options.cap_merc, "cap-merc"),
             (options.strict, "strict"),
             (options.strict_finalize, "strict-finalize"),
         ] {

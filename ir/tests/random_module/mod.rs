@@ -178,6 +178,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             trace_finalizer: r.coin(),
             copy_within_family: r.coin(),
             copy_across_families: r.coin(),
+            cap_merc: r.coin(),
             strict: r.coin(),
             strict_finalize: r.coin(),
         },

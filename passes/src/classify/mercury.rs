@@ -5,6 +5,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -12,16 +13,17 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::target::finalize::Action;
+use cuweld_ir::target::finalize::OffTarget;
+use cuweld_ir::target::finalize::action;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
 use super::IndexU32;
 use super::located;
 use crate::diagnostic::Diagnostic;
+use crate::finalizer::profile_of;
 use crate::pass::PassCx;
-
-/// Two targets, the second of which has the code of the first.
-const UNCHANGED: (u16, u16) = (120, 121);
 
 /// The kind of a section in a link of such objects; `None` if both views share it.
 ///
@@ -53,6 +55,20 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
     })
 }
 
+/// Whether code for another SM than the target's is taken as it is.
+fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
+    let copies = match (
+        module.options.copy_within_family,
+        module.options.copy_across_families,
+    ) {
+        (_, true) => OffTarget::All,
+        (true, false) => OffTarget::Family,
+        (false, false) => OffTarget::None,
+    };
+    let profile = profile_of(object.image);
+    action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
+}
+
 /// Reports what cannot be linked exactly; says whether there is anything.
 pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     let mut findings = Vec::new();
@@ -81,7 +97,7 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         if !object.is_capmerc() {
             let what = format!("'{name}' holds no Mercury, or nothing else");
             refused(&what, None, id.index_u32());
-        } else if object.sm() != module.target.sm && (object.sm(), module.target.sm) != UNCHANGED {
+        } else if object.sm() != module.target.sm && !is_copied(module, object) {
             let what = format!(
                 "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
                 object.sm()

@@ -76,7 +76,8 @@ const EXECUTABLE: [&str; 15] = [
 ];
 
 /// The passes of `pipelines/mercury.toml`.
-const MERCURY: [&str; 14] = [
+const MERCURY: [&str; 16] = [
+    "finalize-inputs",
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -88,6 +89,7 @@ const MERCURY: [&str; 14] = [
     "plan-relocations",
     "report-call-graph",
     "mercury-encode",
+    "finalize-output",
     "relocate",
     "report-resources",
     "emit",
@@ -109,7 +111,8 @@ const RELOCATABLE: [&str; 11] = [
 ];
 
 /// The passes of `pipelines/mercury-relocatable.toml`.
-const MERCURY_RELOCATABLE: [&str; 11] = [
+const MERCURY_RELOCATABLE: [&str; 13] = [
+    "finalize-inputs",
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -118,6 +121,7 @@ const MERCURY_RELOCATABLE: [&str; 11] = [
     "place-memory",
     "plan-relocations",
     "mercury-encode",
+    "finalize-output",
     "relocate",
     "report-resources",
     "emit",

@@ -168,6 +168,7 @@ impl NvlinkArgs {
                 trace_finalizer: false,
                 copy_within_family: false,
                 copy_across_families: false,
+                cap_merc: false,
                 strict: low.given(Id::CuweldStrict),
                 strict_finalize: false,
             },

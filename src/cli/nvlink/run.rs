@@ -19,6 +19,7 @@ use super::host_linker_script::host_linker_script;
 use super::path_of;
 use super::time_table::TimeTable;
 use super::version::version_text;
+use crate::cli::finalize::traces_compatibility;
 use crate::cli::pipeline_args::without_option;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -69,6 +70,9 @@ pub fn run(
         }
         Some(Command::Link(mut args)) => {
             args.controls.extensions.register = register.to_vec();
+            let debug = environment("CAN_FINALIZE_DEBUG");
+            let debug = debug.map(|value| String::from_utf8_lossy(&value).into_owned());
+            args.controls.trace_compatibility = traces_compatibility(debug.as_deref());
             let recorder = recorder(arguments, &args, &options_files);
             run_link(&args, &recorder, environment, stdout, &mut reporter)?;
         }

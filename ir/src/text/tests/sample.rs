@@ -115,6 +115,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             trace_finalizer: true,
             copy_within_family: true,
             copy_across_families: true,
+            cap_merc: true,
             strict: true,
             strict_finalize: true,
         },

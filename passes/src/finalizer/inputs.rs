@@ -1,0 +1,131 @@
+//! `finalize-inputs`: asks of every object with Mercury what NVIDIA's finalizer asks before a link.
+//!
+//! An object must not be finalized yet, its target has to take its code, and the version of its Mercury has to be known.
+//! Code for another SM is taken as it is from sm_120 to sm_121, or where its SASS runs on the target and a copy was
+//! asked for (`--opportunistic-finalization-lvl`); elsewhere NVIDIA's finalizer would compile it, and the link is
+//! refused. With `--edbg 1` each call is shown.
+
+use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Phase;
+use cuweld_ir::elf::raw::ET_EXEC;
+
+use super::EntryPoint;
+use super::Finalizer;
+use super::FinalizerConfig;
+use super::FinalizerError;
+use crate::analysis::Preserved;
+use crate::classify::IndexU32;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
+use crate::diagnostic::Severity;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `finalize-inputs` pass.
+pub struct FinalizeInputs;
+
+impl Pass for FinalizeInputs {
+    fn name(&self) -> &'static str {
+        "finalize-inputs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Ask of objects with Mercury what NVIDIA's finalizer asks before a link"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Lowered
+    }
+
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if !module.target.is_mercury() {
+            return Ok(Changed::No);
+        }
+        for (id, object) in module.objects.iter() {
+            let has_code = object.state != ObjectState::Linker && object.e_type != ET_EXEC;
+            if !has_code || object.image.is_empty() {
+                continue;
+            }
+            let mut trace = Vec::new();
+            let asked = ask(module, object, &mut trace);
+            cx.statistics.add("files", 1);
+            emit(
+                cx.diagnostics,
+                trace,
+                asked,
+                &object.display(),
+                id.index_u32(),
+            )?;
+        }
+        Ok(Changed::No)
+    }
+}
+
+fn ask(
+    module: &Module<'_>,
+    object: &Object<'_>,
+    trace: &mut Vec<String>,
+) -> Result<(), FinalizerError> {
+    let (target, name) = (module.target, object.display());
+    if object.legacy.is_some() || object.e_flags & 3 == 0 {
+        // A link with such an object is one of SASS.
+        return if module.options.cap_merc {
+            Err(FinalizerError::SassInput {
+                target,
+                input: name,
+            })
+        } else if object.sm() != target.sm {
+            let (from, to) = (object.sm(), target.sm);
+            Err(FinalizerError::NeedsCompiler { from, to })
+        } else {
+            Ok(())
+        };
+    }
+    let config = FinalizerConfig::of_link(target, EntryPoint::PreMerge, &module.options);
+    let config = config.named(name);
+    Finalizer::admit(object.image, &config, trace)?;
+    config.trace_end(trace);
+    Ok(())
+}
+
+/// Emits what a call of the finalizer had to say.
+pub(super) fn emit(
+    diagnostics: &mut Diagnostics,
+    trace: Vec<String>,
+    asked: Result<(), FinalizerError>,
+    name: &str,
+    position: u32,
+) -> Result<(), PassError> {
+    for line in trace {
+        let diagnostic = if line.starts_with("[Finalizer]") {
+            Diagnostic::new(Severity::Info, line)
+        } else {
+            Diagnostic::report(line + "\n")
+        };
+        diagnostics.emit(diagnostic.at(position, 0));
+    }
+    let Err(error) = asked else {
+        return Ok(());
+    };
+    diagnostics.emit(Diagnostic {
+        notes: error.notes(),
+        ..Diagnostic::fatal(error.nvlinks_message(name)).at(position, 0)
+    });
+    Err(PassError::Diagnosed)
+}

@@ -1,0 +1,124 @@
+//! What the finalizer looks at in a file.
+
+use cuweld_ir::attribute::format;
+use cuweld_ir::check;
+use cuweld_ir::check::Findings;
+use cuweld_ir::check::View;
+use cuweld_ir::elf::raw::ABI_VERSION;
+use cuweld_ir::elf::raw::ABI_VERSION_LEGACY;
+use cuweld_ir::elf::raw::EM_CUDA;
+use cuweld_ir::elf::raw::OSABI_CUDA;
+use cuweld_ir::elf::validate::StructureError;
+use cuweld_ir::elf::validate::validate_extent;
+use cuweld_ir::elf::validate::validate_structure;
+use cuweld_ir::target::compat;
+use cuweld_ir::target::finalize::Profile;
+
+use super::FinalizerError;
+
+/// A file as the finalizer sees it.
+pub(super) struct Input<'data> {
+    pub(super) view: View<'data>,
+    pub(super) e_type: u16,
+    pub(super) flags: u32,
+    pub(super) osabi: u8,
+    pub(super) abi_version: u8,
+    pub(super) sm: u16,
+    pub(super) profile: Option<Profile>,
+}
+
+impl<'data> Input<'data> {
+    pub(super) fn read(bytes: &'data [u8]) -> Result<Self, FinalizerError> {
+        let headers = match validate_structure(bytes) {
+            Err(StructureError::NotElf) => return Err(FinalizerError::NotElf),
+            Err(error) => return Err(FinalizerError::Damaged(error)),
+            Ok(headers) => headers,
+        };
+        let file = headers.file;
+        if file.machine.get() != EM_CUDA {
+            return Err(FinalizerError::NotDeviceElf);
+        }
+        validate_extent(&headers, bytes.len() as u64).map_err(FinalizerError::Damaged)?;
+        let view = check::read(bytes, &mut Findings::default()).ok_or(FinalizerError::NotElf)?;
+        let (flags, osabi) = (file.flags.get(), file.ident[7]);
+        let sm = if osabi == OSABI_CUDA {
+            (flags >> 8 & 0xffff) as u16
+        } else {
+            (flags & 0xff) as u16
+        };
+        Ok(Input {
+            e_type: file.e_type.get(),
+            flags,
+            osabi,
+            abi_version: file.ident[8],
+            sm,
+            profile: profile(&view),
+            view,
+        })
+    }
+
+    /// Whether the header is one of the two that compilers write.
+    pub(super) fn has_known_header(&self) -> bool {
+        match self.osabi {
+            OSABI_CUDA => self.abi_version == ABI_VERSION,
+            _ => matches!(self.abi_version, ABI_VERSION_LEGACY | 0),
+        }
+    }
+
+    /// Whether the file has the header of toolkits up to 12.9.
+    pub(super) fn is_legacy(&self) -> bool {
+        self.osabi != OSABI_CUDA
+    }
+
+    /// Whether the file holds SASS alone.
+    pub(super) fn is_sass(&self) -> bool {
+        self.is_legacy() || self.flags & 3 == 0
+    }
+
+    /// Whether the file holds Mercury alone.
+    pub(super) fn is_bare_mercury(&self) -> bool {
+        self.osabi == OSABI_CUDA && self.flags & 3 == 1
+    }
+}
+
+/// What `.nv.compat` of a file says of its code.
+pub fn profile_of(image: &[u8]) -> Option<Profile> {
+    profile(&check::read(image, &mut Findings::default())?)
+}
+
+/// What `.nv.compat` says; `None` without one. Records that are not there have the values that a merge gives them.
+fn profile(view: &View<'_>) -> Option<Profile> {
+    let section = view
+        .sections
+        .iter()
+        .find(|section| section.name == b".nv.compat")?;
+    let mut profile = Profile {
+        isa_class: 0,
+        class: 1,
+        specific: false,
+        version: 0x100,
+        fast_path: 0,
+    };
+    let mut rest = section.bytes;
+    while let [form, code, low, high, payload @ ..] = rest {
+        let value = u16::from_le_bytes([*low, *high]);
+        let size = if *form == format::SVAL {
+            value.into()
+        } else {
+            0
+        };
+        let (body, behind) = payload.split_at_checked(size).unwrap_or((payload, &[]));
+        match *code {
+            compat::ISA_CLASS => profile.isa_class = value as u8,
+            compat::ENABLE_OPPORTUNISTIC_FINALIZATION => profile.class = value as u8,
+            compat::CUDA_ACCELERATOR_TARGET => profile.specific = value & 0xff == 1,
+            compat::MERCURY_ISA_MAJOR_MINOR_VERSION => profile.version = value,
+            compat::CAN_FASTPATH_FINALIZE => {
+                profile.fast_path = body.try_into().map_or(0, u64::from_le_bytes);
+            }
+            _ => {}
+        }
+        rest = behind;
+    }
+    Some(profile)
+}

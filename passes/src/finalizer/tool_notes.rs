@@ -1,0 +1,27 @@
+//! Who wrote a file, by `.note.nv.tkinfo`: a file that NVIDIA's linker or JIT linker wrote is linked already.
+
+use cuweld_ir::check;
+use cuweld_ir::check::Findings;
+use cuweld_ir::elf::note_records::split_notes;
+use cuweld_ir::elf::note_records::tool_info_strings;
+use cuweld_ir::target::toolkit;
+
+/// Tools that link.
+const LINKERS: [&[u8]; 2] = [b"nvlink", b"nvJIT API"];
+
+/// Whether a note says that a linker of NVIDIA's wrote the file.
+pub fn is_linked(image: &[u8]) -> bool {
+    let Some(view) = check::read(image, &mut Findings::default()) else {
+        return false;
+    };
+    let sections = view.sections.iter();
+    sections
+        .filter(|section| section.name == b".note.nv.tkinfo")
+        .flat_map(|section| split_notes(section.bytes))
+        .flatten()
+        .filter(|note| note.ty == toolkit::NOTE_TOOL_INFO)
+        .any(|note| {
+            let strings = tool_info_strings(note.desc);
+            strings.is_some_and(|[_, tool, ..]| LINKERS.contains(&tool))
+        })
+}
