@@ -36,6 +36,16 @@ impl Instruction {
         (self.0 >> 16 & 0xff) as u16
     }
 
+    /// Whether it loads from shared memory into no register, as code does that waits for shared memory.
+    pub fn waits_for_shared(self) -> bool {
+        self.operation() == 0x984 && self.destination() == 0xff
+    }
+
+    /// Whether it is a memory barrier, `MEMBAR`.
+    pub fn is_memory_barrier(self) -> bool {
+        self.operation() == 0x992
+    }
+
     /// The write barrier of the control bits, 7 for none.
     pub fn write_barrier(self) -> u8 {
         (self.0 >> 110 & 7) as u8

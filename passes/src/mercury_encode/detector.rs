@@ -3,6 +3,8 @@
 use cuweld_ir::FunctionId;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::capmerc::Form;
+use cuweld_ir::mercury::capmerc::INSTRUCTION;
+use cuweld_ir::mercury::capmerc::Item;
 use cuweld_ir::mercury::sass::Instruction;
 
 use super::Encode;
@@ -10,12 +12,6 @@ use super::Refusal;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Severity;
 use crate::pass::PassCx;
-
-/// The operation of a memory barrier, the second byte of a record.
-const MEMBAR: u8 = 0x49;
-
-/// SASS instructions of a memory barrier without what ptxas adds in relocatable code.
-const PLAIN_BARRIER: u64 = 4;
 
 impl Encode<'_, '_> {
     /// Reports kernels whose code nvlink would change: it stays as it was compiled. Says whether the link goes on, which it
@@ -54,24 +50,36 @@ impl Encode<'_, '_> {
             return None;
         }
         let code = self.module.sections[row.views.sass.text].bytes();
-        if Instruction::all(code).any(|word| word.is_call() || word.moves_stack_pointer()) {
+        if Instruction::all(code).any(Instruction::is_call) {
             return None;
-        }
-        let stack = Instruction::all(code).find(|word| word.loads_stack_pointer());
-        // Without optimisation each instruction has both barriers and waits for those of the one before.
-        if stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7) {
-            return Some("it calls nothing, and its first load has a scoreboard");
         }
         let merc = self.module.sections[row.views.merc?.text].bytes();
         let capmerc = Capmerc::parse(merc).ok()?;
-        let mut items = capmerc.items();
-        items
-            .any(|item| match item.form {
-                Form::Run(Some(record)) => {
-                    record.get(1) == Some(&MEMBAR) && item.count > PLAIN_BARRIER
-                }
-                _ => false,
-            })
-            .then_some("it calls nothing, and has a work-around at a memory barrier")
+        let has_workaround = capmerc.items().any(|item| {
+            matches!(item.form, Form::Run(Some(_))) && is_workaround(instructions(code, &item))
+        });
+        if has_workaround {
+            return Some("it calls nothing, and has a work-around at a memory barrier");
+        }
+        let has_frame = Instruction::all(code).any(Instruction::moves_stack_pointer);
+        let stack = Instruction::all(code).find(|word| word.loads_stack_pointer());
+        // Without optimisation each instruction has both barriers and waits for those of the one before.
+        let is_freed =
+            stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);
+        (is_freed && !has_frame).then_some("it calls nothing, and its first load has a scoreboard")
     }
+}
+
+/// The SASS that an item stands for.
+fn instructions<'data>(code: &'data [u8], item: &Item<'_>) -> &'data [u8] {
+    let start = item.instruction.saturating_mul(INSTRUCTION) as usize;
+    let end = start.saturating_add(item.count.saturating_mul(INSTRUCTION) as usize);
+    code.get(start..end).unwrap_or(&[])
+}
+
+/// Whether SASS waits for shared memory in front of a memory barrier, which ptxas writes into relocatable code for barriers and
+/// for stores that release.
+fn is_workaround(run: &[u8]) -> bool {
+    Instruction::all(run).any(Instruction::waits_for_shared)
+        && Instruction::all(run).any(Instruction::is_memory_barrier)
 }
