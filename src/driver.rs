@@ -486,7 +486,7 @@ impl<'data> Lowering<'data> {
             Err(error) => (error.code(), format!(": {error}")),
         };
         let name = image.display();
-        let line = format!("can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}\n");
+        let line = format!("can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}");
         self.trace_compatibility.then(|| Diagnostic::report(line))
     }
 

@@ -243,7 +243,7 @@ fn segments(view: &View<'_>, findings: &mut Findings) {
         .headers
         .segments
         .iter()
-        .filter(|segment| segment.ty.get() == PT_LOAD)
+        .filter(|segment| segment.ty.get() == PT_LOAD && segment.filesz.get() != 0)
         .map(|segment| {
             (
                 segment.offset.get(),

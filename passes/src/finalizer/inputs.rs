@@ -116,7 +116,7 @@ pub(super) fn emit(
         let diagnostic = if line.starts_with("[Finalizer]") {
             Diagnostic::new(Severity::Info, line)
         } else {
-            Diagnostic::report(line + "\n")
+            Diagnostic::report(line)
         };
         diagnostics.emit(diagnostic.at(position, 0));
     }

@@ -122,7 +122,14 @@ fn moved(
         }
     }
     let Some(first) = first else {
-        return *segment;
+        // Memory without bytes.
+        let mut rows = view.sections.iter().zip(headers);
+        let place = rows.find(|(section, _)| {
+            let is_there = section.header.offset.get() == start && section.bytes.is_empty();
+            is_there && section.flags() & shf::ALLOC != 0
+        });
+        let offset = place.map_or(segment.offset, |(_, header)| header.offset);
+        return ProgramHeader { offset, ..*segment };
     };
     let length = end - first;
     let behind = segment.memsz.get().saturating_sub(size);
