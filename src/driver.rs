@@ -163,7 +163,11 @@ pub fn link<'data>(
             return nothing;
         }
     };
-    let (mut discovered, failure) = find_inputs(request, input_arena);
+    let (mut discovered, failure) = {
+        let _span = tracing::info_span!("discover").entered();
+        find_inputs(request, input_arena)
+    };
+    tracing::info!(inputs = discovered.inputs.len(), "inputs are found");
     let mut times = Vec::new();
     if request.discover.lto {
         let job = (request, &mut times);
@@ -182,7 +186,10 @@ pub fn link<'data>(
         }
     }
     let found = (discovered, failure);
-    let read = lower_inputs(request, found, input_arena, arena, reporter)?;
+    let read = {
+        let _span = tracing::info_span!("lower").entered();
+        lower_inputs(request, found, input_arena, arena, reporter)?
+    };
     let Some(ReadInputs {
         mut module,
         inputs,
@@ -433,7 +440,7 @@ fn image<'data>(
     )
 }
 
-/// Takes the host's kernel references into the link options, if they apply to this link.
+/// Takes the host's references into the link options, if they apply to this link.
 pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, ignore: bool) {
     if ignore || options.relocatable || !host_info.prunes_kernels() {
         return;
@@ -446,6 +453,15 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
     };
     options.host_kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
     options.host_kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
+    let variables = |device, constant| Some([patterns(device), patterns(constant)].concat());
+    options.host_variables_external = variables(
+        ReferenceKind::ExternalVariable,
+        ReferenceKind::ExternalConstant,
+    );
+    options.host_variables_internal = variables(
+        ReferenceKind::InternalVariable,
+        ReferenceKind::InternalConstant,
+    );
 }
 
 /// A module in the making: images are lowered into it, in link order.

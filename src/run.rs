@@ -17,6 +17,7 @@ use cuweld_passes::instrument::Instrument;
 use cuweld_passes::instrument::InstrumentError;
 use cuweld_passes::instrument::PassStatistics;
 use cuweld_passes::instrument::Timing;
+use cuweld_passes::instrument::TracingSpans;
 use cuweld_passes::instrument::VerifyEach;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunError;
@@ -244,6 +245,7 @@ pub fn run_until<'data>(
         .then(|| Timing::new().with_cpu(cpu_time));
     let mut statistics = controls.statistics.map(|_| PassStatistics::new());
     let mut trace = controls.chrome_trace.as_ref().map(|_| ChromeTrace::new());
+    let mut spans = tracing::dispatcher::has_been_set().then(TracingSpans::new);
     let result = {
         let mut dump = dump(controls, &mut sink);
         let mut verify_each = controls.verify_each.then(|| VerifyEach::new(findings));
@@ -254,6 +256,7 @@ pub fn run_until<'data>(
         instruments.extend(verify_each.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(exec.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(statistics.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(spans.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(trace.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(timing.as_mut().map(|it| it as &mut dyn Instrument));
         let run = || manager.run(module, arena, &mut diagnostics, &run, &mut instruments);

@@ -16,7 +16,7 @@ pub struct CallRecord<'data> {
 }
 
 /// The groups of `.nv.callgraph`, in the order in which they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallKind {
     /// (0,-1): caller and callee.
     Direct,

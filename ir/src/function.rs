@@ -17,6 +17,9 @@ pub struct Function {
     /// Whether this copy was, at its turn, taken into the link: the edges of a first weak copy that
     /// is replaced later stay in the call graph (`merge.md` section 7).
     pub edges_count: bool,
+    /// Whether a function of another name with the same code is linked in its place; set by
+    /// `fold-identical-functions`. Its symbols stand for the link symbol of that one.
+    pub folded: bool,
     /// Registers (REGCOUNT of the object's `.nv.info`), 0 if it has no record.
     pub registers: u32,
     /// Layout of its shared memory; kernels only, set by `place-memory`.

@@ -22,6 +22,11 @@ pub struct LinkSymbol {
     /// The kernel that has a shared variable for itself; set by `place-memory`. Other shared variables
     /// with a value lie in the slots of `.nv_debug.shared`.
     pub kernel: Option<FunctionId>,
+    /// Whether the output shows it as a local symbol, whatever the inputs say; set by `internalize`.
+    pub internal: bool,
+    /// Place of its code among the functions of the output; those without one come behind, in nvlink's
+    /// order. Set by `order-functions`.
+    pub order: Option<u32>,
 }
 
 /// Whether something is kept, and why not.

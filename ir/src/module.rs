@@ -19,6 +19,7 @@ use crate::plan::ElfPlan;
 use crate::reloc::Patch;
 use crate::reloc::Reloc;
 use crate::section::Section;
+use crate::section::SectionKind;
 use crate::symbol::Symbol;
 use crate::symbol::SymbolRef;
 use crate::symbol::stt;
@@ -124,6 +125,12 @@ pub struct LinkOptions {
     /// Patterns of internal kernels that host code references (`.nvHRKI`), if host information
     /// applies.
     pub host_kernels_internal: Option<Vec<String>>,
+    /// Patterns of externally visible variables that host code references (`.nvHRDE`, `.nvHRCE`), if host
+    /// information applies to this link.
+    pub host_variables_external: Option<Vec<String>>,
+    /// Patterns of internal variables that host code references (`.nvHRDI`, `.nvHRCI`), if host
+    /// information applies.
+    pub host_variables_internal: Option<Vec<String>>,
     /// `-suppress-stack-size-warning`.
     pub suppress_stack_size_warning: bool,
     /// `-extrawarn`: say which functions have their address taken and no call.
@@ -332,11 +339,12 @@ impl<'data> Module<'data> {
                 .is_some_and(|link| self.link_symbols[link].live.is_live())
     }
 
-    /// Whether a section is part of the link: its object is included and the function that owns it,
-    /// if any, is linked.
+    /// Whether a section is part of the link: its object is included, the function that owns it, if any,
+    /// is linked, and no pass strips it.
     pub fn is_section_linked(&self, section: SectionId) -> bool {
         let row = &self.sections[section];
-        self.objects[row.object].state.is_included()
+        row.kind != SectionKind::Stripped
+            && self.objects[row.object].state.is_included()
             && row
                 .owner
                 .is_none_or(|function| self.is_function_live(function))

@@ -175,6 +175,8 @@ pub enum SectionKind {
     SassParameters,
     /// `.nv.shared.reserved.N` of EWP objects: names the reserved block, and is not linked.
     ReservedShared,
+    /// Left out of the link by an opt-in pass.
+    Stripped,
 }
 
 impl SectionKind {

@@ -68,6 +68,8 @@ pub mod sto {
     pub const SHARED: u8 = 0x40;
     /// A variable in a constant bank.
     pub const CONSTANT: u8 = 0x80;
+    /// With [`GLOBAL`]: managed memory, which host code uses by address (measured).
+    pub const MANAGED: u8 = 0x04;
     /// With [`CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
     pub const COMPILER: u8 = 0x01;
 }

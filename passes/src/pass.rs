@@ -63,6 +63,12 @@ pub enum Changed {
     Yes,
 }
 
+impl From<bool> for Changed {
+    fn from(changed: bool) -> Self {
+        if changed { Changed::Yes } else { Changed::No }
+    }
+}
+
 /// Why a pass stopped the link.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PassError {

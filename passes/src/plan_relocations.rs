@@ -472,7 +472,8 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
     if module.objects[section.object].state.is_included() {
         check_legacy(module, reloc, facts)?;
     }
-    if !module.is_section_linked(reloc.section) {
+    // Rows that an opt-in pass has taken out stay out.
+    if reloc.plan == RelocPlan::Gone || !module.is_section_linked(reloc.section) {
         return Ok(RelocPlan::Gone);
     }
     let SectionInfo::Section(patched) = section.info else {

@@ -16,21 +16,32 @@ use crate::constant_bank_dedup::ConstantBankDedup;
 use crate::emit::Emit;
 use crate::finalizer::FinalizeInputs;
 use crate::finalizer::FinalizeOutput;
+use crate::fold_identical_functions::FoldIdenticalFunctions;
+use crate::internalize;
+use crate::internalize::Internalize;
 use crate::layout_output::LayoutOutput;
 use crate::mercury_encode::MercuryEncode;
 use crate::merge_metadata::MergeMetadata;
 use crate::options::OptionError;
 use crate::options::OptionInfo;
 use crate::options::PassOptions;
+use crate::order_functions;
+use crate::order_functions::OrderFunctions;
 use crate::pass::Pass;
 use crate::place_memory::PlaceMemory;
 use crate::plan_relocations::PlanRelocations;
 use crate::propagate_resources::PropagateResources;
 use crate::relocate::Relocate;
+use crate::rename_symbols;
+use crate::rename_symbols::RenameSymbols;
 use crate::report_call_graph::ReportCallGraph;
+use crate::report_resources;
 use crate::report_resources::ReportResources;
 use crate::select_objects::SelectObjects;
 use crate::self_check::SelfCheck;
+use crate::strip_debug::StripDebug;
+use crate::strip_unused_variables;
+use crate::strip_unused_variables::StripUnusedVariables;
 use crate::suggest;
 use crate::symbol_resolve::SymbolResolve;
 use crate::undefined::CheckUndefined;
@@ -117,17 +128,22 @@ impl PassInfo {
 
     /// Its documentation, as Markdown.
     pub fn doc(&self) -> String {
-        if !self.source.starts_with("//!") {
-            return self.source.trim().to_owned();
+        if self.source.starts_with("//!") {
+            source_doc(&self.source)
+        } else {
+            self.source.trim().to_owned()
         }
-        let lines: Vec<&str> = self
-            .source
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"))
-            .map(|line| line.strip_prefix(' ').unwrap_or(line))
-            .collect();
-        lines.join("\n").trim().to_owned()
     }
+}
+
+/// The documentation at the head of a source file.
+pub fn source_doc(source: &str) -> String {
+    let lines: Vec<&str> = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line))
+        .collect();
+    lines.join("\n").trim().to_owned()
 }
 
 /// The passes that pipelines can name, in order of registration.
@@ -238,8 +254,9 @@ fn register_standard(registry: &mut Registry) {
         || Box::new(Relocate),
         include_str!("relocate.rs"),
     ));
-    registry.register(PassInfo::plain(
-        || Box::new(ReportResources),
+    registry.register(PassInfo::with_options(
+        report_resources::OPTIONS,
+        |options: ReportResources| Box::new(options),
         include_str!("report_resources.rs"),
     ));
     registry.register(PassInfo::plain(|| Box::new(Emit), include_str!("emit.rs")));
@@ -250,6 +267,39 @@ fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(SelfCheck),
         include_str!("self_check.rs"),
+    ));
+    register_opt_in(registry);
+}
+
+/// The passes that no pipeline of nvlink's links has.
+fn register_opt_in(registry: &mut Registry) {
+    registry.register(PassInfo::plain(
+        || Box::new(StripDebug),
+        include_str!("strip_debug.rs"),
+    ));
+    registry.register(PassInfo::with_options(
+        rename_symbols::OPTIONS,
+        |options: RenameSymbols| Box::new(options),
+        include_str!("rename_symbols.rs"),
+    ));
+    registry.register(PassInfo::with_options(
+        internalize::OPTIONS,
+        |options: Internalize| Box::new(options),
+        include_str!("internalize.rs"),
+    ));
+    registry.register(PassInfo::with_options(
+        order_functions::OPTIONS,
+        |options: OrderFunctions| Box::new(options),
+        include_str!("order_functions.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(FoldIdenticalFunctions),
+        include_str!("fold_identical_functions.rs"),
+    ));
+    registry.register(PassInfo::with_options(
+        strip_unused_variables::OPTIONS,
+        |options: StripUnusedVariables| Box::new(options),
+        include_str!("strip_unused_variables.rs"),
     ));
 }
 

@@ -4,6 +4,13 @@
 //! first. Registers, barriers and stack are those of the merged attribute records, so that they count
 //! what the kernel reaches; a kernel that reaches a recursion is shown with its own frame (measured).
 //! The report comes last, also after errors that are not fatal.
+//!
+//! With `format` the pass reports whether `-v` is given or not, as a table or as JSON: of each kernel what `-v` says, which
+//! function its registers are for, and the chain of calls that needs the most stack. `*` in a chain is an indirect call;
+//! a chain that enters a recursion ends there with `...`. Linear in the call graph and in the length of the chains.
+
+mod call_chains;
+mod kernels;
 
 use std::fmt::Write as _;
 
@@ -19,20 +26,45 @@ use cuweld_ir::symbol::header;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
+use serde::Deserialize;
 
 use crate::analysis::Preserved;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Severity;
+use crate::options::OptionInfo;
+use crate::options::OptionType;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::place_memory::headers::SLOT_SIZE;
 
+/// What is known of the options.
+pub(crate) const OPTIONS: &[OptionInfo] = &[OptionInfo {
+    name: "format",
+    ty: OptionType::Choice(&["nvlink", "table", "json"]),
+    default: "nvlink",
+    doc: "How the report looks; `nvlink` is the lines of `-v`, and nothing without `-v`.",
+}];
+
+/// How the report looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Nvlink,
+    Table,
+    Json,
+}
+
 /// The `report-resources` pass.
-pub struct ReportResources;
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReportResources {
+    format: Format,
+}
 
 impl Pass for ReportResources {
     fn name(&self) -> &'static str {
@@ -64,6 +96,15 @@ impl Pass for ReportResources {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        if self.format != Format::Nvlink {
+            let rows = kernels::rows(module, cx.analyses.call_graph(module));
+            let report = match self.format {
+                Format::Json => kernels::json(&rows),
+                _ => kernels::table(&rows),
+            };
+            cx.diagnostics.emit(Diagnostic::report(report));
+            return Ok(Changed::No);
+        }
         if !module.options.report_resources {
             return Ok(Changed::No);
         }
@@ -248,21 +289,30 @@ impl Needs {
         }
     }
 
-    fn of(&self, module: &Module<'_>, link: LinkSymbolId, function: FunctionId) -> String {
+    /// Size in bytes of a kernel's shared memory.
+    fn shared(&self, module: &Module<'_>, function: FunctionId) -> u64 {
         // The Mercury view has no reserved block.
         let reserved = match module.is_capmerc() && !module.options.relocatable {
             true => module.reserved_shared_size(),
             false => 0,
         };
-        let shared = match module.functions[function].shared {
+        match module.functions[function].shared {
             Some(frame) if frame.present => frame.size.saturating_sub(reserved),
             _ => 0,
-        };
-        let stack = match self.stack[link.index()] {
+        }
+    }
+
+    /// Stack in bytes; that of the kernel alone if it reaches a recursion.
+    fn stack(&self, link: LinkSymbolId) -> u32 {
+        match self.stack[link.index()] {
             Some(u32::MAX) => self.frame[link.index()],
             Some(stack) => stack,
             None => 0,
-        };
+        }
+    }
+
+    fn of(&self, module: &Module<'_>, link: LinkSymbolId, function: FunctionId) -> String {
+        let (shared, stack) = (self.shared(module, function), self.stack(link));
         let mut text = format!(
             "used {} registers, used {} barriers, {stack} stack, {shared} bytes smem",
             self.registers[link.index()],

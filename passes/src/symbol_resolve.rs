@@ -209,6 +209,8 @@ impl<'data> Resolver<'_, 'data> {
             size: symbol.size,
             common_align: 0,
             kernel: None,
+            internal: false,
+            order: None,
             value: None,
         };
         // Dynamic shared memory has a name and no definition, wherever its symbols stand.

@@ -13,6 +13,7 @@ pub mod diff;
 pub mod finalize;
 pub mod finalizer_args;
 pub mod inspect;
+mod log;
 pub mod module_args;
 pub mod native;
 pub mod nvlink;
@@ -32,6 +33,9 @@ pub fn main(register: &[Register]) -> ExitCode {
         .collect();
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
+    if log::start(&mut stderr).is_err() {
+        return ExitCode::from(1);
+    }
     // Drivers call us by nvlink's name; on that path nothing of clap is set up.
     let by_name = arguments
         .first()

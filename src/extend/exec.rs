@@ -31,6 +31,7 @@ use cuweld_passes::options::OptionType;
 use cuweld_passes::options::PassOptions;
 use cuweld_passes::registry::PassInfo;
 use cuweld_passes::registry::Registry;
+use cuweld_passes::registry::source_doc;
 use serde::Deserialize;
 
 use super::exchange::exchange;
@@ -86,16 +87,11 @@ pub(super) fn register(registry: &mut Registry) {
         requires: Phase::Lowered,
         form: DumpBytes::Full,
     };
-    let doc: Vec<&str> = include_str!("exec.rs")
-        .lines()
-        .map_while(|line| line.strip_prefix("//!"))
-        .map(|line| line.strip_prefix(' ').unwrap_or(line))
-        .collect();
     registry.register(PassInfo::loaded(
         &instance,
         OPTIONS,
         |options| Ok(Box::new(Exec::new(options)?)),
-        doc.join("\n"),
+        source_doc(include_str!("exec.rs")),
     ));
 }
 

@@ -5,6 +5,7 @@
 
 mod exchange;
 mod exec;
+mod order_file;
 mod plugin;
 
 use cuweld_passes::Diagnostic;
@@ -36,9 +37,10 @@ impl Extensions {
     }
 }
 
-/// The passes of cuweld, with those that run other programs.
+/// The passes of cuweld, with what of them reads files and runs other programs.
 pub fn registry() -> Registry {
     let mut registry = Registry::standard();
+    order_file::register(&mut registry);
     exec::register(&mut registry);
     registry
 }

@@ -270,6 +270,8 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "variables-used" => &mut options.variables_used,
             "host-kernels-external" => &mut options.host_kernels_external,
             "host-kernels-internal" => &mut options.host_kernels_internal,
+            "host-variables-external" => &mut options.host_variables_external,
+            "host-variables-internal" => &mut options.host_variables_internal,
             _ => return Err(position.error(format!("expected an option, found `{word}`"))),
         };
         let list = list.insert(Vec::new());

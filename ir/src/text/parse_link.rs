@@ -70,6 +70,8 @@ impl Parser<'_, '_, '_> {
             common_align: 0,
             value: None,
             kernel: None,
+            internal: false,
+            order: None,
         };
         while let Some((position, key)) = self.cursor.field()? {
             match key {
@@ -82,11 +84,13 @@ impl Parser<'_, '_, '_> {
                 "common-align" => row.common_align = self.number_value()?,
                 "value" => row.value = Some(self.number_value()?),
                 "kernel" => row.kernel = Some(self.entity_value()?),
+                "internal" => row.internal = true,
+                "order" => row.order = Some(self.narrow_value()?),
                 _ => {
                     return Err(unknown(
                         position,
                         key,
-                        "definition, live, size, common-align, value, kernel",
+                        "definition, live, size, common-align, value, kernel, internal, order",
                     ));
                 }
             }

@@ -209,6 +209,7 @@ impl<'data> Parser<'_, 'data, '_> {
         let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
         let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
         let (mut header_kinds, mut merc_size, mut flag_barriers) = (0, 0, 0);
+        let mut folded = false;
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "sass" => sass = Some(self.entity_value()?),
@@ -220,6 +221,7 @@ impl<'data> Parser<'_, 'data, '_> {
                     state = self.one_of(&words::FUNCTION_STATES)?;
                 }
                 "edges-count" => edges_count = true,
+                "folded" => folded = true,
                 "registers" => registers = self.narrow_value()?,
                 "shared" => shared = Some(self.shared_frame()?),
                 "dynamic-shared" => dynamic_shared = Some(self.number_value()?),
@@ -228,8 +230,8 @@ impl<'data> Parser<'_, 'data, '_> {
                 "flag-barriers" => flag_barriers = self.narrow_value()?,
                 "object" => object = Some(self.entity_value()?),
                 _ => {
-                    let known = "sass, sass-info, merc, merc-info, state, edges-count, registers, \
-                                 shared, dynamic-shared, headers, merc-size, flag-barriers, object";
+                    let known = "sass, sass-info, merc, merc-info, state, edges-count, folded, \
+                                 registers, shared, dynamic-shared, headers, merc-size, flag-barriers, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -255,6 +257,7 @@ impl<'data> Parser<'_, 'data, '_> {
             },
             state,
             edges_count,
+            folded,
             registers,
             shared,
             dynamic_shared,

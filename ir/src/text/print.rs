@@ -155,6 +155,8 @@ impl<'m, 'data> Printer<'m, 'data> {
             (&options.variables_used, "variables-used"),
             (&options.host_kernels_external, "host-kernels-external"),
             (&options.host_kernels_internal, "host-kernels-internal"),
+            (&options.host_variables_external, "host-variables-external"),
+            (&options.host_variables_internal, "host-variables-internal"),
         ] {
             let Some(list) = list else { continue };
             put!(out, "  option {word}");

@@ -57,6 +57,12 @@ impl Printer<'_, '_> {
                 self.out.push_str(" kernel=");
                 self.put_function(kernel);
             }
+            if row.internal {
+                self.out.push_str(" internal");
+            }
+            if let Some(order) = row.order {
+                put!(self.out, " order={order}");
+            }
             self.out.push('\n');
         }
     }

@@ -220,6 +220,9 @@ impl Printer<'_, '_> {
             if function.edges_count {
                 self.out.push_str(" edges-count");
             }
+            if function.folded {
+                self.out.push_str(" folded");
+            }
             put!(self.out, " registers={}", function.registers);
             if let Some(frame) = function.shared {
                 put!(

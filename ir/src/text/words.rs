@@ -216,6 +216,7 @@ pub(super) const SECTION_KINDS: Words<SectionKind> = Words(&[
     (SectionKind::SassFunctionInfo, "sass-function-info"),
     (SectionKind::SassRelocs, "sass-relocs"),
     (SectionKind::SassParameters, "sass-parameters"),
+    (SectionKind::Stripped, "stripped"),
 ]);
 
 type BankKind = fn(u8) -> SectionKind;

@@ -69,7 +69,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     }
     if phase < Phase::Planned {
         for (id, reloc) in module.relocs.iter() {
-            if reloc.plan != RelocPlan::Unplanned {
+            // A pass may have taken the row out.
+            if !matches!(reloc.plan, RelocPlan::Unplanned | RelocPlan::Gone) {
                 checker.report(Rule::EarlyPlanned, id, "it is planned");
             }
         }

@@ -10,6 +10,7 @@ use crate::elf::raw::ET_EXEC;
 use crate::function::FunctionState;
 use crate::ids::*;
 use crate::link_symbol::Liveness;
+use crate::module::Module;
 use crate::object::ObjectState;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
@@ -41,6 +42,7 @@ fn members(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let mut count = vec![0usize; module.link_symbols.len()];
     let mut local = vec![false; module.link_symbols.len()];
+    let folded = folded_names(module);
     for (id, symbol) in module.symbols.iter() {
         let included = module.objects[symbol.object].state.is_included();
         if symbol.link.is_some() != (included && !symbol.is_filler()) {
@@ -53,6 +55,13 @@ fn members(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::LinkSet, place, what);
         }
         let Some(link) = symbol.link else { continue };
+        if folded.get(symbol.name) == Some(&link)
+            || symbol
+                .function
+                .is_some_and(|function| module.functions[function].folded)
+        {
+            continue;
+        }
         count[link.index()] += 1;
         local[link.index()] |= symbol.is_local();
         if symbol.name != module.link_name(link) {
@@ -67,6 +76,18 @@ fn members(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::LinkName, place, "a local symbol does not stand alone");
         }
     }
+}
+
+/// The names of folded functions that other objects can name, and what they stand for.
+fn folded_names<'data>(module: &Module<'data>) -> HashMap<&'data [u8], LinkSymbolId, FixedState> {
+    let folded = module.functions.values().filter(|row| row.folded);
+    folded
+        .filter_map(|row| {
+            let symbol = &module.symbols[row.symbol];
+            let link = symbol.link.filter(|_| !symbol.is_local())?;
+            Some((symbol.name, link))
+        })
+        .collect()
 }
 
 fn link_symbols(checker: &mut Checker<'_, '_>) {
@@ -145,7 +166,8 @@ fn function_states(checker: &mut Checker<'_, '_>) {
             (true, true) => FunctionState::Chosen,
             (true, false) => FunctionState::Losing,
         };
-        if function.state != expected || defines && !function.edges_count {
+        let kept_apart = function.folded && (function.edges_count || defines);
+        if function.state != expected || defines && !function.edges_count || kept_apart {
             let what = format!("the copy is {:?}, not {expected:?}", function.state);
             let place = checker.function(id);
             checker.report(Rule::FunctionState, place, what);

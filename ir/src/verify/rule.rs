@@ -90,7 +90,7 @@ rules! {
     EarlyLive = "early-live" from Lowered,
     /// Before `placed`, no section, variable or kernel has a place in memory.
     EarlyPlaced = "early-placed" from Lowered,
-    /// Before `planned`, no relocation is planned.
+    /// Before `planned`, no relocation is planned but those that a pass has taken out.
     EarlyPlanned = "early-planned" from Lowered,
     /// Before `laid-out`, there are no patches and no plan of the file.
     EarlyLaidOut = "early-laid-out" from Lowered,

@@ -161,6 +161,8 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             variables_used: r.texts(),
             host_kernels_external: r.texts(),
             host_kernels_internal: r.texts(),
+            host_variables_external: r.texts(),
+            host_variables_internal: r.texts(),
             suppress_stack_size_warning: r.coin(),
             extra_warnings: r.coin(),
             report_resources: r.coin(),
@@ -278,6 +280,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 FunctionState::Losing,
             ]),
             edges_count: r.coin(),
+            folded: r.coin(),
             registers: r.number() as u32,
             shared: r.maybe(|r| SharedFrame {
                 size: r.number(),
@@ -379,6 +382,8 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             common_align: r.number(),
             value: r.maybe(Random::number),
             kernel: r.maybe(|r| r.id(n.functions)),
+            internal: r.coin(),
+            order: r.maybe(|r| r.number() as u32),
         });
     }
     module.bank_pieces = r.list(rows, |r| BankPiece {
@@ -438,6 +443,7 @@ fn section_kind(r: &mut Random) -> SectionKind {
         SectionKind::SymbolSectionIndices,
         SectionKind::Other,
         SectionKind::ReservedShared,
+        SectionKind::Stripped,
     ])
 }
 

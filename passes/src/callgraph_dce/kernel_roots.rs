@@ -66,7 +66,7 @@ pub(crate) struct NamePatterns<'options> {
 }
 
 impl<'options> NamePatterns<'options> {
-    fn new(patterns: &'options [String]) -> Self {
+    pub(crate) fn new(patterns: &'options [String]) -> Self {
         let patterns = patterns.iter().map(String::as_bytes);
         let (with_stars, names) =
             patterns.partition::<Vec<_>, _>(|pattern| pattern.contains(&b'*'));
@@ -76,7 +76,7 @@ impl<'options> NamePatterns<'options> {
         }
     }
 
-    fn match_name(&self, name: &[u8]) -> bool {
+    pub(crate) fn match_name(&self, name: &[u8]) -> bool {
         self.names.contains(name)
             || self
                 .with_stars
@@ -85,7 +85,8 @@ impl<'options> NamePatterns<'options> {
     }
 }
 
-fn contains(name: &[u8], part: &[u8]) -> bool {
+/// Whether a name contains a part; every name contains the empty one.
+pub(crate) fn contains(name: &[u8], part: &[u8]) -> bool {
     part.is_empty() || name.windows(part.len()).any(|window| window == part)
 }
 

@@ -14,6 +14,7 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
@@ -219,6 +220,11 @@ impl<'data> Replay<'_, 'data> {
         link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 
+    /// Whether a symbol that makes its link symbol puts it into the list of global ones.
+    fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
+        symbol.bind == stb::GLOBAL && !self.module.link_symbols[link].internal
+    }
+
     /// P1: functions in symbol order.
     fn functions(&mut self, object: &Object<'data>) {
         for id in object.symbols.iter() {
@@ -238,7 +244,7 @@ impl<'data> Replay<'_, 'data> {
                 continue;
             }
             if self.module.link_symbols[link].first == id {
-                if symbol.bind == stb::GLOBAL {
+                if self.is_global(link, symbol) {
                     self.out.global.push(link);
                 } else {
                     self.out.add_link_name(link, symbol.name);
@@ -284,6 +290,10 @@ impl<'data> Replay<'_, 'data> {
             let (false, Some(link)) = (symbol.is_function(), symbol.link) else {
                 continue;
             };
+            // Only an opt-in pass leaves out variables.
+            if !self.module.link_symbols[link].live.is_live() {
+                continue;
+            }
             let is_first = self.module.link_symbols[link].first == id;
             let global = match symbol.place {
                 _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
@@ -301,7 +311,7 @@ impl<'data> Replay<'_, 'data> {
                     if !relocatable && !shown && !self.shows_reserve {
                         continue;
                     }
-                    symbol.bind == stb::GLOBAL
+                    self.is_global(link, symbol)
                 }
                 // `.nv.ptx.const0.size`, which device runtime functions use: the loader's business, no symbol.
                 SymbolPlace::Undefined
@@ -330,9 +340,9 @@ impl<'data> Replay<'_, 'data> {
                     if !relocatable && hidden || constant {
                         continue;
                     }
-                    symbol.bind == stb::GLOBAL
+                    self.is_global(link, symbol)
                 }
-                _ => symbol.bind == stb::GLOBAL,
+                _ => self.is_global(link, symbol),
             };
             if !is_first {
                 continue;
@@ -385,7 +395,8 @@ impl<'data> Replay<'_, 'data> {
                 | SectionKind::SassFunctionInfo
                 | SectionKind::SassRelocs
                 | SectionKind::SassParameters
-                | SectionKind::ReservedShared => {}
+                | SectionKind::ReservedShared
+                | SectionKind::Stripped => {}
                 _ => {
                     self.symbol_section(id);
                     self.number_of_dead(id);

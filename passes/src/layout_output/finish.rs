@@ -176,12 +176,23 @@ impl<'data> Finish<'_, 'data> {
         let mut order: Vec<OutId> = (0..self.out.sections.len())
             .filter(|id| !self.out.sections[*id].removed)
             .collect();
-        order.sort_by_key(|id| class(&self.out.sections[*id]));
+        order.sort_by_key(|id| {
+            let section = &self.out.sections[*id];
+            (class(section), self.place_in_order(section))
+        });
         let fixed = FIXED_SECTIONS + u32::from(self.out.needs_index_table());
         for (place, id) in order.iter().enumerate() {
             self.section_index[*id] = place as u32 + fixed;
         }
         order
+    }
+
+    /// Where an order that was asked for puts a section of code, before all that it does not name.
+    fn place_in_order(&self, section: &OutSection<'_>) -> u32 {
+        match section.content {
+            Content::Text(link) => self.module.link_symbols[link].order.unwrap_or(u32::MAX),
+            _ => u32::MAX,
+        }
     }
 
     /// Gives symbols their indices; returns that of the first symbol of the global part.
@@ -307,7 +318,9 @@ impl<'data> Finish<'_, 'data> {
         };
         // A weak reference that nobody defines is created as a strong one.
         let first = &self.module.symbols[row.first];
-        let bind = if symbol.is_dynamic_shared() {
+        let bind = if row.internal {
+            stb::LOCAL
+        } else if symbol.is_dynamic_shared() {
             first.bind
         } else if row.definition.is_none() && !symbol.is_function() {
             1

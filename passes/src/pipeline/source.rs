@@ -28,16 +28,26 @@ pub trait PipelineSource {
 pub struct Embedded;
 
 /// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 5] = [
+const FILES: [(&str, &str, &str); 7] = [
     (
         "check-only",
         "pipelines/check-only.toml",
         include_str!("../../../pipelines/check-only.toml"),
     ),
     (
+        "debug",
+        "pipelines/debug.toml",
+        include_str!("../../../pipelines/debug.toml"),
+    ),
+    (
         "executable",
         "pipelines/executable.toml",
         include_str!("../../../pipelines/executable.toml"),
+    ),
+    (
+        "size",
+        "pipelines/size.toml",
+        include_str!("../../../pipelines/size.toml"),
     ),
     (
         "relocatable",

@@ -148,6 +148,8 @@ impl NvlinkArgs {
                 variables_used: given_list(Id::VariablesUsed),
                 host_kernels_external: None,
                 host_kernels_internal: None,
+                host_variables_external: None,
+                host_variables_internal: None,
                 suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
                 extra_warnings: low.given(Id::ExtraWarnings),
                 report_resources: low.given(Id::Verbose),

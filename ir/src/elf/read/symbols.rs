@@ -91,6 +91,7 @@ impl<'data> Reader<'data> {
                         },
                         state: FunctionState::Candidate,
                         edges_count: false,
+                        folded: false,
                         registers: 0,
                         shared: None,
                         dynamic_shared: None,

@@ -98,6 +98,8 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             variables_used: Some(Vec::new()),
             host_kernels_external: Some(vec![String::new()]),
             host_kernels_internal: None,
+            host_variables_external: Some(vec!["v".to_owned()]),
+            host_variables_internal: Some(Vec::new()),
             suppress_stack_size_warning: true,
             extra_warnings: true,
             report_resources: true,
@@ -231,6 +233,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             },
             state,
             edges_count: chosen,
+            folded: !chosen,
             registers: 24,
             shared: chosen.then_some(SharedFrame {
                 size: 0x400,
@@ -378,6 +381,8 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             common_align: if is_live { 4 } else { 0 },
             value: is_live.then_some(0),
             kernel: is_live.then(|| f(1)),
+            internal: is_live,
+            order: is_live.then_some(3),
         });
     }
     module.bank_pieces.push(BankPiece {

@@ -90,6 +90,12 @@ impl<'data> Finish<'_, 'data> {
                 prototype[link.index()] = None;
             }
         }
+        // No other object can call what is internal.
+        for (link, prototype) in module.link_symbols.values().zip(&mut prototype) {
+            if link.internal {
+                *prototype = None;
+            }
+        }
         let with_prototype =
             |link: &LinkSymbolId| prototype[link.index()].map(|prototype| (*link, prototype));
         self.functions.iter().filter_map(with_prototype).collect()

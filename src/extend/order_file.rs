@@ -1,0 +1,63 @@
+//! With `file`, the names behind those of `functions` come from a file: one a line; empty lines and what follows `#` mean nothing.
+//! It is read with the pipeline, before any input.
+
+use cuweld_passes::options::OptionError;
+use cuweld_passes::options::OptionInfo;
+use cuweld_passes::options::OptionType;
+use cuweld_passes::options::PassOptions;
+use cuweld_passes::order_functions;
+use cuweld_passes::order_functions::OrderFunctions;
+use cuweld_passes::registry::PassInfo;
+use cuweld_passes::registry::Registry;
+use cuweld_passes::registry::source_doc;
+use serde::Deserialize;
+
+const OPTIONS: &[OptionInfo] = &[
+    order_functions::OPTIONS[0],
+    OptionInfo {
+        name: "file",
+        ty: OptionType::String,
+        default: "",
+        doc: "A file with more names.",
+    },
+];
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    functions: Vec<String>,
+    file: String,
+}
+
+/// Gives `order-functions`, which does no IO, its option `file`.
+pub(super) fn register(registry: &mut Registry) {
+    let base = registry.get("order-functions").map(PassInfo::doc);
+    let doc = format!(
+        "{}\n\n{}",
+        base.unwrap_or_default(),
+        source_doc(include_str!("order_file.rs"))
+    );
+    registry.register(PassInfo::loaded(
+        &OrderFunctions::default(),
+        OPTIONS,
+        |options| Ok(Box::new(order(options)?)),
+        doc,
+    ));
+}
+
+fn order(options: &PassOptions) -> Result<OrderFunctions, OptionError> {
+    let Options {
+        mut functions,
+        file,
+    } = options.read()?;
+    if !file.is_empty() {
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            OptionError::Invalid(format!("option 'file': cannot read '{file}': {error}"))
+        })?;
+        let names = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim());
+        functions.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
+    }
+    Ok(OrderFunctions { functions })
+}
