@@ -22,7 +22,8 @@ fn message(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Objects written again have our layout of the file. They link to the same bytes, with us and, where it is installed, with nvlink.
+/// Objects written again, by way of text or not, have our layout of the file and no other difference. They link to the same bytes,
+/// with us and, where it is installed, with nvlink.
 #[test]
 fn objects_written_again_link_to_the_same_bytes() {
     let nvlink = oracle::tools().map(|tools| Linker::nvlink(tools.join("nvlink")));
@@ -43,11 +44,21 @@ fn objects_written_again_link_to_the_same_bytes() {
                 let again = folder.path().join(file.strip_prefix(&case.folder).unwrap());
                 std::fs::create_dir_all(again.parent().unwrap()).unwrap();
                 let (file, again) = (file.to_str().unwrap(), again.to_str().unwrap());
-                let output = opt(
-                    folder.path(),
-                    &[file, "--arch", arch, "--passes", "", "-o", again],
+                for (from, to) in [(file, "a.lir"), ("a.lir", again), (file, "direct.cubin")] {
+                    let arguments = [from, "--arch", arch, "--passes", "", "-o", to];
+                    let output = opt(folder.path(), &arguments);
+                    assert!(output.status.success(), "{file}: {}", message(&output));
+                }
+                let direct = std::fs::read(folder.path().join("direct.cubin")).unwrap();
+                assert!(direct == std::fs::read(again).unwrap(), "{file}");
+                let output = Command::new(env!("CARGO_BIN_EXE_cuweld"))
+                    .args(["diff", "--ignore-layout", file, again])
+                    .output()
+                    .unwrap();
+                assert!(
+                    output.status.success() && output.stdout.is_empty(),
+                    "{file}"
                 );
-                assert!(output.status.success(), "{file}: {}", message(&output));
             }
             let expected = Expected {
                 exit: Some(0),

@@ -138,6 +138,14 @@ fn times_counts_and_traces() {
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
+    // The tree: the run, and below it each pass with two times.
+    let of_pass = said
+        .lines()
+        .find(|line| line.ends_with("    classify"))
+        .unwrap();
+    let columns: Vec<&str> = of_pass.split_whitespace().collect();
+    let is_time = |column: usize| columns[column].parse::<f64>().is_ok();
+    assert!(is_time(0) && columns[1].ends_with('%') && is_time(2), "{said}");
     let trace = std::fs::read_to_string(folder.path().join("t.json")).unwrap();
     let trace: serde_json::Value = serde_json::from_str(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
@@ -265,4 +273,37 @@ fn bisection_finds_the_pass() {
     assert_eq!(code, Some(255));
     let (_, said) = bisect(&["--command", "false"]);
     assert!(said.contains("without any optional pass already"), "{said}");
+}
+
+/// Spans and counts on standard error, as far as the filter lets them through.
+#[test]
+fn the_log_follows_its_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |filter: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_cuweld"))
+            .args(["link", INPUT, "--arch=sm_90", "-o", "out.cubin"])
+            .env("CUWELD_LOG", filter)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert_eq!(log(""), "");
+    assert_eq!(log("off"), "");
+    let passes = log("info");
+    for expected in [
+        "discover",
+        "lower",
+        "pipeline{",
+        "pass{name=\"classify\"",
+        "time.busy",
+    ] {
+        assert!(passes.contains(expected), "{expected}: {passes}");
+    }
+    assert!(!passes.contains("counter="), "{passes}");
+    let counts = log("cuweld_passes=debug");
+    assert!(counts.contains("counter=\"functions\""), "{counts}");
+    assert!(!counts.contains("discover"), "{counts}");
+    assert!(log("cuweld=nonsense=3").contains("warning: CUWELD_LOG: "));
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::io::BufWriter;
 use std::io::Write;
 
+use crate::diff::Category;
 use crate::diff::DiffReport;
 use crate::diff::diff_images;
 use crate::diff::text::write_report;
@@ -26,12 +27,15 @@ pub struct DiffArgs {
     /// List all differences.
     #[arg(long, conflicts_with = "limit")]
     all: bool,
+    /// Leave out the layout: offsets, indices and string tables, which follow from the rest.
+    #[arg(long)]
+    ignore_layout: bool,
     /// Write JSON, described by docs/INSPECT.md.
     #[arg(long)]
     json: bool,
 }
 
-/// Runs the command. 0 if the files have the same bytes, 1 if not, 2 if one cannot be read.
+/// Runs the command. 0 if the files do not differ, 1 if they do, 2 if one cannot be read.
 pub fn run(args: &DiffArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
     let arena = InputArena::new();
     let paths = [&args.left, &args.right];
@@ -45,7 +49,7 @@ pub fn run(args: &DiffArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
             return Ok(2);
         }
     };
-    let differences = match diff_images(left, right) {
+    let mut differences = match diff_images(left, right) {
         Ok(differences) => differences,
         Err((side, error)) => {
             let path = if side == 0 { &args.left } else { &args.right };
@@ -53,6 +57,9 @@ pub fn run(args: &DiffArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
             return Ok(2);
         }
     };
+    if args.ignore_layout {
+        differences.retain(|difference| difference.category != Category::Layout);
+    }
     let limit = if args.all { usize::MAX } else { args.limit };
     let report = DiffReport::new(&args.left, &args.right, differences, limit);
     let mut out = BufWriter::new(stdout);

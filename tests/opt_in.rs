@@ -1,0 +1,504 @@
+//! Passes that no link of nvlink's runs, on objects of `opt_in/`: what they leave out, and that the rest is what it was. Where NVIDIA's
+//! tools are, they read the outputs too.
+
+mod harness;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use harness::oracle;
+use object::elf::FileHeader64;
+use object::read::elf::ElfFile;
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
+
+const INPUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/opt_in");
+
+/// The passes of an executable, with more of them at these places.
+#[derive(Clone, Copy, Default)]
+struct With<'a> {
+    classified: &'a str,
+    resolved: &'a str,
+    live: &'a str,
+    planned: &'a str,
+}
+
+impl With<'_> {
+    fn passes(self) -> String {
+        let steps = [
+            "classify",
+            self.classified,
+            "select-objects,symbol-resolve",
+            self.resolved,
+            "callgraph-dce",
+            self.live,
+            "merge-metadata,propagate-resources,place-memory,constant-bank-dedup,check-undefined,plan-relocations",
+            self.planned,
+            "layout-output,relocate,emit",
+        ];
+        let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
+        steps.join(",")
+    }
+}
+
+fn cuweld(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cuweld"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Links `a.cubin` and `b.cubin`; each pass is verified, and NVIDIA's tools read what comes out.
+fn link(with: With<'_>) -> Linked {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = ["a.cubin", "b.cubin"].map(|name| format!("{INPUTS}/{name}"));
+    let output = cuweld(
+        folder.path(),
+        &[
+            "opt",
+            &inputs[0],
+            &inputs[1],
+            "--arch=sm_90",
+            "--verify-each",
+            "--passes",
+            &with.passes(),
+            "-o",
+            "out.cubin",
+        ],
+    );
+    assert!(output.status.success(), "{}", said(&output));
+    let file = folder.path().join("out.cubin");
+    for (tool, option) in [
+        ("nvdisasm", None),
+        ("cuobjdump", Some("-elf")),
+        ("cuobjdump", Some("-res-usage")),
+    ] {
+        let program = oracle::tools().map(|tools| tools.join(tool));
+        if let Some(program) = program.filter(|program| program.exists()) {
+            let output = Command::new(program)
+                .args(option)
+                .arg(&file)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{tool}: {}", said(&output));
+        }
+    }
+    Linked {
+        bytes: std::fs::read(file).unwrap(),
+        said: said(&output),
+    }
+}
+
+struct Linked {
+    bytes: Vec<u8>,
+    said: String,
+}
+
+impl Linked {
+    fn elf(&self) -> ElfFile<'_, FileHeader64<Endianness>> {
+        ElfFile::parse(&*self.bytes).unwrap()
+    }
+
+    fn symbols(&self) -> BTreeSet<String> {
+        let elf = self.elf();
+        let names = elf.symbols().filter_map(|symbol| symbol.name().ok());
+        names
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Code by section, in the order of the file.
+    fn code(&self) -> Vec<(String, Vec<u8>)> {
+        let elf = self.elf();
+        elf.sections()
+            .filter(|section| section.kind() == SectionKind::Text)
+            .map(|section| {
+                (
+                    section.name().unwrap().to_owned(),
+                    section.data().unwrap().to_vec(),
+                )
+            })
+            .collect()
+    }
+
+    fn code_by_name(&self) -> BTreeMap<String, Vec<u8>> {
+        self.code().into_iter().collect()
+    }
+
+    /// What a variable holds.
+    fn value(&self, name: &str) -> Vec<u8> {
+        let elf = self.elf();
+        let symbol = elf
+            .symbols()
+            .find(|symbol| symbol.name() == Ok(name))
+            .unwrap();
+        let section = elf
+            .section_by_index(symbol.section_index().unwrap())
+            .unwrap();
+        let start = symbol.address() as usize;
+        section.data().unwrap()[start..start + symbol.size() as usize].to_vec()
+    }
+
+    /// The names that relocations of a section refer to, by offset.
+    fn targets(&self, section: &str) -> Vec<(u64, String)> {
+        let elf = self.elf();
+        let section = elf.section_by_name(section).unwrap();
+        let mut found: Vec<_> = section
+            .relocations()
+            .filter_map(|(offset, row)| match row.target() {
+                RelocationTarget::Symbol(index) => {
+                    let symbol = elf.symbol_by_index(index).ok()?;
+                    Some((offset, symbol.name().ok()?.to_owned()))
+                }
+                _ => None,
+            })
+            .collect();
+        found.sort();
+        found
+    }
+}
+
+#[test]
+fn debug_sections_go_and_code_stays() {
+    let plain = link(With::default());
+    let stripped = link(With {
+        classified: "strip-debug",
+        ..With::default()
+    });
+    let debug = |linked: &Linked| {
+        let elf = linked.elf();
+        elf.sections()
+            .filter(|section| section.name().unwrap().contains("debug"))
+            .count()
+    };
+    assert!(debug(&plain) >= 4 && debug(&stripped) == 0);
+    assert_eq!(plain.code(), stripped.code());
+    assert!(stripped.bytes.len() + 10_000 < plain.bytes.len());
+}
+
+#[test]
+fn identical_functions_are_linked_once() {
+    let plain = link(With::default());
+    let folded = link(With {
+        resolved: "fold-identical-functions",
+        ..With::default()
+    });
+    let gone: Vec<_> = plain
+        .symbols()
+        .difference(&folded.symbols())
+        .cloned()
+        .collect();
+    let functions: Vec<_> = gone.iter().filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(functions, ["calls_one", "same_one", "same_three"]);
+    // What called them calls the one that is left; kernels and functions whose address is taken are apart.
+    assert!(
+        folded
+            .targets(".text.from_b")
+            .iter()
+            .any(|(_, name)| name == "same_two")
+    );
+    assert!(
+        folded
+            .targets(".text.kernel_a")
+            .iter()
+            .any(|(_, name)| name == "calls_two")
+    );
+    for name in [
+        "twin_a",
+        "twin_b",
+        "address_one",
+        "address_two",
+        "calls_other",
+    ] {
+        assert!(folded.symbols().contains(name), "{name}");
+    }
+    let all = plain.code_by_name();
+    let left = folded.code_by_name();
+    assert!(left.iter().all(|(name, code)| all[name] == *code));
+    assert!(folded.bytes.len() + 1_000 < plain.bytes.len());
+}
+
+#[test]
+fn unused_variables_go() {
+    let plain = link(With::default());
+    let stripped = link(With {
+        live: "strip-unused-variables{unnamed=['*']}",
+        ..With::default()
+    });
+    let gone: Vec<_> = plain
+        .symbols()
+        .difference(&stripped.symbols())
+        .cloned()
+        .collect();
+    let variables: Vec<_> = gone.iter().filter(|name| !name.starts_with('.')).collect();
+    let expected = [
+        "pointer_that_is_not",
+        "target_of_unused",
+        "unused_constants",
+        "unused_in_b",
+        "unused_initialised",
+        "unused_zero",
+    ];
+    assert_eq!(variables, expected);
+    for name in [
+        "used_by_a",
+        "used_by_b",
+        "behind_unused",
+        "target_of_pointer",
+        "used_constants",
+    ] {
+        assert_eq!(plain.value(name), stripped.value(name), "{name}");
+    }
+    let targets = stripped.targets(".nv.global.init");
+    assert_eq!(targets.len(), 1);
+    assert_eq!(targets[0].1, "target_of_pointer");
+    assert!(stripped.bytes.len() + 400 < plain.bytes.len());
+    // Nothing says what host code names: all stay.
+    assert!(
+        link(With {
+            live: "strip-unused-variables",
+            ..With::default()
+        })
+        .bytes
+            == plain.bytes
+    );
+}
+
+#[test]
+fn names_are_others() {
+    let plain = link(With::default());
+    let renamed = link(With {
+        classified: "rename-symbols{names=['kernel_a=kernel_z','same_one=f','used_by_a=v']}",
+        ..With::default()
+    });
+    let (old, new) = (plain.symbols(), renamed.symbols());
+    let gone: Vec<_> = old
+        .difference(&new)
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    let come: Vec<_> = new
+        .difference(&old)
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    assert_eq!(gone, ["kernel_a", "same_one", "used_by_a"]);
+    assert_eq!(come, ["f", "kernel_z", "v"]);
+    assert_eq!(
+        plain.code_by_name()[".text.kernel_a"],
+        renamed.code_by_name()[".text.kernel_z"]
+    );
+    // `same_three` of the other object refers to the variable, too.
+    assert!(
+        renamed
+            .targets(".text.same_three")
+            .iter()
+            .all(|(_, name)| name == "v")
+    );
+}
+
+#[test]
+fn code_stands_in_the_given_order() {
+    let plain = link(With::default());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("order.txt");
+    std::fs::write(&file, "# hottest first\n\nkernel_b # often\n").unwrap();
+    let pass = format!(
+        "order-functions{{functions=['other','from_b'],file='{}'}}",
+        file.display()
+    );
+    let ordered = link(With {
+        planned: &pass,
+        ..With::default()
+    });
+    let names = |linked: &Linked| -> Vec<String> {
+        linked.code().into_iter().map(|(name, _)| name).collect()
+    };
+    let first = [".text.other", ".text.from_b", ".text.kernel_b"];
+    let mut expected: Vec<String> = first.map(str::to_owned).to_vec();
+    expected.extend(
+        names(&plain)
+            .into_iter()
+            .filter(|name| !first.contains(&name.as_str())),
+    );
+    assert_eq!(names(&ordered), expected);
+    assert_eq!(plain.code_by_name(), ordered.code_by_name());
+    assert_eq!(plain.symbols(), ordered.symbols());
+    assert_eq!(
+        plain.targets(".text.kernel_a"),
+        ordered.targets(".text.kernel_a")
+    );
+    // The file is read with the pipeline.
+    let output = cuweld(
+        folder.path(),
+        &[
+            "opt",
+            "none.lir",
+            "--passes",
+            "order-functions{file='no-such-file'}",
+            "-o",
+            "out.lir",
+        ],
+    );
+    assert!(!output.status.success());
+}
+
+/// Two libraries that each have a `helper`: what a relocatable link keeps to itself meets nothing in the next one.
+#[test]
+fn internal_names_meet_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let relocatable = |resolved: &str, out: &str| {
+        let steps = [
+            "classify,select-objects,symbol-resolve",
+            resolved,
+            "callgraph-dce,merge-metadata,place-memory,plan-relocations,layout-output,relocate,emit",
+        ];
+        let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
+        let inputs = ["a.cubin", "b.cubin"].map(|name| format!("{INPUTS}/{name}"));
+        let output = cuweld(
+            folder.path(),
+            &[
+                "opt",
+                &inputs[0],
+                &inputs[1],
+                "-r",
+                "--arch=sm_90",
+                "--verify-each",
+                "--passes",
+                &steps.join(","),
+                "-o",
+                out,
+            ],
+        );
+        assert!(output.status.success(), "{}", said(&output));
+    };
+    relocatable("", "visible.cubin");
+    relocatable("internalize{keep=['from_*']}", "internal.cubin");
+    let mut linkers = vec![Command::new(env!("CARGO_BIN_EXE_cuweld"))];
+    linkers[0].arg("nvlink");
+    linkers.extend(oracle::tools().map(|tools| Command::new(tools.join("nvlink"))));
+    for linker in linkers {
+        let link = |first: &str| {
+            let mut again = Command::new(linker.get_program());
+            again.args(linker.get_args());
+            again.args([
+                "-arch=sm_90",
+                first,
+                &format!("{INPUTS}/c.cubin"),
+                "-o",
+                "out.cubin",
+            ]);
+            again.current_dir(folder.path()).output().unwrap()
+        };
+        let visible = link("visible.cubin");
+        assert!(!visible.status.success());
+        assert!(
+            said(&visible).contains("Multiple definition of 'helper'"),
+            "{}",
+            said(&visible)
+        );
+        let internal = link("internal.cubin");
+        assert!(internal.status.success(), "{}", said(&internal));
+    }
+}
+
+#[test]
+fn resources_as_table_and_as_json() {
+    let json = link(With {
+        planned: "report-resources{format=json}",
+        ..With::default()
+    });
+    let json: serde_json::Value = serde_json::from_str(&json.said).unwrap();
+    let kernels = json["kernels"].as_array().unwrap();
+    let of = |name: &str| kernels.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(kernels.len(), 4);
+    let kernel = of("kernel_a");
+    assert!(kernel["registers"].as_u64() > of("twin_a")["registers"].as_u64());
+    assert_eq!(kernel["registers_for"], "from_b");
+    assert_eq!(kernel["call_chain"][0], "kernel_a");
+    assert!(kernel["constants"]["0"].as_u64().unwrap() > 0);
+    let table = link(With {
+        planned: "report-resources{format=table}",
+        ..With::default()
+    });
+    let lines: Vec<&str> = table.said.lines().collect();
+    assert!(
+        lines[0].starts_with("kernel ") && lines[0].ends_with("call chain"),
+        "{}",
+        table.said
+    );
+    assert_eq!(lines.len(), 5);
+    assert!(
+        table.said.contains("kernel_a > from_b > "),
+        "{}",
+        table.said
+    );
+}
+
+/// Each pipeline that is part of cuweld, with what it is for.
+#[test]
+fn predefined_pipelines() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links/weak-templates");
+    let run = |pipeline: &str, arch: &str, more: &[&str], out: &str| {
+        let inputs = match arch {
+            "sm_90" => ["a", "b"].map(|name| format!("{INPUTS}/{name}.cubin")),
+            _ => ["a", "b"].map(|name| format!("{links}/{arch}/{name}.cubin")),
+        };
+        let target = format!("--arch={arch}");
+        let base = [
+            "opt",
+            &inputs[0],
+            &inputs[1],
+            &target,
+            "--pipeline",
+            pipeline,
+            "--verify-each",
+            "-o",
+            out,
+        ];
+        let output = cuweld(folder.path(), &[&base[..], more].concat());
+        assert!(output.status.success(), "{pipeline}: {}", said(&output));
+        (
+            std::fs::read(folder.path().join(out)).unwrap(),
+            said(&output),
+        )
+    };
+    let link = |arch: &str, more: &[&str]| {
+        let inputs = match arch {
+            "sm_90" => ["a", "b"].map(|name| format!("{INPUTS}/{name}.cubin")),
+            _ => ["a", "b"].map(|name| format!("{links}/{arch}/{name}.cubin")),
+        };
+        let target = format!("--arch={arch}");
+        let base = ["link", &inputs[0], &inputs[1], &target, "-o", "out.cubin"];
+        let output = cuweld(folder.path(), &[&base[..], more].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        std::fs::read(folder.path().join("out.cubin")).unwrap()
+    };
+    let (executable, _) = run("executable", "sm_90", &[], "out.cubin");
+    assert!(executable == link("sm_90", &[]));
+    assert!(run("relocatable", "sm_90", &["-r"], "out.cubin").0 == link("sm_90", &["-r"]));
+    assert!(run("mercury", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
+    assert!(
+        run("mercury-relocatable", "sm_100", &["-r"], "out.cubin").0 == link("sm_100", &["-r"])
+    );
+    let (debug, report) = run("debug", "sm_90", &[], "out.cubin");
+    assert!(
+        debug == executable && report.contains("call chain"),
+        "{report}"
+    );
+    assert!(run("debug", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
+    let (size, _) = run("size", "sm_90", &[], "out.cubin");
+    assert!(
+        size.len() * 2 < executable.len(),
+        "{} {}",
+        size.len(),
+        executable.len()
+    );
+    let (checked, _) = run("check-only", "sm_90", &[], "out.lir");
+    assert!(checked.starts_with(b"lir 1\nmodule phase=planned"));
+}
