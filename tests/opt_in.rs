@@ -34,7 +34,7 @@ impl With<'_> {
             self.live,
             "merge-metadata,propagate-resources,place-memory,constant-bank-dedup,check-undefined,plan-relocations",
             self.planned,
-            "layout-output,relocate,emit",
+            "layout-output,relocate,emit,self-check",
         ];
         let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
         steps.join(",")
@@ -53,7 +53,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Links `a.cubin` and `b.cubin`; each pass is verified, and NVIDIA's tools read what comes out.
+/// Links `a.cubin` and `b.cubin`; each pass is verified, the file is proved against the objects, and NVIDIA's tools read it.
 fn link(with: With<'_>) -> Linked {
     let folder = tempfile::tempdir().unwrap();
     let inputs = ["a.cubin", "b.cubin"].map(|name| format!("{INPUTS}/{name}"));
@@ -73,6 +73,8 @@ fn link(with: With<'_>) -> Linked {
     );
     assert!(output.status.success(), "{}", said(&output));
     let file = folder.path().join("out.cubin");
+    let checked = cuweld(folder.path(), &["check", "out.cubin"]);
+    assert!(checked.status.success(), "{}", said(&checked));
     for (tool, option) in [
         ("nvdisasm", None),
         ("cuobjdump", Some("-elf")),
@@ -501,4 +503,20 @@ fn predefined_pipelines() {
     );
     let (checked, _) = run("check-only", "sm_90", &[], "out.lir");
     assert!(checked.starts_with(b"lir 1\nmodule phase=planned"));
+}
+
+/// `docs/PIPELINES.md` has a row for each.
+#[test]
+fn predefined_pipelines_are_documented() {
+    use cuweld_passes::pipeline::{Embedded, PipelineSource};
+    let page = include_str!("../docs/PIPELINES.md");
+    let table = page
+        .split("## Those that are part of cuweld")
+        .nth(1)
+        .unwrap();
+    let table = table.split("## ").next().unwrap();
+    for name in Embedded.names() {
+        assert!(table.contains(&format!("`{name}`")), "{name}");
+    }
+    assert!(Embedded.names().len() >= 7);
 }

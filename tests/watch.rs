@@ -145,7 +145,10 @@ fn times_counts_and_traces() {
         .unwrap();
     let columns: Vec<&str> = of_pass.split_whitespace().collect();
     let is_time = |column: usize| columns[column].parse::<f64>().is_ok();
-    assert!(is_time(0) && columns[1].ends_with('%') && is_time(2), "{said}");
+    assert!(
+        is_time(0) && columns[1].ends_with('%') && is_time(2),
+        "{said}"
+    );
     let trace = std::fs::read_to_string(folder.path().join("t.json")).unwrap();
     let trace: serde_json::Value = serde_json::from_str(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
