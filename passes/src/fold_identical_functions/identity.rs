@@ -32,8 +32,16 @@ struct Identity<'data> {
     code: &'data [u8],
     header: (u64, u64, u32, u8),
     relocs: Vec<(u64, u32, i64, Target)>,
-    records: Vec<(u8, u8, u16, Vec<Target>, &'data [u8])>,
+    records: Vec<Record<'data>>,
     calls: Vec<(CallKind, Target, &'data [u8])>,
+}
+
+/// An attribute record.
+#[derive(PartialEq, Eq, Hash)]
+struct Record<'data> {
+    header: (u8, u8, u16),
+    targets: Vec<Target>,
+    rest: &'data [u8],
 }
 
 /// The functions that were seen, by what they are.
@@ -136,8 +144,12 @@ impl<'data> Identities<'data> {
         let records = of_function.chain(self.records[id.index()].iter().copied());
         let records = records.map(|record| {
             let record = &module.attributes[record];
-            let refs = module.refs(record).iter().map(|row| target(*row)).collect();
-            (record.format, record.code, record.value, refs, record.rest)
+            let refs = module.refs(record).iter();
+            Record {
+                header: (record.format, record.code, record.value),
+                targets: refs.map(|row| target(*row)).collect(),
+                rest: record.rest,
+            }
         });
         let calls = self.calls[id.index()].iter().map(|call| {
             let call = &module.calls[*call];
