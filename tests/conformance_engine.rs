@@ -37,9 +37,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use execute::{Engine, Seen, Verdict};
+use execute::{Engine, Seen};
 use fixtures::{Fixture, fixtures};
 use harness::oracle;
+use harness::verdict::Verdict;
 use pool::{Generator, Pool, Program};
 use shrink::Shrinker;
 use summary::Summary;

@@ -21,8 +21,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use harness::case::{Case, Expect};
-use harness::link::{Expected, Linker, Outcome, compare};
+use harness::link::Linker;
 use harness::oracle;
+use harness::verdict::{Verdict, judge};
 use mutation::{Kind, Numbers, mutate};
 use object::Object;
 
@@ -36,18 +37,6 @@ struct Fixture {
     name: String,
     options: Vec<String>,
     inputs: Vec<Vec<u8>>,
-}
-
-/// How a changed link ended.
-enum Verdict {
-    Identical,
-    /// Both say the same error.
-    SameError,
-    /// We say that we do not support it.
-    Refused(String),
-    /// nvlink crashed and we said an error.
-    Crash,
-    Differs(String),
 }
 
 #[derive(Default)]
@@ -90,7 +79,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         .unwrap_or_else(|error| Verdict::Differs(error.to_string()));
                     let mut summary = summary.lock().unwrap_or_else(|error| error.into_inner());
                     match verdict {
-                        Verdict::Identical => summary.identical += 1,
+                        Verdict::Identical | Verdict::Deviation => summary.identical += 1,
                         Verdict::SameError => summary.errors += 1,
                         Verdict::Crash => summary.crashes += 1,
                         Verdict::Refused(what) => summary.refused.push(what),
@@ -234,7 +223,7 @@ fn run(
     }
     let theirs = nvlink.link(&folder, &arguments)?;
     let ours = Linker::ours().link(&folder, &arguments)?;
-    let verdict = judge(&theirs, &ours);
+    let verdict = judge(&theirs, &ours, true);
     if let Verdict::Differs(report) = verdict {
         let mut text = format!("{} {changed}.cubin: {what}\n", fixture.name);
         let _ = write!(text, "    nvlink {}\n    ", arguments.join(" "));
@@ -244,39 +233,6 @@ fn run(
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(verdict)
-}
-
-fn judge(theirs: &Outcome, ours: &Outcome) -> Verdict {
-    if ours.exit.is_none() || ours.exit == Some(101) {
-        return Verdict::Differs(format!("we crash:\n{}", ours.stderr));
-    }
-    let refusal = ours
-        .lines
-        .iter()
-        .find(|line| line.contains("cuweld: unsupported: ") || line.contains("' is damaged: "));
-    if let Some(line) = refusal.filter(|_| ours.exit != Some(0) && ours.output.is_none()) {
-        // Numbers and names differ from object to object.
-        let said = line.rsplit(": ").next().unwrap_or(line);
-        let said = said.split(|c: char| c.is_ascii_digit() || c == '\'');
-        return Verdict::Refused(said.collect::<Vec<_>>().join("_"));
-    }
-    if theirs.exit.is_none() {
-        return if ours.exit == Some(0) {
-            Verdict::Differs("nvlink crashes, we link".to_owned())
-        } else {
-            Verdict::Crash
-        };
-    }
-    let expected = Expected {
-        exit: theirs.exit,
-        lines: Some(theirs.lines.clone()),
-        output: theirs.output.clone(),
-    };
-    match compare(ours, &expected) {
-        Err(report) => Verdict::Differs(report),
-        Ok(()) if theirs.exit == Some(0) => Verdict::Identical,
-        Ok(()) => Verdict::SameError,
-    }
 }
 
 fn work_folder() -> PathBuf {

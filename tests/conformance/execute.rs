@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::features::{self, message_template, option_name};
-use super::harness::link::{Expected, Outcome, compare};
+use super::features::{self, option_name};
+use super::harness::link::Outcome;
+use super::harness::verdict::{Verdict, judge, message_template};
 use super::link::{Code, Input, Link, Source, Step, Wrap};
 use super::mutation::{Numbers, mutate};
 use super::object::Object;
@@ -17,23 +18,6 @@ use super::pool::Pool;
 
 /// nvlink needs milliseconds for these links; some changed inputs make it loop.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
-
-/// How a link ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The same bytes, messages and exit code.
-    Identical,
-    /// Identical with `--cuweld-strict`: one of the deviations.
-    Deviation,
-    /// Both say the same error.
-    SameError,
-    /// We say that we do not support it, or that the changed input is damaged.
-    Refused(String),
-    /// nvlink crashed or ran too long, and we said an error.
-    Crash,
-    /// Anything else: a fault.
-    Differs(String),
-}
 
 /// What a link showed.
 pub struct Seen {
@@ -283,36 +267,4 @@ fn execute(
         output: std::fs::read(&target).ok(),
         litter,
     })
-}
-
-/// Judges a pair of links; `changed` inputs we may call damaged.
-pub fn judge(theirs: &Outcome, ours: &Outcome, changed: bool) -> Verdict {
-    if ours.exit.is_none() || ours.exit == Some(101) {
-        return Verdict::Differs(format!("we crash or run too long:\n{}", ours.stderr));
-    }
-    let refusal = ours.lines.iter().find(|line| {
-        line.contains("cuweld: unsupported: ") || (changed && line.contains("' is damaged: "))
-    });
-    if let Some(line) = refusal.filter(|_| ours.exit != Some(0) && ours.output.is_none()) {
-        // Numbers and names differ from object to object.
-        let said = line.rsplit(": ").next().unwrap_or(line);
-        return Verdict::Refused(message_template(said));
-    }
-    if theirs.exit.is_none() {
-        return if ours.exit == Some(0) {
-            Verdict::Differs("nvlink crashes or runs too long, we link".to_owned())
-        } else {
-            Verdict::Crash
-        };
-    }
-    let expected = Expected {
-        exit: theirs.exit,
-        lines: Some(theirs.lines.clone()),
-        output: theirs.output.clone(),
-    };
-    match compare(ours, &expected) {
-        Err(report) => Verdict::Differs(report),
-        Ok(()) if theirs.exit == Some(0) => Verdict::Identical,
-        Ok(()) => Verdict::SameError,
-    }
 }

@@ -154,30 +154,6 @@ fn first_word(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// A message without what differs from program to program: quoted names, numbers, file names.
-pub fn message_template(line: &str) -> String {
-    let mut out = String::new();
-    for (index, part) in line.split('\'').enumerate() {
-        if index % 2 == 1 {
-            out += "'_'";
-            continue;
-        }
-        let mut digits = false;
-        for c in part.chars() {
-            if c.is_ascii_digit() {
-                if !digits {
-                    out.push('#');
-                }
-                digits = true;
-            } else {
-                digits = false;
-                out.push(c);
-            }
-        }
-    }
-    out
-}
-
 /// An option without its value.
 pub fn option_name(option: &str) -> &str {
     option.split('=').next().unwrap_or(option)

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::execute::{Engine, Verdict};
+use super::execute::Engine;
+use super::harness::verdict::Verdict;
 use super::link::{Code, Input, Link, Source, Wrap};
 use super::summary::class;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-use super::execute::{Seen, Verdict};
-use super::features::message_template;
+use super::execute::Seen;
+use super::harness::verdict::{Verdict, message_template};
 use super::link::{Link, Mode};
 
 /// Links of one target or mode by their verdict.

@@ -5,3 +5,4 @@ pub mod case;
 pub mod elf_difference;
 pub mod link;
 pub mod oracle;
+pub mod verdict;
