@@ -7,6 +7,7 @@
 //!
 //! Refused: what this linker would otherwise drop unseen.
 
+mod records;
 mod symbols;
 
 use cuweld_ir::FunctionId;
@@ -255,6 +256,13 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             SectionKind::ToolInfo | SectionKind::CudaInfo if section.align != 4 => {
                 "a note that is not aligned to 4"
             }
+            SectionKind::ToolInfo if section.flags & shf::CUDA_TOOL_NOTE == 0 => {
+                "a note without its section flag"
+            }
+            SectionKind::CudaInfo if section.flags & shf::CUDA_INFO_NOTE == 0 => {
+                "a note without its section flag"
+            }
+            SectionKind::Other if section.ty == sht::NOTE => "a note of another name",
             SectionKind::FunctionConstants(0) if !PARAMETER_ALIGNS.contains(&section.align) => {
                 "an alignment of parameters that no compiler writes"
             }
@@ -296,11 +304,29 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     }
     for reloc in module.relocs.values() {
         let target = reloc.target.symbol().map(|symbol| &module.symbols[symbol]);
-        if target.is_some_and(|symbol| symbol.is_reserved_alias()) {
-            cx.diagnostics.emit(
-                Diagnostic::fatal("cuweld: unsupported: a reference to reserved shared memory")
-                    .note(located(module, reloc.section)),
-            );
+        let what = if target.is_some_and(|symbol| symbol.is_reserved_alias()) {
+            "a reference to reserved shared memory"
+        } else if !module.target.is_mercury() && records::is_odd_frame(module, reloc) {
+            "a frame that refers to something else than code and frames"
+        } else {
+            continue;
+        };
+        cx.diagnostics.emit(
+            Diagnostic::fatal(format!("cuweld: unsupported: {what}"))
+                .note(located(module, reloc.section)),
+        );
+        refused = true;
+    }
+    for attribute in module.attributes.values() {
+        if let Some(what) = records::attribute_oddity(module, attribute)
+            && !module.target.is_mercury()
+        {
+            let mut finding = Diagnostic::fatal(format!("cuweld: unsupported: {what}"))
+                .note(format!("record {:#04x}", attribute.code));
+            if let Some(section) = attribute.section {
+                finding = finding.note(located(module, section));
+            }
+            cx.diagnostics.emit(finding);
             refused = true;
         }
     }
@@ -367,6 +393,12 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             );
             refused = true;
         }
+    }
+    if !refused && !module.target.is_mercury() && records::lacks_registers(module) {
+        cx.diagnostics.emit(Diagnostic::fatal(
+            "cuweld: unsupported: a function whose registers are not counted",
+        ));
+        refused = true;
     }
     if refused {
         Err(PassError::Diagnosed)

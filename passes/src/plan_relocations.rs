@@ -178,6 +178,18 @@ fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
 /// nvlink's words for a relocation that stays and lies behind its section.
 const PAST_END: &str = "relocation is past end of offset";
 
+/// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
+pub(crate) fn past_end(module: &Module<'_>) -> Option<Diagnostic> {
+    let facts = Facts::new(module);
+    module
+        .relocs
+        .iter()
+        .find_map(|(id, reloc)| match plan(module, reloc, &facts) {
+            Err(refusal @ Refusal::Internal(PAST_END)) => Some(refused(module, id, refusal)),
+            _ => None,
+        })
+}
+
 /// nvlink's words for a relocation that stays and refers to what does not.
 const DELETED_SYMBOL: &str = "reference to deleted symbol";
 

@@ -328,17 +328,20 @@ impl<'data> KernelList<'_, 'data> {
                 &[],
             );
         }
-        // c. Externs, flags, counts and lists of device functions, in order of first sight.
+        // c. Flags, counts and lists of device functions, and externs: in order of first sight, or in
+        // the order of the table for the only kernel of a link. A list of externs of the kernel's own
+        // is filtered even if nobody adds to it.
         let mut sights: Vec<(u64, u8)> = summary
             .first_sight
             .iter()
             .zip(FIRST_SIGHT_CODES)
+            .filter(|(_, code)| *code != code::EXTERNS || !summaries.has_only_kernel())
             .filter_map(|(sight, code)| sight.map(|sight| (sight, code)))
             .collect();
-        sights.sort_unstable();
-        // The only kernel's come last; and a list of its own is filtered even if nobody adds to it.
-        if summaries.has_only_kernel() || sights.iter().all(|(_, sight)| *sight != code::EXTERNS) {
-            sights.retain(|(_, sight)| *sight != code::EXTERNS);
+        if !summaries.has_only_kernel() {
+            sights.sort_unstable();
+        }
+        if sights.iter().all(|(_, sight)| *sight != code::EXTERNS) {
             sights.push((u64::MAX, code::EXTERNS));
         }
         for (_, code) in sights {
@@ -365,17 +368,32 @@ impl<'data> KernelList<'_, 'data> {
                     self.set(value_record(format::BVAL, code, most), &[]);
                 }
                 code::AT_ENTRY_FRAGMENTS => {
+                    let own_words = own.iter().flat_map(|own| {
+                        (0..own.rest.len() / 4).filter_map(|index| own.word(index))
+                    });
+                    let added = summary.fragments.iter().map(|(_, word)| *word);
+                    // The only kernel's record moves to the end, behind what is added to it (measured).
+                    let all: Vec<u32> = if summaries.has_only_kernel() {
+                        if let Some(place) = self.find(code) {
+                            self.module.merged_info[self.index].records.remove(place);
+                        }
+                        added.chain(own_words).collect()
+                    } else {
+                        own_words.chain(added).collect()
+                    };
                     let mut words: Vec<u32> = Vec::new();
-                    if let Some(own) = &own {
-                        words.extend((0..own.rest.len() / 4).filter_map(|index| own.word(index)));
-                    }
-                    for (_, word) in &summary.fragments {
-                        if !words.contains(word) {
-                            words.push(*word);
+                    for word in all {
+                        if !words.contains(&word) {
+                            words.push(word);
                         }
                     }
                     let record = self.words(code, &words);
                     self.set(record, &[]);
+                }
+                // The only kernel takes nobody's value (measured).
+                code::REG_RECONFIG if summaries.has_only_kernel() => {
+                    let value = own_value.unwrap_or(0);
+                    self.set(value_record(format::NVAL, code, value), &[]);
                 }
                 code::REG_RECONFIG => {
                     let value = summary.reg_reconfig.map_or(0, |(_, value)| value);

@@ -18,6 +18,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::plan_relocations::past_end;
 
 /// Whether an undefined symbol needs a definition.
 fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
@@ -70,6 +71,10 @@ impl Pass for CheckUndefined {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         if !module.options.relocatable && report_undefined(module, cx) {
+            if let Some(finding) = past_end(module) {
+                // nvlink finds it behind all of them.
+                cx.diagnostics.emit(finding.at(u32::MAX, 0));
+            }
             return Err(PassError::Diagnosed);
         }
         Ok(Changed::No)

@@ -105,7 +105,8 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
             begins_bank[piece.section.index()] = true;
         }
     }
-    // A bank that a replacement left empty is dropped. Else the first copy made it, be it linked or not.
+    // A bank that a replacement left empty is dropped, and so is what copies before it made that were not linked when
+    // they came (measured). Else the first copy made it, be it linked or not.
     let banks: HashSet<(LinkSymbolId, u8), FixedState> = module
         .bank_pieces
         .iter()
@@ -118,6 +119,15 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
             && link(owner).is_some_and(|link| banks.contains(&(link, bank)))
         {
             begins_bank[id.index()] = true;
+        }
+        if let (SectionKind::FunctionConstants(1..), Some(owner)) = (section.kind, section.owner)
+            && !module.functions[owner].edges_count
+            && (module.options.relocatable
+                || !module.symbols[module.functions[owner].symbol].is_entry())
+            && let Some(winner) = link(owner).and_then(|link| module.link_function(link))
+            && module.functions[winner].object > module.functions[owner].object
+        {
+            begins_bank[id.index()] = false;
         }
     }
     let mut own_shared = vec![None; module.functions.len()];

@@ -1,6 +1,7 @@
 //! Links with more than 65279 sections that are refused: nvlink makes a section there whose number we do not know (measured).
 
 use cuweld_ir::Module;
+use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::function::FunctionState;
 use cuweld_ir::symbol::stt;
@@ -40,6 +41,16 @@ pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
     let emptied = |piece| module.bank_size(piece) == 0;
     if module.bank_pieces.iter().any(emptied) {
         return Some("with constants of a weak function that another copy left empty");
+    }
+    let loses_constants = |section: &Section<'_>| {
+        matches!(section.kind, SectionKind::FunctionConstants(1..))
+            && section.owner.is_some_and(|owner| {
+                module.functions[owner].edges_count
+                    && module.functions[owner].state == FunctionState::Losing
+            })
+    };
+    if module.sections.values().any(loses_constants) {
+        return Some("with constants of a weak function that another copy replaced");
     }
     let replaced = module.functions.values().any(|function| {
         function.edges_count

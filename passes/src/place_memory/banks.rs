@@ -24,6 +24,7 @@ use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::CONSTANT_BANK_LIMIT;
 use super::constant_chunks::Covered;
@@ -163,6 +164,7 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
     let mut orphans: Vec<Constants> = Vec::new();
     let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
     let mut losing = Vec::new();
+    let mut removed: HashSet<(LinkSymbolId, u8), FixedState> = HashSet::default();
     let covered = Covered::new(module);
     let replaced = replaced_copies(module);
     for (id, section) in module.sections.iter() {
@@ -184,8 +186,20 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
         let copy = module.link_function(link);
         let is_taken = is_linked || module.functions[owner].edges_count && copy.is_some();
         let is_included = module.objects[section.object].state.is_included();
-        if is_taken || copy.is_some() && is_included && bank != PARAMETER_BANK {
-            // The first copy with constants makes the section, a later one that is taken replaces what is in it.
+        let comes_before =
+            copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
+        let may_make = !is_taken && is_included && bank != PARAMETER_BANK && copy.is_some();
+        // The section that a losing copy makes goes when the copy that is linked comes, but that of a kernel stays in
+        // executables.
+        let keeps = is_entry && !module.options.relocatable;
+        if may_make && comes_before && !known.contains_key(&(link, bank)) {
+            removed.insert((link, bank));
+        }
+        if is_taken && (keeps || !is_linked) && removed.contains(&(link, bank)) {
+            errors.push(refused_copies(module, link));
+        }
+        if is_taken || may_make && keeps {
+            // The first copy with constants makes the section. A later one that is taken replaces what is in it.
             let index = *known.entry((link, bank)).or_insert(found.len());
             if index == found.len() {
                 found.push(Constants {
@@ -224,6 +238,9 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
     }
     let mut known_orphans: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
     for (bank, link, owner, id) in losing {
+        if removed.contains(&(link, bank)) {
+            errors.push(refused_copies(module, link));
+        }
         let constants = match known.get(&(link, bank)) {
             Some(index) if !found[*index].sections.is_empty() => &mut found[*index],
             _ => {
@@ -257,6 +274,14 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
     };
     errors.extend(covered.misfit_of(taken));
     (found, orphans)
+}
+
+/// nvlink goes on with the section of a losing copy that it removed (measured).
+fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
+    let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+    Diagnostic::fatal(format!(
+        "cuweld: unsupported: constants of a copy of '{name}' that is not linked, between one that has none and others"
+    ))
 }
 
 /// Whether the constants of a losing copy stay in the output (measured).

@@ -17,16 +17,16 @@ use crate::merge_metadata::is_kept_extern;
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
 /// EXTERNS count even if the output keeps none of the list (measured).
 pub const FIRST_SIGHT_CODES: [u8; 10] = [
-    code::EXTERNS,
     code::CTAIDZ_USED,
-    code::NUM_MBARRIERS,
     code::RESERVED_SMEM_USED,
     code::VRC_CTA_INIT_COUNT,
-    code::NUM_BARRIERS,
-    code::AT_ENTRY_FRAGMENTS,
     code::TCGEN05_1CTA_USED,
     code::TCGEN05_2CTA_USED,
+    code::NUM_BARRIERS,
     code::REG_RECONFIG,
+    code::NUM_MBARRIERS,
+    code::AT_ENTRY_FRAGMENTS,
+    code::EXTERNS,
 ];
 
 /// What is needed by a set of functions.

@@ -245,6 +245,12 @@ impl<'data> Replay<'_, 'data> {
             _ => self.taken(owner),
         };
         let Some(link) = taken else {
+            let removed = matches!(section.kind, SectionKind::FunctionConstants(1..))
+                && !self.begins_bank[id.index()];
+            if removed && self.module.options.relocatable {
+                self.names(section.name);
+                self.number();
+            }
             return false;
         };
         let content = match section.kind {

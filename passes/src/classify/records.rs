@@ -1,0 +1,98 @@
+//! Attribute records and relocations of frames that no compiler of the toolkit writes: nvlink takes them at
+//! their word, crashes, or ends with an internal error, in ways that were not measured, so they are refused.
+
+use cuweld_ir::Attribute;
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::attribute::format;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes;
+use cuweld_ir::target::attributes::reference_words;
+
+/// Registers that a function can use, at most.
+const MOST_REGISTERS: u32 = 255;
+
+/// What is odd about a record of a SASS view.
+pub(super) fn attribute_oddity(
+    module: &Module<'_>,
+    attribute: &Attribute<'_>,
+) -> Option<&'static str> {
+    let is_compat = attribute
+        .section
+        .is_some_and(|section| module.sections[section].kind == SectionKind::Compat);
+    if is_compat {
+        return None;
+    }
+    if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
+        return Some("a record that has to name a symbol and has no payload");
+    }
+    let target = module.refs(attribute).first();
+    match attribute.code {
+        attributes::REGCOUNT
+        | attributes::FRAME_SIZE
+        | attributes::MIN_STACK_SIZE
+        | attributes::MAX_STACK_SIZE
+        | attributes::SAM_REGION_STACK_SIZE => {
+            let names_function = target
+                .and_then(|target| target.symbol())
+                .is_some_and(|symbol| module.symbols[symbol].is_function());
+            if !names_function {
+                return Some("a record of registers or stack that does not name a function");
+            }
+            let count = attribute.word(0).unwrap_or(0);
+            (attribute.code == attributes::REGCOUNT && !(1..=MOST_REGISTERS).contains(&count))
+                .then_some("a number of registers that no function has")
+        }
+        attributes::PARAM_CBANK => {
+            let bank = match target {
+                Some(SymbolRef::Section(section)) => Some(*section),
+                _ => None,
+            };
+            let fits = bank.is_some_and(|bank| {
+                matches!(
+                    module.sections[bank].kind,
+                    SectionKind::FunctionConstants(0) | SectionKind::SassParameters
+                )
+            });
+            (!fits).then_some("a record of parameters that does not name their section")
+        }
+        attributes::AT_ENTRY_FRAGMENTS if !module.target.is_mercury() => {
+            Some("fragments at the entry of code for this target")
+        }
+        _ => None,
+    }
+}
+
+/// Whether each function of a SASS view has its register count.
+pub(super) fn lacks_registers(module: &Module<'_>) -> bool {
+    let mut has_count = vec![false; module.functions.len()];
+    for attribute in module.attributes.values() {
+        if attribute.code == attributes::REGCOUNT
+            && let Some(symbol) = module.refs(attribute).first().and_then(|t| t.symbol())
+            && let Some(function) = module.symbols[symbol].function
+        {
+            has_count[function.index()] = true;
+        }
+    }
+    has_count.contains(&false)
+}
+
+/// Whether a row of `.debug_frame` refers to something else than code and frames.
+pub(super) fn is_odd_frame(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
+        return false;
+    };
+    if module.sections[patched].name != b".debug_frame" {
+        return false;
+    }
+    match reloc.target {
+        SymbolRef::None => true,
+        SymbolRef::Symbol(symbol) => !module.symbols[symbol].is_function(),
+        SymbolRef::Section(section) => {
+            section != patched && module.sections[section].kind != SectionKind::Text
+        }
+    }
+}
