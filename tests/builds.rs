@@ -88,17 +88,33 @@ impl Build {
 
     /// Builds with both toolkits; the linked device code of the programs is to be the same.
     fn compare(&self, program: &str, build: impl Fn(&Path) -> Result) -> Result {
-        let mut images = Vec::new();
+        let (mut images, mut fatbins) = (Vec::new(), Vec::new());
         for toolkit in [&self.real, &self.shadow] {
             build(toolkit)?;
             images.push(self.device_code(program)?);
+            fatbins.push(self.fatbin(program)?);
         }
         assert!(!images[0].is_empty(), "no device code");
+        assert!(!fatbins[0].is_empty(), "no fatbin");
+        assert!(
+            fatbins[0] == fatbins[1],
+            "the fatbins of the programs differ"
+        );
         assert!(
             images[0] == images[1],
             "the device code of the programs differs"
         );
         Ok(())
+    }
+
+    /// The section of a program that holds its fatbins.
+    fn fatbin(&self, program: &str) -> Result<Vec<u8>> {
+        let out = self.folder().join("fatbin");
+        run(Command::new("objcopy")
+            .args(["-O", "binary", "--only-section=.nv_fatbin"])
+            .arg(self.folder().join(program))
+            .arg(&out))?;
+        Ok(std::fs::read(out)?)
     }
 
     /// All device images of a program, in order.

@@ -460,6 +460,11 @@ fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {
     let SectionInfo::Section(target) = section.info else {
         return false;
     };
+    if module.sections[target].kind == SectionKind::Text
+        && module.sections[target].ty == sht::NOBITS
+    {
+        return false;
+    }
     !matches!(
         module.sections[target].kind,
         SectionKind::Null

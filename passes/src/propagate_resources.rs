@@ -40,6 +40,7 @@ use crate::pass::PassError;
 use summary::FIRST_SIGHT_CODES;
 use summary::Summaries;
 use summary::Summary;
+use summary::add_mbarriers;
 
 /// The `propagate-resources` pass.
 pub struct PropagateResources;
@@ -102,6 +103,10 @@ impl Pass for PropagateResources {
                     "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed. "
                 )));
             }
+        }
+        if let Some(finding) = without_registers(module, graph, &functions, &summaries) {
+            cx.diagnostics.emit(finding);
+            return Err(PassError::Diagnosed);
         }
         if module.options.extra_warnings && !module.options.debug {
             for warning in addresses_without_calls(module, graph, &functions, &kernels) {
@@ -353,9 +358,7 @@ impl<'data> KernelList<'_, 'data> {
                 }
                 code::EXTERNS => self.externs(summary),
                 code::NUM_MBARRIERS => {
-                    let sum = summary
-                        .mbarriers(summaries)
-                        .wrapping_add(own_value.unwrap_or(0));
+                    let sum = add_mbarriers(summary.mbarriers(summaries), own_value.unwrap_or(0));
                     self.set(value_record(format::HVAL, code, sum), &[]);
                 }
                 code::VRC_CTA_INIT_COUNT | code::NUM_BARRIERS => {
@@ -411,6 +414,27 @@ impl<'data> KernelList<'_, 'data> {
 }
 
 /// Rewrites the kernels' REGCOUNT records of the module-wide list.
+/// What is said of a function without a REGCOUNT record. nvlink refuses it if what it calls has none
+/// either; otherwise it links, in a way that is not known.
+fn without_registers(
+    module: &Module<'_>,
+    graph: &crate::analysis::CallGraph,
+    functions: &[LinkSymbolId],
+    summaries: &Summaries,
+) -> Option<Diagnostic> {
+    let bare = functions.iter().copied().find(|link| {
+        let function = module.link_function(*link);
+        function.is_some_and(|function| module.functions[function].registers == 0)
+    })?;
+    let name = String::from_utf8_lossy(module.link_name(bare));
+    let finding = if summaries.of(graph, bare).registers == 0 {
+        Diagnostic::fatal("Internal error: no regcount?")
+    } else {
+        Diagnostic::fatal("cuweld: unsupported: a function without a register count")
+    };
+    Some(finding.note(format!("no REGCOUNT record says what '{name}' needs")))
+}
+
 fn registers<'data>(
     module: &mut Module<'data>,
     kernels: &[(LinkSymbolId, FunctionId)],

@@ -1,14 +1,17 @@
 //! `select-objects`: which objects take part.
 //!
 //! Every object that fits the target was lowered as a candidate. Finished executables are ignored.
-//! A member of NVIDIA's device runtime library takes part only if, at its turn, something is
-//! undefined (`inputs.md` section 4); `-keep-system-libraries` lifts the condition.
+//! A member of NVIDIA's device runtime library takes part only if, at its turn, a function is undefined
+//! that the driver does not provide, as it does `vprintf`; variables do not count (measured).
+//! `-keep-system-libraries` lifts the condition.
 
 use cuweld_ir::Module;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -65,7 +68,9 @@ impl Pass for SelectObjects {
                     }
                     let known = defined.entry(symbol.name);
                     let is_defined = !symbol.is_undefined();
-                    let counts = symbol.bind == stb::GLOBAL;
+                    let counts = symbol.bind == stb::GLOBAL
+                        && symbol.ty == stt::FUNC
+                        && !toolkit::is_system_function(symbol.name);
                     match known {
                         hashbrown::hash_map::Entry::Vacant(entry) => {
                             entry.insert(is_defined || !counts);

@@ -74,10 +74,10 @@ enum Command {
     },
     /// Make a CUDA toolkit that links with cuweld, for nvcc, CMake and clang.
     Toolkit(ToolkitArgs),
-    /// Print the nvlink-compatible command line's manual page, or its completion for bash.
+    /// Print the nvlink-compatible command line's manual page, or its completion for a shell.
     Document {
         /// Which one.
-        #[arg(value_parser = ["man", "bash"])]
+        #[arg(value_parser = ["man", "bash", "zsh", "fish"])]
         kind: String,
     },
     /// Make inputs smaller while a check keeps failing.
@@ -163,6 +163,8 @@ pub fn run(
         Command::Document { kind } => {
             let text = match kind.as_str() {
                 "man" => super::nvlink::documents::man_page(),
+                "zsh" => super::nvlink::documents::zsh_completion(),
+                "fish" => super::nvlink::documents::fish_completion(),
                 _ => super::nvlink::documents::bash_completion(),
             };
             stdout.write_all(text.as_bytes())?;

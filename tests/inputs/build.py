@@ -326,6 +326,15 @@ write("la.cu", "__device__ int g(int); __device__ int seen; __global__ void ka(i
 write("lb.cu", "__device__ int g(int x) { return x * 3; }\n")
 write("lv.cu", "__device__ int v; __global__ void kv(int* p) { *p = v; }\n"
       "void run_v(int* p) { kv<<<1, 1>>>(p); cudaMemcpyToSymbol(v, &p, 4); }\n")
+write("prints.cu", "#include <stdio.h>\n#include <assert.h>\nextern __shared__ int shared[];\n"
+      "__global__ void kp(int* p) { printf(\"%d\", *p); int* q = (int*)malloc(4); assert(q); *p = *q + shared[*p]; free(q); }\n"
+      "void run_kp(int* p) { kp<<<1, 1>>>(p); }\n")
+write("wants.cu", "extern __device__ int gone; __global__ void kw(int* p) { *p = gone; }\nvoid run_kw(int* p) { kw<<<1, 1>>>(p); }\n")
+write("sets.cu", "__constant__ int a[10] = {1}; __constant__ double b[5] = {2};\n__global__ void ks(int* p) { cudaMemsetAsync(p, 1, 40, 0); *p = a[*p] + b[1]; }\n"
+      "void run_ks(int* p) { ks<<<1, 1>>>(p); }\n")
+write("sets-none.cu", "__global__ void ks(int* p) { cudaMemsetAsync(p, 1, 40, 0); }\nvoid run_ks(int* p) { ks<<<1, 1>>>(p); }\n")
+for name in ("prints", "wants", "sets", "sets-none"):
+    run("nvcc", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
 write("lf.cu", "__device__ float gf(float, float); __constant__ float tab[4] = {1, 2, 3, 4}; __device__ int dv[4]; __managed__ int mm;\n"
       "template <class T> __device__ T tt(T a) { return a * a + T(1) / a; }\n"
       "__global__ void kf(float* p) { p[0] = gf(p[0], p[1]) / p[2] + sqrtf(p[3]) + tab[(int)p[4] & 3] + mm; p[1] = tt(p[1]); }\n"

@@ -54,12 +54,15 @@ class Cubin:
 
     def compat(self, keep):
         """Leaves the records of .nv.compat that `keep` accepts."""
-        data, kept = self.contents(".nv.compat"), b""
-        while data:
-            size = 4 + (struct.unpack_from("<H", data, 2)[0] if data[0] == 4 else 0)
-            kept += data[:size] if keep(data[1]) else b""
-            data = data[size:]
-        return self.replace(".nv.compat", kept)
+        return self.replace(".nv.compat", b"".join(record for code, record in records(self.contents(".nv.compat")) if keep(code)))
+
+
+def records(data):
+    """Records of .nv.info and .nv.compat, as (code, bytes)."""
+    while data:
+        size = 4 + (struct.unpack_from("<H", data, 2)[0] if data[0] == 4 else 0)
+        yield data[1], data[:size]
+        data = data[size:]
 
 
 def write(folder):
@@ -117,3 +120,11 @@ def write(folder):
     for code in (3, 5, 6, 7, 9):
         save(f"b90-no-compat-{code}", cubin("b90").compat(lambda known: known != code))
     save("b90-no-compat", cubin("b90").compat(lambda code: False))
+    for name in ("a90", "b90", "c90"):
+        rest = [record for code, record in records(cubin(name).contents(".nv.info")) if code != 0x2F]
+        save(f"{name}-no-registers", cubin(name).replace(".nv.info", b"".join(rest)))
+    save("a90-rows-of-nothing", cubin("a90").set(".rela.text.k", "info", 0))
+    save("a90-no-bits", cubin("a90").set(".text.k", "type", 8))
+    newer = cubin("table/100")
+    versions = [record[:2] + b"\2" + record[3:] if code == 7 else record for code, record in records(newer.contents(".nv.compat"))]
+    save("version-2", newer.replace(".nv.compat", b"".join(versions)))

@@ -65,6 +65,9 @@ pub fn is_system_function(name: &[u8]) -> bool {
         || SYSTEM_FUNCTIONS.contains(&name)
 }
 
+/// Undefined in the device runtime: how many bytes of constants of all kernels there are.
+pub const CONSTANTS_SIZE: &[u8] = b".nv.ptx.const0.size";
+
 /// The unified table symbol whose relocations always go in a link without tables (`relocs.md` section 1,
 /// measured for UNIFIED types).
 pub const UNIFIED_FUNCTIONS_OFFSET: &[u8] = b"__UFT_OFFSET";

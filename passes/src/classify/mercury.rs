@@ -13,6 +13,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::target::compat;
 use cuweld_ir::target::finalize::Action;
 use cuweld_ir::target::finalize::OffTarget;
 use cuweld_ir::target::finalize::action;
@@ -69,9 +70,25 @@ fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
     action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
 }
 
+/// nvlink's finalizer refuses Mercury of a later major version than its own, 1 (measured).
+fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
+    module.attributes.values().find_map(|record| {
+        let section = &module.sections[record.section?];
+        let is_version = section.kind == SectionKind::Compat
+            && record.code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION;
+        let name = module.objects[section.object].display();
+        (is_version && record.value & 0xff > 1).then(|| {
+            let fatal = Diagnostic::fatal(format!("Internal FNLZR error '{name}'"));
+            fatal
+                .at(section.object.index_u32(), 0)
+                .note("its Mercury is of a later version")
+        })
+    })
+}
+
 /// Reports what cannot be linked exactly; says whether there is anything.
 pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
-    let mut findings = Vec::new();
+    let mut findings: Vec<_> = too_new(module).into_iter().collect();
     let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
         let mut finding = Diagnostic::fatal(format!("cuweld: unsupported: {what}")).at(object, 0);
         if let Some(section) = section {

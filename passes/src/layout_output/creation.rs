@@ -323,7 +323,7 @@ impl<'data> Replay<'_, 'data> {
                     }
                     self.is_global(link, symbol)
                 }
-                // `.nv.ptx.const0.size`, which device runtime functions use: the loader's business, no symbol.
+                // `.nv.ptx.const0.size`, which device runtime functions use: no symbol.
                 SymbolPlace::Undefined
                     if symbol.bind == stb::LOCAL && symbol.other & sto::COMPILER != 0 =>
                 {

@@ -167,6 +167,11 @@ fn symbol_kind(
     let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
         if module.options.relocatable {
+            if symbol.name == toolkit::CONSTANTS_SIZE {
+                return Err(Refusal::Unsupported(
+                    "the size of constants in relocatable output",
+                ));
+            }
             return Ok(undefined_kind(module, symbol, link, patched));
         }
         return Ok(if symbol.is_shared() {
@@ -186,6 +191,12 @@ fn symbol_kind(
             TargetKind::UnifiedTable
         } else if symbol.other & 0xe0 == sto::GLOBAL {
             TargetKind::Global
+        } else if symbol.name == toolkit::CONSTANTS_SIZE {
+            // The size of bank 3, or -1 if there is none (measured).
+            TargetKind::Known {
+                value: facts.ends.get(BANK_3).copied().unwrap_or(u64::MAX),
+                emitted: false,
+            }
         } else {
             TargetKind::Missing
         });
@@ -244,6 +255,9 @@ fn symbol_kind(
         _ => known,
     })
 }
+
+/// The constants that all kernels see.
+const BANK_3: &[u8] = b".nv.constant3";
 
 /// What an object is that nobody defines, in relocatable output.
 fn undefined_kind(

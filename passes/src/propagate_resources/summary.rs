@@ -76,7 +76,7 @@ impl Summary {
             .iter()
             .enumerate()
             .filter(|(index, _)| set(*index))
-            .fold(0, |sum: u16, (_, value)| sum.wrapping_add(*value))
+            .fold(0, |sum, (_, value)| add_mbarriers(sum, *value))
     }
 
     /// Adds what callees need, but for the path sums.
@@ -103,6 +103,14 @@ impl Summary {
         for (mine, theirs) in self.mbarrier_bits.iter_mut().zip(&other.mbarrier_bits) {
             *mine |= theirs;
         }
+    }
+}
+
+/// Sum of two values of NUM_MBARRIERS, where 0xffff means that the number is not known.
+pub fn add_mbarriers(a: u16, b: u16) -> u16 {
+    match (a, b) {
+        (u16::MAX, _) | (_, u16::MAX) => u16::MAX,
+        _ => a.wrapping_add(b),
     }
 }
 
@@ -446,7 +454,7 @@ fn own_records(
                 merge_places(&mut node.externs, &places);
             }
             code::NUM_MBARRIERS => {
-                mbarriers = Some(mbarriers.unwrap_or(0).wrapping_add(record.value));
+                mbarriers = Some(add_mbarriers(mbarriers.unwrap_or(0), record.value));
             }
             code::NUM_BARRIERS => node.barriers = node.barriers.max(record.value as u8),
             code::VRC_CTA_INIT_COUNT => {

@@ -49,6 +49,8 @@ pub struct NvlinkArgs {
     pub tool_name: String,
     /// Options for the compilers that the link runs; where they are is not filled in.
     pub compile: CompileOptions,
+    /// `--uidx-file`.
+    pub index_file: Option<String>,
     /// Options that change bytes.
     pub link: LinkOptions,
     /// Options that this version does not support, as typed in the sheet.
@@ -66,7 +68,6 @@ impl NvlinkArgs {
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
         let replaced = names_used(low);
-        let flags: [(Id, &'static str); 1] = [(Id::UidxFile, "--uidx-file")];
         let with_mercury = [(
             Id::PreserveRelocs,
             "-preserve-relocs for targets with Mercury",
@@ -86,9 +87,7 @@ impl NvlinkArgs {
         let fast_compile = text(Id::OfastCompile).filter(|level| level != "0");
         let debug = low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo);
         let virtual_target = is_virtual.then_some("-arch=compute_*");
-        let unsupported = flags
-            .into_iter()
-            .chain(with_mercury)
+        let unsupported = with_mercury
             .chain(with_suppression)
             .chain(with_lto)
             .filter(|(id, _)| low.given(*id))
@@ -138,6 +137,7 @@ impl NvlinkArgs {
             },
             lto,
             time: text(Id::Time),
+            index_file: text(Id::UidxFile),
             link: LinkOptions {
                 relocatable: low.given(Id::RelocatableLink),
                 debug: low.given(Id::Debug),

@@ -55,31 +55,32 @@ fn roff(text: &str) -> String {
     }
 }
 
+/// The values that an option can have, if they are few.
+fn values(option: &OptionSpec) -> Vec<String> {
+    let (ValueKind::Choice(choices) | ValueKind::OptionalChoice(choices, _)) = option.kind else {
+        return Vec::new();
+    };
+    let prefixes = choices.prefixes.iter();
+    let all = prefixes.flat_map(|prefix| {
+        let names = choices.names.iter();
+        names.map(move |name| format!("{prefix}{name}"))
+    });
+    all.collect()
+}
+
 /// A completion for bash, of `nvlink` by name.
 pub fn bash_completion() -> String {
     let mut words: Vec<String> = listed().flat_map(names).collect();
     words.sort();
     let mut cases = String::new();
     for option in listed() {
-        let choices = match option.kind {
-            ValueKind::Choice(choices) | ValueKind::OptionalChoice(choices, _) => choices,
-            _ => continue,
-        };
-        let values: Vec<String> = choices
-            .prefixes
-            .iter()
-            .flat_map(|prefix| {
-                choices
-                    .names
-                    .iter()
-                    .map(move |name| format!("{prefix}{name}"))
-            })
-            .collect();
-        cases.push_str(&format!(
-            "    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-            names(option).join("|"),
-            values.join(" ")
-        ));
+        let values = values(option).join(" ");
+        if !values.is_empty() {
+            cases.push_str(&format!(
+                "    {}) COMPREPLY=($(compgen -W \"{values}\" -- \"$word\")); return ;;\n",
+                names(option).join("|"),
+            ));
+        }
     }
     format!(
         "_cuweld_nvlink() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}\n  \
@@ -90,38 +91,90 @@ pub fn bash_completion() -> String {
     )
 }
 
+/// A completion for zsh, of `nvlink` by name: for a folder of `$fpath`, as `_nvlink`.
+pub fn zsh_completion() -> String {
+    let mut lines = String::new();
+    for option in listed() {
+        let help = option.help.replace(['[', ']', ':'], " ").replace('\'', "");
+        let value = match (option.metavar.is_empty(), values(option)) {
+            (true, _) => String::new(),
+            (false, values) if values.is_empty() => ":value:_files".to_owned(),
+            (false, values) => format!(":value:({})", values.join(" ")),
+        };
+        for name in names(option) {
+            let place = if value.is_empty() { "" } else { "=" };
+            lines.push_str(&format!("  '*{name}{place}[{help}]{value}' \\\n"));
+        }
+    }
+    format!("#compdef nvlink\n_arguments \\\n{lines}  '*:file:_files'\n")
+}
+
+/// A completion for fish, of `nvlink` by name.
+pub fn fish_completion() -> String {
+    let mut text = String::new();
+    for option in listed() {
+        text.push_str("complete -c nvlink");
+        if !option.short.is_empty() {
+            text.push_str(&format!(" -o {}", option.short));
+        }
+        if !option.long.is_empty() {
+            text.push_str(&format!(" -l {}", option.long));
+        }
+        let values = values(option).join(" ");
+        match (option.metavar.is_empty(), values.is_empty()) {
+            (true, _) => {}
+            (false, true) => text.push_str(" -r"),
+            (false, false) => text.push_str(&format!(" -x -a '{values}'")),
+        }
+        let help = option.help.replace(['\\', '\''], "");
+        text.push_str(&format!(" -d '{help}'\n"));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_listed_option_is_in_both() {
-        let (page, completion) = (man_page(), bash_completion());
+    fn every_listed_option_is_in_all() {
+        let (page, fish) = (man_page(), fish_completion());
+        let completions = [bash_completion(), zsh_completion()];
         for option in listed() {
             for name in names(option) {
                 assert!(page.contains(&format!("\\fB{}\\fR", roff(&name))), "{name}");
-                assert!(completion.contains(&name), "{name}");
+                for completion in &completions {
+                    assert!(completion.contains(&name), "{name}");
+                }
+            }
+            for (flag, name) in [("-o", option.short), ("-l", option.long)] {
+                assert!(
+                    name.is_empty() || fish.contains(&format!("{flag} {name}")),
+                    "{name}"
+                );
             }
         }
         assert!(!page.contains("force-whole-lto") || listed().any(|o| o.long == "force-whole-lto"));
     }
 
+    /// Where there is the shell, it reads the text without an error.
     #[test]
-    fn bash_takes_the_completion() {
+    fn shells_take_the_completions() {
         use std::io::Write;
-        let Ok(mut bash) = std::process::Command::new("bash")
-            .arg("-n")
-            .stdin(std::process::Stdio::piped())
-            .spawn()
-        else {
-            return;
-        };
-        let text = bash_completion();
-        bash.stdin
-            .take()
-            .unwrap()
-            .write_all(text.as_bytes())
-            .unwrap();
-        assert!(bash.wait().unwrap().success());
+        for (shell, arguments, text) in [
+            ("bash", ["-n"].as_slice(), bash_completion()),
+            ("zsh", &["-n"], zsh_completion()),
+            ("fish", &["--no-execute", "/dev/stdin"], fish_completion()),
+        ] {
+            let child = std::process::Command::new(shell)
+                .args(arguments)
+                .stdin(std::process::Stdio::piped())
+                .spawn();
+            let Ok(mut child) = child else { continue };
+            let mut input = child.stdin.take().unwrap();
+            input.write_all(text.as_bytes()).unwrap();
+            drop(input);
+            assert!(child.wait().unwrap().success(), "{shell}");
+        }
     }
 }

@@ -126,6 +126,9 @@ fn run_link(
             }
         }
     }
+    if let Some(file) = &args.index_file {
+        return reporter.report(&refused_index(file));
+    }
     let library_path =
         environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
     let discover = DiscoverOptions {
@@ -175,6 +178,18 @@ fn run_link(
             write_output(path, text.as_bytes(), reporter)
         }
         _ => Ok(()),
+    }
+}
+
+/// What is said of the file of `--uidx-file`. Files of that format are not known to us: no tool of the
+/// toolkit was seen to write one, and nvlink accepts none of all other files.
+fn refused_index(file: &str) -> Diagnostic {
+    match std::fs::read(file) {
+        Err(error) => {
+            Diagnostic::fatal(format!("Could not open input file '{file}'")).note(error.to_string())
+        }
+        Ok(bytes) if bytes.is_empty() => Diagnostic::fatal(format!("Could not read file '{file}'")),
+        Ok(_) => Diagnostic::fatal("Internal error: not uidx input"),
     }
 }
 
