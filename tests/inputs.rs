@@ -42,6 +42,32 @@ const TIMED: [&str; 4] = [
     "-arch=sm_90 -dlto -nvvmpath=nvvm la.o lb.o -r -Llib -lcudadevrt",
 ];
 
+/// How many generated links have their register files compared.
+const REGISTER_FILES: u32 = 50;
+/// Inputs of these links: with one id, several, none, stubs, raw files, archives, inputs that hold nothing for the target.
+const REGISTERED: [&str; 20] = [
+    "a.o",
+    "b.o",
+    "c.o",
+    "d.o",
+    "noid.o",
+    "ids-abc.o",
+    "ids-def.o",
+    "ids-ghi.o",
+    "stub.o",
+    "stub-second.o",
+    "plain.o",
+    "whole.o",
+    "c80.o",
+    "l/libc.a",
+    "libmixed.a",
+    "d90.cubin",
+    "elf90.fatbin",
+    "c.ptx",
+    "prints.o",
+    "-Llib -lcudadevrt",
+];
+
 /// From this target on nvlink links files named .ptx (D03).
 const FIRST_SM_FOR_PTX_FILES: u16 = 90;
 
@@ -116,6 +142,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                     time_table(&workplace, args)
                 }));
             }
+            for seed in 0..REGISTER_FILES {
+                let workplace = Arc::clone(&workplace);
+                trials.push(Trial::test(format!("register file {seed}"), move || {
+                    register_file(&workplace, seed)
+                }));
+            }
             for (name, link) in links()? {
                 let workplace = Arc::clone(&workplace);
                 trials.push(Trial::test(name, move || check(&workplace, &link)));
@@ -181,6 +213,36 @@ fn build(tools: PathBuf) -> Result<Workplace, Box<dyn Error>> {
         tools,
         _owner: owner,
     })
+}
+
+/// A link of some inputs in some order; the register file, and all else, is nvlink's.
+fn register_file(workplace: &Workplace, seed: u32) -> Result<(), Failed> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9).wrapping_add(1);
+    let mut below = |limit: usize| {
+        // xorshift32
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as usize % limit
+    };
+    let mut names = REGISTERED.to_vec();
+    let mut chosen = Vec::new();
+    for _ in 0..1 + below(7) {
+        chosen.push(names.remove(below(names.len())));
+    }
+    let relocatable = if below(5) == 0 { " -r" } else { "" };
+    let link = Link {
+        args: format!("-arch=sm_90 {}{relocatable}", chosen.join(" ")),
+        ..Link::default()
+    };
+    let theirs = run(workplace, &link, false, &[])?;
+    let options = ["--cuweld-explain=off", "--cuweld-strict"];
+    let ours = run(workplace, &link, true, &options)?;
+    if ours == theirs {
+        Ok(())
+    } else {
+        Err(format!("{}\n{}", link.args, difference(&ours, &theirs)).into())
+    }
 }
 
 /// The rows of `-time`, but for the times.
