@@ -1,6 +1,10 @@
 //! Which kernels are kept for their own sake: the lists that options and host information give.
 
+use std::cmp::Reverse;
+
+use aho_corasick::AhoCorasick;
 use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use cuweld_ir::LinkOptions;
@@ -59,30 +63,83 @@ impl<'options> KernelRoots<'options> {
     }
 }
 
-/// Patterns for whole names. Names without a star, which is what external kernels have, are looked up.
+/// Patterns for whole names. Names without a star, which is what external kernels have, are looked up; of the others
+/// only those are tried whose rarest run of characters without star the name contains, so that many kernels and many
+/// patterns are no product.
 pub(crate) struct NamePatterns<'options> {
     names: HashSet<&'options [u8], FixedState>,
-    with_stars: Vec<&'options [u8]>,
+    /// Finds runs of characters in a name; `None` if there are none, or too many.
+    runs: Option<AhoCorasick>,
+    /// The patterns of each run.
+    of_run: Vec<Vec<&'options [u8]>>,
+    /// Patterns that are tried for every name.
+    others: Vec<&'options [u8]>,
 }
 
 impl<'options> NamePatterns<'options> {
     pub(crate) fn new(patterns: &'options [String]) -> Self {
         let patterns = patterns.iter().map(String::as_bytes);
-        let (with_stars, names) =
+        let (mut with_stars, names) =
             patterns.partition::<Vec<_>, _>(|pattern| pattern.contains(&b'*'));
+        with_stars.sort_unstable();
+        with_stars.dedup();
+        let mut counts: HashMap<&[u8], u32, FixedState> = HashMap::default();
+        for pattern in &with_stars {
+            for run in runs_of(pattern) {
+                *counts.entry(run).or_default() += 1;
+            }
+        }
+        let mut index: HashMap<&[u8], usize, FixedState> = HashMap::default();
+        let mut runs: Vec<&[u8]> = Vec::new();
+        let mut of_run: Vec<Vec<&[u8]>> = Vec::new();
+        let mut others = Vec::new();
+        for pattern in &with_stars {
+            let rarest = runs_of(pattern).min_by_key(|run| (counts.get(run), Reverse(run.len())));
+            let Some(run) = rarest else {
+                others.push(*pattern);
+                continue;
+            };
+            let place = *index.entry(run).or_insert(runs.len());
+            if place == runs.len() {
+                runs.push(run);
+                of_run.push(Vec::new());
+            }
+            if let Some(patterns) = of_run.get_mut(place) {
+                patterns.push(pattern);
+            }
+        }
+        let found = (!runs.is_empty()).then(|| AhoCorasick::new(&runs).ok());
+        let runs = found.flatten();
+        if runs.is_none() {
+            others = with_stars;
+        }
         Self {
             names: names.into_iter().collect(),
-            with_stars,
+            runs,
+            of_run,
+            others,
         }
     }
 
     pub(crate) fn match_name(&self, name: &[u8]) -> bool {
+        let matches = |pattern: &&[u8]| pattern_matches(pattern, name);
         self.names.contains(name)
-            || self
-                .with_stars
-                .iter()
-                .any(|pattern| pattern_matches(pattern, name))
+            || self.others.iter().any(matches)
+            || self.runs.as_ref().is_some_and(|runs| {
+                let mut found = runs.find_overlapping_iter(name);
+                found.any(|run| {
+                    let patterns = self.of_run.get(run.pattern().as_usize());
+                    patterns.is_some_and(|patterns| patterns.iter().any(matches))
+                })
+            })
     }
+}
+
+/// The runs of characters between the stars of a pattern.
+fn runs_of(pattern: &[u8]) -> impl Iterator<Item = &[u8]> {
+    pattern
+        .split(|byte| *byte == b'*')
+        .filter(|run| !run.is_empty())
 }
 
 /// Whether a name contains a part; every name contains the empty one.
@@ -143,6 +200,33 @@ mod tests {
             let patterns = [pattern.to_owned()];
             let matched = NamePatterns::new(&patterns).match_name(name.as_bytes());
             assert_eq!(matched, expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn many_patterns_are_as_good_as_each_alone() {
+        let patterns: Vec<String> = (0..300)
+            .map(|index| match index % 4 {
+                0 => format!("__nv_static_*{}k{index}*", 1 + index.to_string().len()),
+                1 => format!("*k{index}"),
+                2 => format!("plain{index}"),
+                _ => format!("a*{index}*a*"),
+            })
+            .collect();
+        let many = NamePatterns::new(&patterns);
+        for index in 0..300 {
+            for name in [
+                format!("__nv_static_7__x_{}k{index}Pi", 1 + index.to_string().len()),
+                format!("k{index}"),
+                format!("plain{index}"),
+                format!("a{index}b"),
+                format!("a{index}ba"),
+            ] {
+                let alone = patterns
+                    .iter()
+                    .any(|pattern| pattern_matches(pattern.as_bytes(), name.as_bytes()));
+                assert_eq!(many.match_name(name.as_bytes()), alone, "{name}");
+            }
         }
     }
 

@@ -549,7 +549,8 @@ impl<'data> Replay<'_, 'data> {
                     Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),
                     None => format!(".nv.constant{}.", piece.bank),
                 };
-                let name = self.joined(&prefix, symbol.name);
+                let input = module.sections[piece.section].name;
+                let name = self.same_or_joined(input, &prefix, symbol.name);
                 let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
                 let content = Content::Constants(link, piece.bank);
                 let id = self.of_function(link, name, header, content, true);

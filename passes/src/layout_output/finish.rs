@@ -80,6 +80,8 @@ struct Finish<'m, 'data> {
     section_symbol: Vec<u32>,
     /// Output symbol index of each kernel's dynamic shared memory, by function.
     dynamic_symbol: Vec<u32>,
+    /// Rows of `.nv.prototype`.
+    prototypes: Vec<(LinkSymbolId, &'data [u8])>,
     /// Rows of `.symtab_shndx`.
     index_table: Vec<u32>,
     /// The first section of each name, by offset of the name; made at first need.
@@ -109,6 +111,7 @@ pub(super) fn plan<'data>(
         dynamic_symbol: vec![0; module.functions.len()],
         first_named: OnceCell::new(),
         out,
+        prototypes: Vec::new(),
         index_table: Vec::new(),
         pools: Vec::new(),
         encoded: Default::default(),
@@ -160,7 +163,8 @@ fn class(section: &OutSection<'_>) -> u8 {
 impl<'data> Finish<'_, 'data> {
     /// The sections that stay, in file order.
     fn section_order(&mut self) -> Vec<OutId> {
-        let prototypes = self.prototype_rows().len();
+        self.prototypes = self.prototype_rows();
+        let prototypes = self.prototypes.len();
         let lists = &self.module.merged_info;
         let no_info = lists.first().is_none_or(|list| list.records.is_empty());
         for section in &mut self.out.sections {

@@ -103,7 +103,7 @@ impl<'data> Finish<'_, 'data> {
 
     pub(super) fn prototypes(&mut self) -> PlanContent<'data> {
         let mut bytes = Vec::new();
-        for (link, prototype) in self.prototype_rows() {
+        for (link, prototype) in &self.prototypes {
             let name = self.out.symbol_names.add_even_empty(prototype);
             append_pair(&mut bytes, self.symbol_index[link.index()], name);
         }
