@@ -76,7 +76,8 @@ fn item_fits(
     let end = start.saturating_add((item.count * INSTRUCTION) as usize);
     let code = text.bytes.get(start..end).unwrap_or(&[]);
     match item.form {
-        Form::Run(None) if !is_tail(code) => {
+        // Unoptimised code has other runs that no Mercury stands for.
+        Form::Run(None) if end == text.bytes.len() && !is_tail(code) => {
             let what = format!("the {} instructions at {start:#x} do something", item.count);
             findings.report(Rule::MercuryTail, section.name, item.at as u64, what);
         }
