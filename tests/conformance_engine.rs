@@ -11,6 +11,8 @@ mod features;
 #[path = "conformance/fixtures.rs"]
 mod fixtures;
 mod harness;
+#[path = "conformance/kept_schedule.rs"]
+mod kept_schedule;
 #[path = "conformance/link.rs"]
 mod link;
 #[allow(dead_code, reason = "mutate.rs uses all of it")]

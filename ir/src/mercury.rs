@@ -7,6 +7,8 @@
 
 pub mod capmerc;
 pub mod frames;
+pub mod lines;
+pub mod register_ranges;
 pub mod relocs;
 pub mod sass;
 

@@ -26,7 +26,7 @@ use cuweld_ir::target::section_types::sht;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
-mod mercury;
+pub(crate) mod mercury;
 
 use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;

@@ -15,6 +15,7 @@ mod detector;
 mod fast_path;
 mod frames;
 mod info;
+mod lines;
 mod names;
 mod rows;
 mod segments;
@@ -44,6 +45,7 @@ use hashbrown::HashMap;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::classify::located;
+use crate::classify::mercury::is_debug;
 use crate::diagnostic::Diagnostic;
 use crate::layout_output::lay_out;
 use crate::layout_output::record;
@@ -51,6 +53,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::plan_relocations::lines::LINE_TABLES;
 
 /// The `mercury-encode` pass.
 pub struct MercuryEncode;
@@ -161,10 +164,21 @@ fn second_of(section: &PlanSection<'_>) -> Second {
             }
         }
         _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
-        sht::PROGBITS if section.name.starts_with(b".debug_") => Second::Debug,
+        sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
+        sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
         _ => Second::None,
     }
 }
+
+/// Debug sections that differ between the views.
+const OWN_DEBUG: [&[u8]; 6] = [
+    b".debug_frame",
+    b".debug_line",
+    b".debug_info",
+    b".nv_debug_line_sass",
+    b".nv_debug_info_reg_sass",
+    b".nv_debug_info_reg_type",
+];
 
 /// The work on one file.
 struct Encode<'m, 'data> {
@@ -233,6 +247,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.sass_infos();
         self.fast_path();
         self.module_shared();
+        self.register_ranges();
         self.rows();
         self.compact_pieces();
         self.symbol_tables(&view);
@@ -484,9 +499,16 @@ impl<'m, 'data> Encode<'m, 'data> {
                 });
             }
         }
-        row.content = match row.size {
-            0 => PlanContent::Alias(index as u32),
-            _ => PlanContent::Pieces(start..self.plan.pieces.len() as u32),
+        // Nor has a line table of its own what has no lines.
+        let linked =
+            |section: &PlanSection<'_>| section.ty == sht::RELA && section.info as usize == index;
+        let without_lines =
+            LINE_TABLES.contains(&name) && !self.plan.sections[..self.view].iter().any(linked);
+        row.content = if row.size == 0 || without_lines {
+            self.plan.pieces.truncate(start as usize);
+            PlanContent::Alias(index as u32)
+        } else {
+            PlanContent::Pieces(start..self.plan.pieces.len() as u32)
         };
     }
 }

@@ -8,6 +8,7 @@
 //! Linear in the rows.
 
 mod frames;
+pub(crate) mod lines;
 mod target_kind;
 
 use cuweld_ir::LinkSymbolId;
@@ -24,6 +25,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::relocs::is_mercury;
 use cuweld_ir::mercury::relocs::plain as mercury_plain;
@@ -109,6 +111,17 @@ impl Pass for PlanRelocations {
                 _ => dropped += 1,
             }
             module.relocs[id].plan = plan;
+        }
+        if !failed
+            && module.is_capmerc()
+            && let Err(section) = lines::place(module)
+        {
+            cx.diagnostics.emit(
+                Diagnostic::fatal("cuweld: unsupported: a line table of another form")
+                    .note(located(module, section))
+                    .at(module.sections[section].object.index_u32(), 0),
+            );
+            failed = true;
         }
         cx.statistics.add("kept", kept);
         cx.statistics.add("applied", applied);
@@ -585,6 +598,9 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
         })
     };
     match target {
+        // Only the SASS view of executables has the places of line tables in its bytes.
+        TargetKind::Known { .. } if ty == LINE_TABLE => keep(),
+        TargetKind::Known { .. } if !executable && names_lines(module, reloc) => keep(),
         TargetKind::LosingCopy => Ok(RelocPlan::Drop),
         TargetKind::UnifiedTable if !executable => Ok(RelocPlan::Drop),
         // Only a link to an executable resolves these.
@@ -677,6 +693,12 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             },
         },
     }
+}
+
+/// Whether a row of the SASS view refers to a line table.
+fn names_lines(module: &Module<'_>, reloc: &Reloc) -> bool {
+    module.sections[reloc.section].kind == SectionKind::SassRelocs
+        && matches!(reloc.target, SymbolRef::Section(section) if lines::is_line_table(module, section))
 }
 
 fn is_function(module: &Module<'_>, reloc: &Reloc) -> bool {

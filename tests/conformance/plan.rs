@@ -21,10 +21,23 @@ pub fn family(seed: u32) -> u32 {
     seed / LINKS_OF_PROGRAM
 }
 
+/// Programs from here on are for targets with Mercury: seeds from 1,000,000.
+const MERCURY: u32 = 100_000;
+
+/// These targets, in turns.
+const MERCURY_TURNS: [&str; 15] = [
+    "sm_100", "sm_120", "sm_103", "sm_110", "sm_121", "sm_100a", "sm_120a", "sm_103a", "sm_110a",
+    "sm_121a", "sm_100f", "sm_120f", "sm_103f", "sm_110f", "sm_121f",
+];
+
 /// The target that a program is made for.
 pub fn arch(family: u32) -> &'static str {
-    let turn = family as usize % TURNS.len();
-    TURNS.get(turn).copied().unwrap_or("sm_90")
+    let (turns, number): (&[&str], u32) = match family.checked_sub(MERCURY) {
+        Some(number) => (&MERCURY_TURNS, number),
+        None => (&TURNS, family),
+    };
+    let turn = number as usize % turns.len();
+    turns.get(turn).copied().unwrap_or("sm_90")
 }
 
 /// Options that stand alone, with their chance in a hundred.

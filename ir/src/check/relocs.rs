@@ -6,12 +6,14 @@ use super::View;
 use super::ViewSection;
 use super::symbols::twins;
 use super::view::rows;
+use crate::elf::raw::ET_REL;
 use crate::elf::raw::RawRel;
 use crate::elf::raw::RawRela;
 use crate::elf::raw::RawSymbol;
+use crate::mercury::relocs::LINE_TABLE;
 use crate::mercury::relocs::counterparts;
+use crate::mercury::relocs::is_instruction_address;
 use crate::mercury::relocs::is_mercury;
-use crate::mercury::relocs::is_return_address;
 use crate::target::section_types::is_relocs;
 use crate::target::section_types::sht;
 use crate::target::toolkit;
@@ -119,6 +121,11 @@ fn mercury_size(view: &View<'_>, code: &ViewSection<'_>) -> u64 {
     symbol.map_or(0, |symbol| symbol.size.get())
 }
 
+/// Whether a section holds the rows of a line table.
+fn is_line_table(name: &[u8]) -> bool {
+    matches!(name, b".rela.debug_line" | b".rela.nv_debug_line_sass")
+}
+
 fn pairs(
     view: &View<'_>,
     (section, mercury): (&ViewSection<'_>, &[Row]),
@@ -132,20 +139,20 @@ fn pairs(
     }
     let table = view.section(section.header.link.get());
     let symbols = table.map_or(&[][..], |table| view.symbols(table));
-    // Addresses in reserved shared memory are in the SASS already.
+    // Addresses in reserved shared memory, tables of switches and places of line tables are in the SASS already.
+    let target = view.section(section.header.info.get());
+    let in_constants =
+        target.is_some_and(|target| target.ty() == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER);
     let is_alone = |row: &Row| {
+        if row.ty == LINE_TABLE && (in_constants || view.headers.file.e_type.get() != ET_REL) {
+            return true;
+        }
         let symbol = symbols.get(row.symbol as usize).zip(table);
         let name = symbol.and_then(|(symbol, table)| view.symbol_name(table, symbol));
         name.is_some_and(toolkit::is_reserved_shared_symbol)
     };
-    let target = view.section(section.header.info.get());
-    // Switch tables hold places in Mercury code, which the SASS view has in place.
-    let is_table = target.is_some_and(|target| target.ty() == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER);
-    if is_table && sass.is_empty() {
-        return;
-    }
     let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
-    let both: Vec<(u64, &Row)> = (0_u64..)
+    let mut both: Vec<(u64, &Row)> = (0_u64..)
         .zip(mercury)
         .filter(|(_, row)| !is_alone(row))
         .collect();
@@ -159,10 +166,16 @@ fn pairs(
         findings.report(Rule::RelocPairs, section.name, None, what);
         return;
     }
+    let mut sass: Vec<&Row> = sass.iter().collect();
+    // Rows of line tables stand in another order in each view.
+    if is_line_table(twin.name) {
+        both.sort_by_key(|(_, row)| row.symbol);
+        sass.sort_by_key(|row| row.symbol);
+    }
     for ((index, row), sass) in both.iter().zip(sass) {
         let fits = counterparts(row.ty, in_code).contains(&sass.ty)
             && row.symbol == sass.symbol
-            && (row.addend == sass.addend || is_return_address(row.ty) || !in_code);
+            && (row.addend == sass.addend || is_instruction_address(row.ty) || !in_code);
         if !fits {
             let what = format!(
                 "row {index} ({:#x} symbol {} addend {:#x}) does not stand for ({:#x} symbol {} addend {:#x})",

@@ -4,6 +4,9 @@
 /// The Mercury type of an offset in a constant bank.
 pub const CONSTANT_OFFSET: u32 = 0x10004;
 
+/// The Mercury type of a place in a line table, and of an instruction that a table of a switch names.
+pub const LINE_TABLE: u32 = 0x10008;
+
 /// Mercury types in code, each with the SASS types in the same place. The first decides what becomes of
 /// a row.
 const IN_CODE: [(u32, &[u32]); 9] = [
@@ -24,7 +27,7 @@ const IN_DATA: [(u32, &[u32]); 8] = [
     (0x10001, &[0x04]),
     (0x10002, &[0x02, 0x66]),
     (0x10003, &[0x01]),
-    (0x10008, &[0x01]),
+    (LINE_TABLE, &[0x01]),
     (0x1000e, &[0x49]),
     (0x1000f, &[0x23]),
     (0x10032, &[0x66]),
@@ -55,10 +58,9 @@ pub fn plain(ty: u32) -> Option<u32> {
     }
 }
 
-/// Whether a type gives the address of an instruction of the function that holds it, with an addend
-/// that counts in its own view.
-pub fn is_return_address(ty: u32) -> bool {
-    matches!(ty, 0x10028 | 0x10029)
+/// Whether a type gives the address of an instruction, with an addend that counts in its own view.
+pub fn is_instruction_address(ty: u32) -> bool {
+    matches!(ty, 0x10028 | 0x10029 | 0x1003d)
 }
 
 #[cfg(test)]

@@ -271,9 +271,12 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
                 | SectionKind::Debug
                 | SectionKind::Other
         );
-        // Of objects with Mercury only the frames of linked functions stay in the SASS view.
-        let is_frames = capmerc && section.name == b".debug_frame";
-        let expected = expected && !is_frames;
+        // Of objects with Mercury only what belongs to linked functions stays in these sections of the SASS view.
+        let is_rebuilt = matches!(
+            section.name,
+            b".debug_frame" | b".debug_line" | b".nv_debug_line_sass" | b".nv_debug_info_reg_sass"
+        );
+        let expected = expected && !(capmerc && is_rebuilt);
         let has_bytes = !section.bytes().is_empty();
         if expected && has_bytes && module.is_section_linked(id) && copies != 1 {
             let place = checker.section(id);

@@ -51,7 +51,7 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         | sht::CUDA_MERCURY_CONSTANT_PIC
         | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
         | sht::CUDA_GLOBAL_INIT => SectionKind::MercuryTwin,
-        sht::PROGBITS if view_name(section).starts_with(b".debug_") => SectionKind::MercuryDebug,
+        sht::PROGBITS if is_debug(view_name(section)) => SectionKind::MercuryDebug,
         _ => SectionKind::Other,
     })
 }
@@ -86,6 +86,24 @@ fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
     })
 }
 
+/// Whether a section holds debug information of a kind that is known to be linked exactly, by its name in the view.
+pub(crate) fn is_debug(name: &[u8]) -> bool {
+    const KNOWN: [&[u8]; 11] = [
+        b".debug_abbrev",
+        b".debug_frame",
+        b".debug_info",
+        b".debug_line",
+        b".debug_loc",
+        b".debug_pubnames",
+        b".debug_pubtypes",
+        b".debug_str",
+        b".nv_debug_info_reg_sass",
+        b".nv_debug_info_reg_type",
+        b".nv_debug_line_sass",
+    ];
+    KNOWN.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
+}
+
 /// Reports what cannot be linked exactly; says whether there is anything.
 pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     let mut findings: Vec<_> = too_new(module).into_iter().collect();
@@ -96,15 +114,19 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         }
         findings.push(finding);
     };
-    if module.options.debug {
-        refused(
-            "-g for sm_100 and up, which needs NVIDIA's code generator",
-            None,
-            0,
-        );
-    }
-    if module.options.reserve_null_pointer {
-        refused("--reserve-null-pointer for sm_100 and up", None, 0);
+    // nvlink compiles all code for the debugger if some of it is, or `-g` says so.
+    let has_info = |object: &Object<'_>| {
+        let mut sections = module.sections[object.sections].iter();
+        sections.any(|section| section.name == b".nv_debug_info_reg_sass")
+    };
+    let with_code = || {
+        let objects = module.objects.values();
+        objects.filter(|object| !module.functions[object.functions].is_empty())
+    };
+    let for_debugger = module.options.debug || with_code().any(has_info);
+    if for_debugger && !with_code().all(has_info) {
+        let what = "code that is not compiled for the debugger among code that is, or with -g, for sm_100 and up";
+        refused(what, None, 0);
     }
     for (id, object) in module.objects.iter() {
         if object.state == ObjectState::Linker {
@@ -145,10 +167,8 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
             SectionKind::FunctionConstants(bank) if bank != 2 => {
                 "constants of functions in banks but 2 for sm_100 and up"
             }
-            SectionKind::Debug | SectionKind::MercuryDebug
-                if view_name(section) != b".debug_frame" =>
-            {
-                "debug information for sm_100 and up"
+            SectionKind::Debug if !is_debug(section.name) => {
+                "debug information of an unknown kind for sm_100 and up"
             }
             SectionKind::MercuryText if section.owner.is_none() => "Mercury that no function has",
             SectionKind::Unified => "unified tables for sm_100 and up",

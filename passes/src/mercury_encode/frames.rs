@@ -6,8 +6,6 @@
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
-use cuweld_ir::SectionInfo;
-use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::mercury::frames::CIE_POINTER;
 use cuweld_ir::mercury::frames::FUNCTION;
@@ -15,14 +13,13 @@ use cuweld_ir::mercury::frames::RANGE;
 use cuweld_ir::mercury::frames::entries;
 use cuweld_ir::plan::PlanContent;
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
 
 /// Rows of the SASS view with what is added to their offset.
-type Kept<'a> = Vec<(&'a Reloc, u64)>;
+pub(super) type Kept<'a> = Vec<(&'a Reloc, u64)>;
 
 /// The place of its CIE that the entry at some place names.
 fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
@@ -32,30 +29,12 @@ fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
 }
 
 impl<'m, 'data> Encode<'m, 'data> {
-    /// Makes the contents of `.debug_frame`; returns the rows that are kept, in input order.
+    /// Makes the contents of `.debug_frame`; returns the rows that are kept, the last of the input first.
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
         let module = self.module;
-        let mut of_section = vec![];
-        let mut rows: HashMap<SectionId, SectionId, FixedState> = HashMap::default();
-        for (_, object) in module.included_objects() {
-            for id in object.sections.iter() {
-                let section = &module.sections[id];
-                match (section.kind, section.info) {
-                    (SectionKind::Debug, _) if section.name == b".debug_frame" => {
-                        of_section.push(id);
-                    }
-                    (SectionKind::SassRelocs, SectionInfo::Section(patched)) => {
-                        rows.insert(patched, id);
-                    }
-                    _ => {}
-                }
-            }
-        }
         let mut bytes = Vec::new();
         let mut kept: Kept<'_> = Vec::new();
-        for id in of_section {
-            let rows = rows.get(&id).map(|rows| module.sections[*rows].relocs);
-            let rows = rows.map_or(&[][..], |rows| &module.relocs[rows]);
+        for (id, rows) in self.debug_sections(b".debug_frame") {
             self.frames_of(id, rows, &mut bytes, &mut kept)?;
         }
         // A copy that was replaced keeps its frame, which nvlink makes anew.
@@ -75,6 +54,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         let section = &mut self.plan.sections[index];
         section.size = bytes.len() as u64;
         section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
+        kept.reverse();
         Ok(kept)
     }
 

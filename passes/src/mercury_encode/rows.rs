@@ -5,8 +5,9 @@ use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
-use cuweld_ir::mercury::relocs::is_return_address;
+use cuweld_ir::mercury::relocs::is_instruction_address;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::table::EntityId;
@@ -15,6 +16,10 @@ use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::Refusal;
+use crate::plan_relocations::lines::LINE_TABLES;
+
+/// Debug sections that the SASS view has in part.
+const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
 
 /// Whether a section of the SASS view holds constants of a function.
 fn is_of_function(name: &[u8]) -> bool {
@@ -29,20 +34,27 @@ impl Encode<'_, '_> {
     pub(super) fn rows(&mut self) {
         let module = self.module;
         let mut kept = self.kept_rows(module);
-        let frames = self.plan.sections[..self.view]
-            .iter()
-            .position(|section| section.name == b".debug_frame");
-        if let Some(frames) = frames {
-            let mut rows = self.frames(frames).unwrap_or_else(|refusal| {
-                self.refusals.push(refusal);
-                Vec::new()
-            });
-            rows.reverse();
-            let holder = self.plan.sections[..self.view]
+        let mut lines = vec![Vec::new(); self.view];
+        for name in REBUILT {
+            let sections = &self.plan.sections[..self.view];
+            let Some(index) = sections.iter().position(|section| section.name == name) else {
+                continue;
+            };
+            let holder = sections
                 .iter()
-                .position(|section| section.ty == sht::RELA && section.info as usize == frames);
-            if let Some(holder) = holder {
-                kept[holder] = rows;
+                .position(|section| section.ty == sht::RELA && section.info as usize == index);
+            let made = if name == b".debug_frame" {
+                self.frames(index).map(|rows| (rows, Vec::new()))
+            } else {
+                self.lines(index).map(|rows| (Vec::new(), rows))
+            };
+            match (made, holder) {
+                (Ok(rows), Some(holder)) => (kept[holder], lines[holder]) = rows,
+                (Ok(_), None) => {}
+                (Err(refusal), _) => {
+                    self.refusals.push(refusal);
+                    return;
+                }
             }
         }
         let mercury = std::mem::take(&mut self.plan.relocs);
@@ -61,12 +73,26 @@ impl Encode<'_, '_> {
                 section.content = PlanContent::Relocs(rows.len() as u32..rows.len() as u32);
                 continue;
             }
+            if LINE_TABLES.contains(&name) {
+                let start = rows.len() as u32;
+                rows.append(&mut lines[index]);
+                let own = start..rows.len() as u32;
+                if own.len() != range.len() {
+                    let what = "lines of functions in two views that differ";
+                    self.refusals.push(Refusal::new(what, None));
+                }
+                let section = &mut self.plan.sections[index];
+                section.size = own.len() as u64 * section.entsize;
+                section.content = PlanContent::Relocs(own);
+                continue;
+            }
             let in_code = self.functions.get(section.info as usize).copied().flatten();
+            let is_alone = |row: &PlanReloc| row.ty == LINE_TABLE && !module.options.relocatable;
             let twins = mercury.get(range.start as usize..range.end as usize);
             let twins: Vec<&PlanReloc> = twins
                 .unwrap_or(&[])
                 .iter()
-                .filter(|row| !self.is_reserved(row.symbol))
+                .filter(|row| !self.is_reserved(row.symbol) && !is_alone(row))
                 .collect();
             let fits = twins.len() == kept.len()
                 && twins.iter().zip(kept).all(|(twin, (row, _))| {
@@ -74,7 +100,9 @@ impl Encode<'_, '_> {
                         return false;
                     };
                     counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
-                        && (twin.addend == addend || is_return_address(twin.ty))
+                        && (twin.addend == addend
+                            || is_instruction_address(twin.ty)
+                            || twin.ty == LINE_TABLE)
                 });
             if !fits {
                 let name = String::from_utf8_lossy(section.name);

@@ -54,10 +54,16 @@ impl<'data> Encode<'_, 'data> {
                 stt::OBJECT => {
                     twin.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
                     // An undefined variable is one of global memory.
-                    twin.other |= match symbol.shndx {
+                    let space = match symbol.shndx {
                         0 => sto::GLOBAL,
                         _ => section.map_or(0, space_of),
                     };
+                    twin.other |= space;
+                    // The Mercury view has no reserved block.
+                    if space == sto::SHARED && !relocatable {
+                        let reserved = self.module.reserved_shared_size();
+                        twin.value = symbol.value.wrapping_sub(reserved);
+                    }
                 }
                 _ if is_reserved => twin.value = 0,
                 _ => {}
@@ -145,6 +151,8 @@ impl<'data> Encode<'_, 'data> {
 fn space_of(section: &PlanSection<'_>) -> u8 {
     match section.name {
         b".nv.global" | b".nv.global.init" => sto::GLOBAL,
+        b".nv_debug.shared" => sto::SHARED,
+        name if name.starts_with(b".nv.shared.") => sto::SHARED,
         name if Bank::of_name(name).is_some() => sto::CONSTANT,
         _ => 0,
     }

@@ -1,0 +1,165 @@
+//! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/MERCURY.md`).
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::register_ranges;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanReloc;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
+
+use super::Encode;
+use super::Refusal;
+use crate::plan_relocations::lines::of_section;
+
+impl<'m, 'data> Encode<'m, 'data> {
+    /// The sections of included objects that make up a debug section of the SASS view, each with its rows.
+    pub(super) fn debug_sections(&self, name: &[u8]) -> Vec<(SectionId, &'m [Reloc])> {
+        let module = self.module;
+        let mut found = Vec::new();
+        let mut rows: HashMap<SectionId, SectionId, FixedState> = HashMap::default();
+        for (_, object) in module.included_objects() {
+            for id in object.sections.iter() {
+                let section = &module.sections[id];
+                match (section.kind, section.info) {
+                    (SectionKind::Debug, _) if section.name == name => found.push(id),
+                    (SectionKind::SassRelocs, SectionInfo::Section(patched)) => {
+                        rows.insert(patched, id);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let rows_of = |id: &SectionId| match rows.get(id) {
+            Some(rows) => &module.relocs[module.sections[*rows].relocs],
+            None => &[],
+        };
+        found.iter().map(|id| (*id, rows_of(id))).collect()
+    }
+
+    /// Makes the contents of a line table, functions of a unit in the order of their symbols; returns the rows.
+    pub(super) fn lines(&mut self, index: usize) -> Result<Vec<PlanReloc>, Refusal> {
+        let name = self.plan.sections[index].name;
+        let module = self.module;
+        let mut symbols: HashMap<LinkSymbolId, u32, FixedState> = HashMap::default();
+        for (section, function) in self.plan.sections.iter().zip(&self.functions) {
+            let symbol = function.map(|function| module.functions[function].symbol);
+            if let Some(link) = symbol.and_then(|symbol| module.symbols[symbol].link) {
+                symbols.insert(link, section.info & 0x00ff_ffff);
+            }
+        }
+        let symbol_of = |row: &Reloc| {
+            let link = row.target.symbol().and_then(|id| module.symbols[id].link);
+            link.and_then(|link| symbols.get(&link))
+                .copied()
+                .unwrap_or(0)
+        };
+        let mut bytes = Vec::new();
+        let mut kept = Vec::new();
+        for (id, rows) in self.debug_sections(name) {
+            let Some((lines, rows)) = of_section(module, id, rows, symbol_of) else {
+                return Err(Refusal::new("a line table of another form", id));
+            };
+            let base = bytes.len() as u64;
+            bytes.extend_from_slice(&lines.bytes);
+            // The place of names stands in the head, with a row in the Mercury view only.
+            let head = rows
+                .first()
+                .map_or(module.sections[id].size(), |row| row.offset);
+            for (offset, value) in self.applied_to_twin(id) {
+                let inside = offset.saturating_add(4) < head;
+                let at = usize::try_from(base.saturating_add(offset)).unwrap_or(usize::MAX);
+                match bytes.get_mut(at..at.saturating_add(4)).filter(|_| inside) {
+                    Some(field) => field.copy_from_slice(&(value as u32).to_le_bytes()),
+                    None => return Err(Refusal::new("a value in the lines of a function", id)),
+                }
+            }
+            for (row, place) in rows.into_iter().zip(lines.addresses) {
+                if let (RelocPlan::Keep { ty, addend, .. }, Some(place)) = (row.plan, place) {
+                    kept.push(PlanReloc {
+                        offset: base.saturating_add(place),
+                        ty,
+                        symbol: symbol_of(row),
+                        addend,
+                    });
+                }
+            }
+        }
+        kept.sort_by_key(|row| row.offset);
+        let section = &mut self.plan.sections[index];
+        section.size = bytes.len() as u64;
+        section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
+        Ok(kept)
+    }
+
+    /// Offsets and values of the relocations that are applied to the Mercury form of a debug section.
+    fn applied_to_twin(&self, section: SectionId) -> Vec<(u64, u64)> {
+        let module = self.module;
+        let section = &module.sections[section];
+        let mut applied = Vec::new();
+        for id in module.objects[section.object].sections.iter() {
+            let row = &module.sections[id];
+            let (SectionKind::Relocs, SectionInfo::Section(patched)) = (row.kind, row.info) else {
+                continue;
+            };
+            let twin = &module.sections[patched];
+            if twin.kind != SectionKind::MercuryDebug || view_name(twin) != section.name {
+                continue;
+            }
+            let rows = module.relocs[row.relocs].iter();
+            applied.extend(rows.filter_map(|row| match row.plan {
+                RelocPlan::Apply { value, .. } => Some((row.offset, value)),
+                _ => None,
+            }));
+        }
+        applied
+    }
+
+    /// Makes the contents of `.nv_debug_info_reg_sass`: functions that are not linked have no ranges.
+    pub(super) fn register_ranges(&mut self) {
+        let sections = &self.plan.sections[..self.view];
+        let Some(index) = sections
+            .iter()
+            .position(|section| section.name == b".nv_debug_info_reg_sass")
+        else {
+            return;
+        };
+        let module = self.module;
+        let mut out = Vec::new();
+        for (id, _) in self.debug_sections(b".nv_debug_info_reg_sass") {
+            let object = &module.objects[module.sections[id].object];
+            let functions = &module.functions[object.functions];
+            let linked: HashSet<&[u8], FixedState> = object
+                .functions
+                .iter()
+                .zip(functions)
+                .filter(|(function, _)| module.is_function_live(*function))
+                .map(|(_, row)| module.symbols[row.symbol].name)
+                .collect();
+            let bytes = module.sections[id].bytes();
+            let Some(ranges) = register_ranges::parse(bytes) else {
+                self.refusals
+                    .push(Refusal::new("ranges of registers of another form", id));
+                return;
+            };
+            let start = out.len();
+            out.extend_from_slice(bytes);
+            for function in ranges.iter().filter(|row| !linked.contains(row.function)) {
+                for place in &function.places {
+                    if let Some(range) = out.get_mut(start + place..start + place + 8) {
+                        range.fill(0);
+                    }
+                }
+            }
+        }
+        let section = &mut self.plan.sections[index];
+        section.size = out.len() as u64;
+        section.content = PlanContent::Bytes(self.arena.bytes(&out));
+    }
+}
