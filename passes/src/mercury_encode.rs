@@ -500,10 +500,11 @@ impl<'m, 'data> Encode<'m, 'data> {
             }
         }
         // Nor has a line table of its own what has no lines.
-        let linked =
-            |section: &PlanSection<'_>| section.ty == sht::RELA && section.info as usize == index;
-        let without_lines =
-            LINE_TABLES.contains(&name) && !self.plan.sections[..self.view].iter().any(linked);
+        let without_lines = LINE_TABLES.contains(&name)
+            && self
+                .debug_sections(name)
+                .iter()
+                .all(|(_, rows)| rows.is_empty());
         row.content = if row.size == 0 || without_lines {
             self.plan.pieces.truncate(start as usize);
             PlanContent::Alias(index as u32)

@@ -9,6 +9,7 @@ use cuweld_ir::Reloc;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
 use cuweld_ir::plan::PlanPiece;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -48,15 +49,31 @@ pub(super) fn patches_constants(module: &Module<'_>, patched: SectionId) -> bool
     section.kind == SectionKind::MercuryTwin && section.owner.is_some()
 }
 
+/// Where the constants of a section begin, in bytes, ascending.
+fn constants_of(module: &Module<'_>, section: SectionId) -> Vec<u64> {
+    let object = &module.objects[module.sections[section].object];
+    let symbols = module.symbols[object.symbols].iter();
+    let mut starts: Vec<u64> = symbols
+        .filter(|symbol| symbol.place == SymbolPlace::Section(section))
+        .map(|symbol| symbol.value)
+        .collect();
+    starts.sort_unstable();
+    starts
+}
+
 /// The rows of a bank with their offsets in it, by offset; `None` for what is no bank of the Mercury view.
 pub(super) fn of_bank<'m>(
     module: &'m Module<'_>,
     out: &Created<'_>,
     bank: OutId,
 ) -> Option<Vec<(u64, &'m Reloc)>> {
-    if !out.capmerc || !matches!(out.sections[bank].content, Content::Constants(..)) {
+    let Content::Constants(bank_of, _) = out.sections[bank].content else {
+        return None;
+    };
+    if !out.capmerc {
         return None;
     }
+    let bank_of = Some(bank_of);
     let function = |section: SectionId| {
         let owner = module.sections[section].owner?;
         module.symbols[module.functions[owner].symbol].link
@@ -73,11 +90,18 @@ pub(super) fn of_bank<'m>(
             let Some(holder) = out.constant_rows.get(&piece.section) else {
                 continue;
             };
-            for row in module.relocs[module.sections[*holder].relocs].iter().rev() {
-                if piece.size.is_none_or(|size| row.offset < size) {
-                    rows.push((piece.offset.saturating_add(row.offset), row));
-                }
+            let own = module.relocs[module.sections[*holder].relocs].iter().rev();
+            let mut own: Vec<&Reloc> = own
+                .filter(|row| piece.size.is_none_or(|size| row.offset < size))
+                .collect();
+            if bank_of != function(piece.section) {
+                // Constants that move do so one by one, the last first.
+                let starts = constants_of(module, piece.section);
+                let constant = |row: &Reloc| starts.partition_point(|start| *start <= row.offset);
+                own.sort_by_key(|row| (std::cmp::Reverse(constant(row)), row.offset));
             }
+            let placed = own.into_iter();
+            rows.extend(placed.map(|row| (piece.offset.saturating_add(row.offset), row)));
         }
     }
     Some(rows)

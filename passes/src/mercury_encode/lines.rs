@@ -1,5 +1,6 @@
 //! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/MERCURY.md`).
 
+use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -148,6 +149,19 @@ impl<'m, 'data> Encode<'m, 'data> {
                     .push(Refusal::new("ranges of registers of another form", id));
                 return;
             };
+            let losing = object.functions.iter().zip(functions).any(|(_, row)| {
+                let symbol = &module.symbols[row.symbol];
+                row.state == FunctionState::Losing
+                    && symbol
+                        .link
+                        .is_some_and(|link| module.link_symbols[link].live.is_live())
+                    && ranges.iter().any(|ranges| ranges.function == symbol.name)
+            });
+            if losing {
+                let what = "ranges of registers of a copy that is not linked";
+                self.refusals.push(Refusal::new(what, id));
+                return;
+            }
             let start = out.len();
             out.extend_from_slice(bytes);
             for function in ranges.iter().filter(|row| !linked.contains(row.function)) {

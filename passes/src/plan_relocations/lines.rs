@@ -15,6 +15,7 @@ use cuweld_ir::mercury::lines::Kept;
 use cuweld_ir::mercury::lines::keep;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 /// The names of line tables.
 pub(crate) const LINE_TABLES: [&[u8]; 2] = [b".debug_line", b".nv_debug_line_sass"];
@@ -56,6 +57,7 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
         }
     }
     let mut shifts: HashMap<SectionId, u64, FixedState> = HashMap::default();
+    let mut cut: HashSet<SectionId, FixedState> = HashSet::default();
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
     for (_, object) in module.included_objects() {
         for id in object
@@ -70,6 +72,9 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
             let end = ends.entry(section.name).or_insert(0);
             shifts.insert(id, end.wrapping_sub(section.place.unwrap_or(0)));
             *end += kept.bytes.len() as u64;
+            if kept.bytes.len() as u64 != section.size() {
+                cut.insert(id);
+            }
         }
     }
     let ids: Vec<RelocId> = rows_of
@@ -81,6 +86,10 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
         let SymbolRef::Section(target) = reloc.target else {
             continue;
         };
+        // A unit behind the first, of an object of a link with `-r`: its own place changes too.
+        if reloc.addend != 0 && cut.contains(&target) {
+            return Err(target);
+        }
         let shift = shifts.get(&target).copied().unwrap_or(0);
         match &mut reloc.plan {
             RelocPlan::Apply { value, .. } => *value = value.wrapping_add(shift),
