@@ -394,12 +394,6 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             refused = true;
         }
     }
-    if !refused && !module.target.is_mercury() && records::lacks_registers(module) {
-        cx.diagnostics.emit(Diagnostic::fatal(
-            "cuweld: unsupported: a function whose registers are not counted",
-        ));
-        refused = true;
-    }
     if refused {
         Err(PassError::Diagnosed)
     } else {

@@ -81,8 +81,8 @@ pub(crate) enum HostVariables<'options> {
     Containing(&'options [String]),
     /// Host information: those that match a pattern for their binding.
     Matching {
-        external: NamePatterns<'options>,
-        internal: NamePatterns<'options>,
+        external: Box<NamePatterns<'options>>,
+        internal: Box<NamePatterns<'options>>,
     },
 }
 
@@ -96,8 +96,8 @@ impl<'options> HostVariables<'options> {
             &options.host_variables_internal,
         ) {
             (Some(external), Some(internal)) => Self::Matching {
-                external: NamePatterns::new(external),
-                internal: NamePatterns::new(internal),
+                external: Box::new(NamePatterns::new(external)),
+                internal: Box::new(NamePatterns::new(internal)),
             },
             _ => Self::All,
         }

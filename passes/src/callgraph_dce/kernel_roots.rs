@@ -20,8 +20,8 @@ pub(crate) enum KernelRoots<'options> {
     Containing(&'options [String]),
     /// Host information: those that match a pattern for their binding.
     Matching {
-        external: NamePatterns<'options>,
-        internal: NamePatterns<'options>,
+        external: Box<NamePatterns<'options>>,
+        internal: Box<NamePatterns<'options>>,
     },
 }
 
@@ -38,8 +38,8 @@ impl<'options> KernelRoots<'options> {
             return Self::All;
         }
         Self::Matching {
-            external: NamePatterns::new(external.as_deref().unwrap_or(&[])),
-            internal: NamePatterns::new(internal.as_deref().unwrap_or(&[])),
+            external: Box::new(NamePatterns::new(external.as_deref().unwrap_or(&[]))),
+            internal: Box::new(NamePatterns::new(internal.as_deref().unwrap_or(&[]))),
         }
     }
 

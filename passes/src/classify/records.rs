@@ -8,7 +8,6 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
-use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::attributes::reference_words;
 
@@ -64,20 +63,6 @@ pub(super) fn attribute_oddity(
         }
         _ => None,
     }
-}
-
-/// Whether each function of a SASS view has its register count.
-pub(super) fn lacks_registers(module: &Module<'_>) -> bool {
-    let mut has_count = vec![false; module.functions.len()];
-    for attribute in module.attributes.values() {
-        if attribute.code == attributes::REGCOUNT
-            && let Some(symbol) = module.refs(attribute).first().and_then(|t| t.symbol())
-            && let Some(function) = module.symbols[symbol].function
-        {
-            has_count[function.index()] = true;
-        }
-    }
-    has_count.contains(&false)
 }
 
 /// Whether a row of `.debug_frame` refers to something else than code and frames.
