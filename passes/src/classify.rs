@@ -7,6 +7,7 @@
 //!
 //! Refused: what this linker would otherwise drop unseen.
 
+mod headers;
 mod records;
 mod symbols;
 
@@ -273,6 +274,9 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 if !shared_align_fits(section, shared_aligns[id.index()]) =>
             {
                 "shared memory that is not aligned as its variables"
+            }
+            _ if !module.target.is_mercury() && headers::is_odd(module, id) => {
+                "a section header that no compiler writes"
             }
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
             SectionKind::Text if section.flags_with_barriers(0) >> 3 != 0 => {

@@ -413,7 +413,6 @@ impl<'data> KernelList<'_, 'data> {
     }
 }
 
-/// Rewrites the kernels' REGCOUNT records of the module-wide list.
 /// What is said of a function without a REGCOUNT record. nvlink refuses it if what it calls has none
 /// either; otherwise it links, in a way that is not known.
 fn without_registers(
@@ -427,14 +426,23 @@ fn without_registers(
         function.is_some_and(|function| module.functions[function].registers == 0)
     })?;
     let name = String::from_utf8_lossy(module.link_name(bare));
-    let finding = if summaries.of(graph, bare).registers == 0 {
-        Diagnostic::fatal("Internal error: no regcount?")
-    } else {
-        Diagnostic::fatal("cuweld: unsupported: a function without a register count")
-    };
+    // nvlink finds it behind undefined names and the call graph, if it needs the number at all.
+    let undefined = module.link_symbols.values().any(|link| {
+        link.live.is_live()
+            && link.definition.is_none()
+            && module.symbols[link.first].bind == stb::GLOBAL
+    });
+    let finding =
+        if summaries.of(graph, bare).registers == 0 && !undefined && !module.options.dump_callgraph
+        {
+            Diagnostic::fatal("Internal error: no regcount?")
+        } else {
+            Diagnostic::fatal("cuweld: unsupported: a function without a register count")
+        };
     Some(finding.note(format!("no REGCOUNT record says what '{name}' needs")))
 }
 
+/// Rewrites the kernels' REGCOUNT records of the module-wide list.
 fn registers<'data>(
     module: &mut Module<'data>,
     kernels: &[(LinkSymbolId, FunctionId)],

@@ -277,6 +277,16 @@ impl<'data> Resolver<'_, 'data> {
         named: SymbolId,
     ) {
         let other = self.module.symbols[reference];
+        if stt::is_header(symbol.ty) && other.is_function()
+            || stt::is_header(other.ty) && symbol.is_function()
+        {
+            let name = String::from_utf8_lossy(symbol.name);
+            let what = format!(
+                "cuweld: unsupported: '{name}' as a function and as a texture, sampler or surface"
+            );
+            self.push(id, Diagnostic::fatal(what));
+            return;
+        }
         if symbol.is_entry() && !other.is_entry() {
             self.not_declared_global(id, symbol);
         }

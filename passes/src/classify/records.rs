@@ -58,6 +58,9 @@ pub(super) fn attribute_oddity(
             });
             (!fits).then_some("a record of parameters that does not name their section")
         }
+        attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {
+            Some("a mask of sparse matrices of another format")
+        }
         attributes::AT_ENTRY_FRAGMENTS if !module.target.is_mercury() => {
             Some("fragments at the entry of code for this target")
         }

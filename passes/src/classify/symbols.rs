@@ -25,6 +25,10 @@ const STO_UNIFIED: u8 = 4;
 /// `st_other` of a variable with a unified address, beside its space.
 const STO_UNIFIED_VARIABLE: u8 = 0x10;
 
+/// Larger alignments in bytes of shared variables, which would make files of any size, are refused. (Compilers take
+/// up to 128.)
+const LARGEST_ALIGN: u64 = 1 << 20;
+
 /// What is odd about a symbol that is defined elsewhere.
 fn undefined(symbol: &Symbol<'_>, capmerc: bool) -> Option<&'static str> {
     if capmerc {
@@ -60,7 +64,9 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool) -> Option<&'static str> {
         let known = matches!(space, sto::GLOBAL | sto::CONSTANT)
             || symbol.other & !sto::COMPILER == sto::SHARED;
         // Relocatable output gives kernels weak names of dynamic shared memory.
-        let shared = symbol.is_shared() && plain;
+        let shared = symbol.is_shared()
+            && plain
+            && (symbol.value <= LARGEST_ALIGN || symbol.value == u64::MAX);
         symbol.ty == stt::CUDA_OBJECT && (shared || symbol.bind == stb::GLOBAL && no_value) && known
     };
     (!fits).then_some("an undefined symbol of an unusual kind")
@@ -80,8 +86,11 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
             symbol.other & !(STO_MANAGED) == sto::GLOBAL
         }
         SectionKind::KernelShared | SectionKind::ModuleShared => {
-            // The value is the alignment.
-            symbol.other == sto::SHARED && (symbol.size == 0 || symbol.value.is_power_of_two())
+            // The value is the alignment. Names of the compiler's own making begin with a dollar sign.
+            symbol.other == sto::SHARED
+                && (symbol.size == 0 || symbol.value.is_power_of_two())
+                && symbol.value <= LARGEST_ALIGN
+                && (symbol.bind == stb::LOCAL || !symbol.name.starts_with(b"$"))
         }
         SectionKind::ConstantBank(_) => symbol.other == sto::CONSTANT,
         SectionKind::FunctionConstants(_) => {

@@ -1,0 +1,98 @@
+//! Section headers as the compilers of the toolkit write them. nvlink takes type, flags, link and info of a header
+//! at their word, each by rules of its own, so that an object with others is refused (measured with the headers of
+//! 527 objects for sm_75 to sm_90a, toolkits 12 and 13, and with about 1,500 changed ones).
+
+use cuweld_ir::Module;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+
+/// What a section's header has to say, by its name.
+struct Expected {
+    ty: u32,
+    /// `sh_flags`, without the barrier counts of code and without `SHF_INFO_LINK`, which toolkit 12.0 does not set.
+    flags: u64,
+    /// Whether `sh_link` names the symbol table; it names nothing otherwise.
+    symbols: bool,
+    info: Info,
+}
+
+/// What `sh_info` holds.
+enum Info {
+    Nothing,
+    Section,
+    /// The section of a function's code.
+    Code,
+    /// The function whose code the section is.
+    Function,
+}
+
+/// The header of a section that compilers write; `None` for the others.
+fn expected(section: &Section<'_>) -> Option<Expected> {
+    let name = section.name;
+    let starts = |prefix: &[u8]| name.starts_with(prefix);
+    let with = |ty, flags, symbols, info| {
+        Some(Expected {
+            ty,
+            flags,
+            symbols,
+            info,
+        })
+    };
+    match name {
+        b".strtab" | b".shstrtab" => with(sht::STRTAB, 0, false, Info::Nothing),
+        b".nv.info" => with(sht::CUDA_INFO, 0, true, Info::Nothing),
+        b".nv.callgraph" => with(sht::CUDA_CALLGRAPH, 0, true, Info::Nothing),
+        b".nv.prototype" => with(sht::CUDA_PROTOTYPE, 0, true, Info::Nothing),
+        b".nv.compat" => with(sht::CUDA_COMPAT, 0, false, Info::Nothing),
+        b".nv_debug.shared" => None,
+        _ if starts(b".nv.info.") => with(sht::CUDA_INFO, 0, true, Info::Code),
+        _ if starts(b".debug_") || starts(b".nv_debug_") => {
+            with(sht::PROGBITS, 0, false, Info::Nothing)
+        }
+        _ if starts(b".rela.") => with(sht::RELA, 0, true, Info::Section),
+        _ if starts(b".rel.") => with(sht::REL, 0, true, Info::Section),
+        _ if starts(b".text.") => with(
+            sht::PROGBITS,
+            shf::ALLOC | shf::EXECINSTR,
+            true,
+            Info::Function,
+        ),
+        _ if starts(b".nv.constant0.") => with(sht::CUDA_CONSTANT0, shf::ALLOC, false, Info::Code),
+        _ => None,
+    }
+}
+
+/// Whether a header of a SASS object is none that compilers write.
+pub(super) fn is_odd(module: &Module<'_>, id: SectionId) -> bool {
+    let section = &module.sections[id];
+    let Some(expected) = expected(section) else {
+        return false;
+    };
+    let kind_is = |id: SectionId, kind| module.sections[id].kind == kind;
+    let link_fits = match section.link {
+        Some(link) => expected.symbols && kind_is(link, SectionKind::Symbols),
+        None => !expected.symbols,
+    };
+    let info_fits = match (expected.info, section.info) {
+        (Info::Nothing, SectionInfo::None) => section.flags & shf::INFO_LINK == 0,
+        (Info::Section, SectionInfo::Section(_)) => true,
+        (Info::Code, SectionInfo::Section(code)) => kind_is(code, SectionKind::Text),
+        (Info::Function, SectionInfo::Symbol { symbol, .. }) => {
+            let symbol = &module.symbols[symbol];
+            symbol.is_function() && symbol.place == SymbolPlace::Section(id)
+        }
+        _ => false,
+    };
+    let is_filled = section.kind != SectionKind::FunctionConstants(0) || section.size() > 0;
+    let fits = section.ty == expected.ty
+        && section.flags_with_barriers(0) & !shf::INFO_LINK == expected.flags
+        && link_fits
+        && info_fits
+        && is_filled;
+    !fits
+}
