@@ -275,9 +275,6 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             {
                 "shared memory that is not aligned as its variables"
             }
-            _ if !module.target.is_mercury() && headers::is_odd(module, id) => {
-                "a section header that no compiler writes"
-            }
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
             SectionKind::Text if section.flags_with_barriers(0) >> 3 != 0 => {
                 "code with unusual section flags"
@@ -296,6 +293,9 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 );
                 refused = true;
                 continue;
+            }
+            _ if !module.target.is_mercury() && headers::is_odd(module, id) => {
+                "a section header that no compiler writes"
             }
             _ => continue,
         };

@@ -56,7 +56,8 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
         }
         _ if starts(b".rela.") => with(sht::RELA, 0, true, Info::Section),
         _ if starts(b".rel.") => with(sht::REL, 0, true, Info::Section),
-        _ if starts(b".text.") => with(
+        // nvlink has words for code without contents.
+        _ if starts(b".text.") && section.ty != sht::NOBITS => with(
             sht::PROGBITS,
             shf::ALLOC | shf::EXECINSTR,
             true,
