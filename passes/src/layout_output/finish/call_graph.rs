@@ -36,8 +36,8 @@ impl<'data> Finish<'_, 'data> {
             place[link.index()] = index as u32;
         }
         let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
-        // Relocatable output has each direct call once (measured).
-        let mut known: HashSet<(u32, u32), FixedState> = HashSet::default();
+        // Relocatable output has each call with a target once (measured).
+        let mut known: HashSet<(CallKind, u32, u32), FixedState> = HashSet::default();
         for call in counting_calls(self.module) {
             let symbol = call
                 .from
@@ -59,8 +59,8 @@ impl<'data> Finish<'_, 'data> {
                     to => to,
                 }
             };
-            let once = self.module.options.relocatable && call.kind == CallKind::Direct;
-            if !once || known.insert((caller, second)) {
+            let once = self.module.options.relocatable && !call.kind.has_prototype();
+            if !once || known.insert((call.kind, caller, second)) {
                 rows.push((caller, call.kind, self.symbol_index[link.index()], second));
             }
         }
