@@ -161,8 +161,8 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         let what = match section.kind {
             SectionKind::ReservedShared => "variables in reserved shared memory for sm_100 and up",
             SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
-            SectionKind::ConstantBank(bank) if !matches!(bank, 3 | 4) => {
-                "constant banks but 2, 3 and 4 for sm_100 and up"
+            SectionKind::ConstantBank(bank) if bank != 3 => {
+                "constant banks but 2 and 3 for sm_100 and up"
             }
             SectionKind::FunctionConstants(bank) if bank != 2 => {
                 "constants of functions in banks but 2 for sm_100 and up"

@@ -95,10 +95,11 @@ pub(super) fn of_bank<'m>(
                 .filter(|row| piece.size.is_none_or(|size| row.offset < size))
                 .collect();
             if bank_of != function(piece.section) {
-                // Constants that move do so one by one, the last first.
+                // Constants that move do so one by one, the last first, each with its rows reversed (measured with
+                // objects of ptxas and with `-r` output, whose rows stand the other way round).
                 let starts = constants_of(module, piece.section);
                 let constant = |row: &Reloc| starts.partition_point(|start| *start <= row.offset);
-                own.sort_by_key(|row| (std::cmp::Reverse(constant(row)), row.offset));
+                own.sort_by_key(|row| std::cmp::Reverse(constant(row)));
             }
             let placed = own.into_iter();
             rows.extend(placed.map(|row| (piece.offset.saturating_add(row.offset), row)));
