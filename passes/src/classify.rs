@@ -321,6 +321,18 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         );
         refused = true;
     }
+    if !module.target.is_mercury() {
+        for id in records::incomplete_lists(module) {
+            cx.diagnostics.emit(
+                Diagnostic::fatal(
+                    "cuweld: unsupported: a function without records that every function has",
+                )
+                .note(located(module, id))
+                .at(module.sections[id].object.index_u32(), 0),
+            );
+            refused = true;
+        }
+    }
     for attribute in module.attributes.values() {
         if let Some(what) = records::attribute_oddity(module, attribute)
             && !module.target.is_mercury()

@@ -4,6 +4,7 @@
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
@@ -66,6 +67,28 @@ pub(super) fn attribute_oddity(
         }
         _ => None,
     }
+}
+
+/// The lists of functions that lack what compilers write for each function of an object: the interface version, and
+/// the mask of sparse matrices if any function of the object has one.
+pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
+    let mut found = Vec::new();
+    for object in module.objects.values() {
+        let lists = || {
+            let sections = object.sections.iter();
+            sections.filter(|id| module.sections[*id].kind == SectionKind::FunctionInfo)
+        };
+        let has = |id: SectionId, code| {
+            let records = &module.attributes[module.sections[id].attributes];
+            records.iter().any(|record| record.code == code)
+        };
+        let has_masks = lists().any(|id| has(id, attributes::SPARSE_MMA_MASK));
+        found.extend(lists().filter(|id| {
+            !has(*id, attributes::CUDA_API_VERSION)
+                || has_masks && !has(*id, attributes::SPARSE_MMA_MASK)
+        }));
+    }
+    found
 }
 
 /// Whether a row of `.debug_frame` refers to something else than code and frames.
