@@ -28,6 +28,8 @@ mod plan;
 mod pool;
 #[path = "conformance/shrink.rs"]
 mod shrink;
+#[path = "conformance/static_names.rs"]
+mod static_names;
 #[path = "conformance/summary.rs"]
 mod summary;
 

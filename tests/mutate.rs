@@ -8,6 +8,7 @@
 mod harness;
 #[path = "mutate/mutation.rs"]
 mod mutation;
+#[allow(dead_code, reason = "the conformance engine uses all of it")]
 #[path = "mutate/object.rs"]
 mod object;
 

@@ -16,6 +16,7 @@ use super::mutation::{Numbers, mutate};
 use super::object::Object;
 use super::packaging::{archive, fatbin, host_object};
 use super::pool::Pool;
+use super::static_names;
 
 /// nvlink needs milliseconds for these links; some changed inputs make it loop.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -109,6 +110,11 @@ impl Engine {
                 if judge(&theirs, &strictly, false) == Verdict::Identical {
                     seen.verdict = Verdict::Deviation;
                 }
+            }
+            if matches!(seen.verdict, Verdict::Differs(_))
+                && static_names::are_to_blame(&theirs, &ours, folder, &arguments)
+            {
+                seen.verdict = Verdict::Deviation;
             }
             if seen.verdict != Verdict::Identical {
                 break;

@@ -189,6 +189,20 @@ impl Object {
             .get_mut(self.symbols.start + symbol * 24 + offset)
     }
 
+    /// The name of a symbol that is a static function.
+    pub fn static_function(&self, symbol: usize) -> Option<&[u8]> {
+        const LOCAL_FUNCTION: u8 = 2;
+        let at = self.symbols.start + symbol * 24;
+        if *self.bytes.get(at + 4)? != LOCAL_FUNCTION {
+            return None;
+        }
+        let table = (0..self.sections).find(|index| self.ty(*index) == SHT_SYMTAB)?;
+        let names = self.field(table, 40) as u32 as usize;
+        let offset = u32::from_le_bytes(self.bytes.get(at..at + 4)?.try_into().ok()?) as usize;
+        let start = (self.field(names, 24) as usize).checked_add(offset)?;
+        self.bytes.get(start..)?.split(|byte| *byte == 0).next()
+    }
+
     /// Sets the section of a symbol.
     pub fn set_symbol_section(&mut self, symbol: usize, section: u16) {
         let at = self.symbols.start + symbol * 24 + 6;

@@ -86,8 +86,10 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
             symbol.other & !(STO_MANAGED) == sto::GLOBAL
         }
         SectionKind::KernelShared | SectionKind::ModuleShared => {
-            // The value is the alignment. Names of the compiler's own making begin with a dollar sign.
-            symbol.other == sto::SHARED
+            // The value is the alignment. Names of the compiler's own making begin with a dollar sign. Outputs of -r
+            // that were linked with -r again define what stands for dynamic shared memory, with the visibility "internal" (1).
+            let instance = symbol.name == toolkit::DYNAMIC_SHARED_INSTANCE;
+            symbol.other == sto::SHARED | u8::from(instance)
                 && (symbol.size == 0 || symbol.value.is_power_of_two())
                 && symbol.value <= LARGEST_ALIGN
                 && (symbol.bind == stb::LOCAL || !symbol.name.starts_with(b"$"))

@@ -407,6 +407,8 @@ impl<'data> Replay<'_, 'data> {
                 | SectionKind::SassParameters
                 | SectionKind::ReservedShared
                 | SectionKind::Stripped => {}
+                // Made for the kernel, or for its first variable.
+                SectionKind::KernelShared => self.number_of_dead(id),
                 _ => {
                     self.symbol_section(id);
                     self.number_of_dead(id);
