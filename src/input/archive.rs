@@ -5,6 +5,8 @@
 
 use object::read::archive::ArchiveFile;
 
+use super::identify;
+
 /// A member of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveMember<'data> {
@@ -12,6 +14,8 @@ pub struct ArchiveMember<'data> {
     pub name: &'data [u8],
     /// The contents; `None` in a thin archive.
     pub data: Option<&'data [u8]>,
+    /// Where the contents begin in the archive, or in a thin archive the header's end.
+    pub offset: u64,
     /// The name stands in front of the contents, BSD's form, which nvlink does not know.
     pub extended_name: bool,
 }
@@ -21,19 +25,25 @@ pub struct ArchiveMember<'data> {
 pub struct Members<'data> {
     /// Members in archive order.
     pub members: Vec<ArchiveMember<'data>>,
-    /// Whether reading stopped before the end of the file.
-    pub cut_off: bool,
+    /// Where reading stopped before the end of the file: behind the last member that is whole.
+    pub cut_off: Option<u64>,
 }
 
 /// Reads the member list.
 pub fn members(bytes: &[u8]) -> Members<'_> {
+    let start = if identify::is_archive(bytes) {
+        identify::ARCHIVE_MAGIC.len() as u64
+    } else {
+        0
+    };
     let Ok(archive) = ArchiveFile::parse(bytes) else {
         return Members {
             members: Vec::new(),
-            cut_off: true,
+            cut_off: Some(start),
         };
     };
     let mut list = Members::default();
+    let mut behind = start;
     for member in archive.members() {
         let read = member.and_then(|member| {
             let data = if archive.is_thin() {
@@ -44,15 +54,20 @@ pub fn members(bytes: &[u8]) -> Members<'_> {
             Ok(ArchiveMember {
                 name: member.name(),
                 data,
+                offset: member.file_range().0,
                 extended_name: member
                     .header()
                     .is_some_and(|header| header.name.starts_with(b"#1/")),
             })
         });
         match read {
-            Ok(member) => list.members.push(member),
+            Ok(member) => {
+                let length = member.data.map_or(0, <[u8]>::len) as u64;
+                behind = member.offset.saturating_add(length).next_multiple_of(2);
+                list.members.push(member);
+            }
             Err(_) => {
-                list.cut_off = true;
+                list.cut_off = Some(behind);
                 break;
             }
         }
@@ -68,7 +83,7 @@ mod tests {
 
     fn names(bytes: &[u8]) -> Vec<String> {
         let list = members(bytes);
-        assert!(!list.cut_off);
+        assert_eq!(list.cut_off, None);
         list.members
             .iter()
             .map(|m| String::from_utf8_lossy(m.name).into_owned())
@@ -103,10 +118,11 @@ mod tests {
             [ArchiveMember {
                 name: b"dir/a.o",
                 data: None,
+                offset: list.members[0].offset,
                 extended_name: false,
             }]
         );
-        assert!(!list.cut_off);
+        assert_eq!(list.cut_off, None);
     }
 
     #[test]
@@ -117,7 +133,14 @@ mod tests {
             let list = members(&bytes[..length]);
             let whole = usize::from(length >= second);
             assert_eq!(list.members.len(), whole, "{length}");
-            assert_eq!(list.cut_off, length != 8 && length != second, "{length}");
+            let place = match length {
+                8 => None,
+                ..8 => Some(0),
+                _ if length == second => None,
+                _ if length < second => Some(8),
+                _ => Some(second as u64),
+            };
+            assert_eq!(list.cut_off, place, "{length}");
         }
     }
 }

@@ -9,6 +9,10 @@
 //!
 //! The four ways in are [`match_fatbin`], [`compile_or_copy`], [`compile_relocatable`] and
 //! [`compile_program`]. Who compiles is up to the caller.
+//!
+//! A link takes every fatbin through [`match_fatbin`] and tells contents with [`classify`]. Two things it does itself: files that are
+//! one image are taken as they are, for nvlink goes by their names; and PTX is compiled for all inputs at once, after the last of them is
+//! read (`compile_ptx`), where a container compiles its own. LTO-IR is never compiled alone.
 
 use cuweld_ir::elf::raw::EM_CUDA;
 use cuweld_ir::target::arch::Suffix;
@@ -16,8 +20,11 @@ use thiserror::Error;
 
 use super::Target;
 use super::arena::InputArena;
+use super::decompress::DecompressError;
 use super::decompress::decompress;
 use super::fatbin;
+use super::fatbin::FatbinError;
+use super::fatbin::FatbinMember;
 use super::fatbin::MemberKind;
 use super::identify;
 use super::select::Selection;
@@ -65,8 +72,14 @@ pub enum MatchType {
 pub struct Match<'data> {
     /// What the bytes are.
     pub ty: MatchType,
-    /// The bytes; their length is the match's size.
+    /// The bytes, unpacked; their length is the match's size. LTO-IR of a fatbin is as it is stored: packed and obfuscated.
     pub data: &'data [u8],
+    /// Options that the fatbin member carries for its compiler.
+    pub options: &'data [u8],
+    /// What the fatbin member was compiled for; `None` if the content itself matches.
+    pub arch: Option<Target>,
+    /// Whether the bytes are obfuscated; LTO-IR alone can be.
+    pub obfuscated: bool,
 }
 
 /// Why a step was refused.
@@ -78,6 +91,41 @@ pub enum ContainerError {
     /// A value that does not fit.
     #[error("{0}")]
     Invalid(String),
+    /// The headers of a fatbin do not hold together.
+    #[error(transparent)]
+    Fatbin(#[from] FatbinError),
+    /// A fatbin member has the SM number 0.
+    #[error("the member at {offset:#x} has the SM number 0")]
+    UnknownArch {
+        /// Offset of the member in the fatbin.
+        offset: u64,
+    },
+    /// No member of the fatbin fits the target.
+    #[error("there is no member for the target")]
+    NoMember {
+        /// LTO-IR does, but was not asked for.
+        only_ir: bool,
+    },
+    /// The member that fits cannot be unpacked.
+    #[error("the member {member} at {offset:#x}: {error}")]
+    Unpack {
+        /// Such as `ELF sm_90`.
+        member: String,
+        /// Whether it is a device ELF.
+        is_elf: bool,
+        /// Offset of the member in the fatbin.
+        offset: u64,
+        /// What is wrong.
+        error: DecompressError,
+    },
+    /// The device ELF that fits is no ELF64.
+    #[error("the member {member} at {offset:#x} is not a 64-bit ELF file")]
+    WordSize {
+        /// Such as `ELF sm_90`.
+        member: String,
+        /// Offset of the member in the fatbin.
+        offset: u64,
+    },
     /// A step came after one that it has to precede.
     #[error("{step} has to come before {later}")]
     Order {
@@ -95,8 +143,13 @@ impl ContainerError {
     /// nvlink's status code; 0 stands for success.
     pub fn status(&self) -> u8 {
         match self {
-            ContainerError::Missing(_) => 1,
-            ContainerError::Invalid(_) | ContainerError::Order { .. } => 2,
+            ContainerError::Missing(_) | ContainerError::NoMember { .. } => 1,
+            ContainerError::Invalid(_)
+            | ContainerError::Fatbin(_)
+            | ContainerError::UnknownArch { .. }
+            | ContainerError::Unpack { .. }
+            | ContainerError::WordSize { .. }
+            | ContainerError::Order { .. } => 2,
             ContainerError::Compiler => 5,
         }
     }
@@ -124,7 +177,9 @@ pub struct InputContainer<'data> {
     target: Option<Target>,
     flags: u64,
     options: Vec<String>,
+    takes_ir: bool,
     content: Option<(ContentType, &'data [u8])>,
+    members: Vec<FatbinMember<'data>>,
     matched: Option<Match<'data>>,
     member_options: &'data [u8],
     obfuscation_key: u64,
@@ -135,6 +190,17 @@ impl<'data> InputContainer<'data> {
     /// An empty container.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A container for 64-bit code of a target.
+    pub fn for_target(target: Target) -> Self {
+        InputContainer {
+            version: 1,
+            suffix: Some(target.suffix),
+            target: Some(target),
+            flags: FLAG_64BIT,
+            ..Self::default()
+        }
     }
 
     /// Sets the fatbin version that the input is read for.
@@ -181,6 +247,11 @@ impl<'data> InputContainer<'data> {
         self.flags = flags;
     }
 
+    /// LTO-IR that fits comes before device ELF and PTX (`-lto`).
+    pub fn take_ir(&mut self, takes_ir: bool) {
+        self.takes_ir = takes_ir;
+    }
+
     /// Whether the code is 64-bit.
     pub fn is_64bit(&self) -> bool {
         self.flags & FLAG_64BIT != 0
@@ -212,11 +283,25 @@ impl<'data> InputContainer<'data> {
         if content.is_empty() {
             return Err(ContainerError::Missing("content"));
         }
-        let ty = classify(content)
-            .ok_or_else(|| ContainerError::Invalid("unknown content".to_owned()))?;
+        let ty = match classify(content) {
+            Some(ty) => ty,
+            // A fatbin of another version.
+            None if fatbin::has_magic(content) => {
+                fatbin::parse(content)?;
+                ContentType::Fatbin
+            }
+            None => return Err(ContainerError::Invalid("unknown content".to_owned())),
+        };
         self.content = Some((ty, content));
+        self.members.clear();
         self.matched = None;
         Ok(ty)
+    }
+
+    /// What a fatbin was found to hold for 64-bit programs, such as `ELF sm_90`, in its order.
+    pub fn held(&self) -> Vec<String> {
+        let visible = self.members.iter().filter(|member| member.is_visible());
+        visible.map(FatbinMember::describe).collect()
     }
 
     /// What the content is.
@@ -233,34 +318,75 @@ impl<'data> InputContainer<'data> {
         } else {
             MatchType::DeviceElf
         };
-        let (ty, data) = match ty {
-            ContentType::Ir => (MatchType::Nvvm, content),
-            ContentType::Ptx => (MatchType::Ptx, content),
-            ContentType::DeviceElf => (elf, content),
-            ContentType::Fatbin => {
-                let invalid =
-                    |error: &dyn std::fmt::Display| ContainerError::Invalid(error.to_string());
-                let members = fatbin::parse(content).map_err(|error| invalid(&error))?;
-                let member = match select(&members, target, false) {
-                    Selection::Member(member) => member,
-                    Selection::OnlyLto | Selection::NotFound => {
-                        return Err(ContainerError::Missing("member for the target"));
-                    }
-                };
-                self.member_options = member.options().map_err(|error| invalid(&error))?;
-                self.obfuscation_key = member.header.key.get();
-                let data = decompress(&member, arena).map_err(|error| invalid(&error))?;
-                let ty = match member.kind() {
-                    MemberKind::Ptx => MatchType::Ptx,
-                    MemberKind::Nvvm => MatchType::Nvvm,
-                    MemberKind::Elf => elf,
-                    MemberKind::Mercury | MemberKind::Other(_) => MatchType::Mercury,
-                };
-                (ty, data)
-            }
+        let whole = |ty| Match {
+            ty,
+            data: content,
+            options: b"",
+            arch: None,
+            obfuscated: false,
         };
-        self.matched = Some(Match { ty, data });
+        self.matched = Some(match ty {
+            ContentType::Ir => whole(MatchType::Nvvm),
+            ContentType::Ptx => whole(MatchType::Ptx),
+            ContentType::DeviceElf => whole(elf),
+            ContentType::Fatbin => {
+                self.members = fatbin::parse(content)?;
+                self.match_member(target, arena)?
+            }
+        });
         Ok(())
+    }
+
+    /// The member that fits the target, unpacked; LTO-IR stays as it is.
+    fn match_member(
+        &mut self,
+        target: Target,
+        arena: &'data InputArena,
+    ) -> Result<Match<'data>, ContainerError> {
+        let nameless =
+            |member: &&FatbinMember<'_>| member.is_visible() && member.header.sm.get() == 0;
+        if let Some(member) = self.members.iter().find(nameless) {
+            let offset = member.offset;
+            return Err(ContainerError::UnknownArch { offset });
+        }
+        let member = match select(&self.members, target, self.takes_ir) {
+            Selection::Member(member) => member,
+            Selection::OnlyLto => return Err(ContainerError::NoMember { only_ir: true }),
+            Selection::NotFound => return Err(ContainerError::NoMember { only_ir: false }),
+        };
+        let offset = member.offset;
+        self.obfuscation_key = member.header.key.get();
+        let kind = member.kind();
+        let data = if kind == MemberKind::Nvvm {
+            member.stored
+        } else {
+            decompress(&member, arena).map_err(|error| ContainerError::Unpack {
+                member: member.describe(),
+                is_elf: kind == MemberKind::Elf,
+                offset,
+                error,
+            })?
+        };
+        let ty = match kind {
+            MemberKind::Ptx => MatchType::Ptx,
+            MemberKind::Nvvm => MatchType::Nvvm,
+            MemberKind::Elf if !target.is_mercury() => MatchType::DeviceElf,
+            MemberKind::Elf | MemberKind::Mercury | MemberKind::Other(_) => MatchType::Mercury,
+        };
+        let is_elf = matches!(ty, MatchType::DeviceElf | MatchType::Mercury);
+        if is_elf && identify::elf_kind(data).is_none_or(|kind| kind.class != 2) {
+            let member = member.describe();
+            return Err(ContainerError::WordSize { member, offset });
+        }
+        // Device ELF is not compiled: its record is something else.
+        self.member_options = if is_elf { b"" } else { member.options()? };
+        Ok(Match {
+            ty,
+            data,
+            options: self.member_options,
+            arch: member.arch(),
+            obfuscated: member.is_obfuscated(),
+        })
     }
 
     /// Takes the match out; there is only one.
@@ -428,17 +554,75 @@ mod tests {
         }
         assert_eq!(container(90).set_content(b"").unwrap_err().status(), 1);
         assert_eq!(container(90).set_content(b"text").unwrap_err().status(), 2);
+        let mut later = build(&[]);
+        later[4] = 2;
+        assert_eq!(
+            container(90).set_content(&later).unwrap_err(),
+            ContainerError::Fatbin(FatbinError::Version(2))
+        );
+    }
+
+    #[test]
+    fn faults_of_members_name_member_and_offset() {
+        let fault = |member: Member| {
+            let arena = InputArena::new();
+            let bytes = build(&[Member::ptx("sm_80", b".version 9.0"), member]);
+            let mut container = InputContainer::for_target(Target::parse("sm_90").unwrap());
+            match_fatbin(&mut container, &bytes, &arena)
+                .unwrap_err()
+                .to_string()
+        };
+        let elf = super::super::test_files::cubin(1, 2);
+        for (member, expected) in [
+            (
+                Member::elf("sm_90", b"\x7fELF\x01"),
+                "the member ELF sm_90 at 0x70 is not a 64-bit ELF file",
+            ),
+            (
+                Member::elf("sm_90", &elf).flags(fatbin::FLAG_OBFUSCATED),
+                "the member ELF sm_90 at 0x70: the data is obfuscated",
+            ),
+            (
+                Member::elf("sm_90", &elf).flags(fatbin::FLAG_OTHER_CODEC),
+                "the member ELF sm_90 at 0x70: a codec that this linker does not know",
+            ),
+        ] {
+            assert_eq!(fault(member), expected);
+        }
+    }
+
+    #[test]
+    fn lto_ir_stays_as_it_is_and_comes_first_when_asked_for() {
+        let arena = InputArena::new();
+        let ir = Member::new(8, "sm_90", b"packed ir").flags(fatbin::FLAG_OBFUSCATED);
+        let bytes = build(&[Member::ptx("sm_90", b".version 9.0"), ir.clone()]);
+        let target = Target::parse("sm_90").unwrap();
+        for (takes_ir, ty) in [(false, MatchType::Ptx), (true, MatchType::Nvvm)] {
+            let mut container = InputContainer::for_target(target);
+            container.take_ir(takes_ir);
+            let found = match_fatbin(&mut container, &bytes, &arena).unwrap();
+            assert_eq!((found.ty, found.obfuscated), (ty, takes_ir));
+            assert_eq!(container.held(), ["PTX sm_90", "LTO-IR sm_90"]);
+        }
+        let alone = build(&[ir]);
+        let error = match_fatbin(&mut InputContainer::for_target(target), &alone, &arena);
+        assert_eq!(
+            error.unwrap_err(),
+            ContainerError::NoMember { only_ir: true }
+        );
     }
 
     #[test]
     fn a_match_is_taken_once_and_whole() {
         let arena = InputArena::new();
-        let bytes = build(&[Member::elf("sm_90", b"\x7fELF...")]);
+        let image = super::super::test_files::cubin(1, 2);
+        let bytes = build(&[Member::elf("sm_90", &image)]);
         let mut container = container(90);
         assert_eq!(container.take_match().unwrap_err().status(), 1);
         let found = match_fatbin(&mut container, &bytes, &arena).unwrap();
         assert_eq!(found.ty, MatchType::DeviceElf);
-        assert!(found.data.starts_with(b"\x7fELF..."));
+        assert!(found.data.starts_with(&image));
+        assert_eq!(found.arch, Target::parse("sm_90"));
         assert_eq!(container.take_match().unwrap_err().status(), 1);
         let other = match_fatbin(&mut super::tests::container(80), &bytes, &arena);
         assert_eq!(other.unwrap_err().status(), 1);

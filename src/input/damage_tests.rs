@@ -1,7 +1,10 @@
 //! Damaged inputs of every kind: an error or another image, never a panic or an end without end.
 
+use std::collections::BTreeSet;
+
 use super::DiscoverOptions;
 use super::InputArena;
+use super::InputError;
 use super::Target;
 use super::decompress::Codec;
 use super::discover_bytes;
@@ -38,7 +41,19 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-fn read(name: &str, bytes: &[u8]) {
+/// Errors of what a file holds: of a member, if that is an archive.
+const IN_MEMBER: [&str; 7] = [
+    "Decompress",
+    "FatbinNotFound",
+    "FatbinVersion",
+    "MalformedFatbin",
+    "Obfuscated",
+    "UnknownArch",
+    "WordSize",
+];
+
+/// Reads a damaged file. Its error has to name the file, with the archive member if it is in one, and where in it; its kind is added.
+fn read(name: &str, bytes: &[u8], kinds: &mut BTreeSet<String>) {
     for strict in [false, true] {
         let inputs = [name.to_owned()];
         let options = DiscoverOptions {
@@ -48,18 +63,44 @@ fn read(name: &str, bytes: &[u8]) {
         };
         let arena = InputArena::new();
         if let Err(failure) = discover_bytes(&options, &[(name, bytes)], &arena) {
-            assert!(!failure.error.lines().is_empty());
-            assert!(!failure.error.to_string().is_empty());
+            let error = failure.error;
+            assert!(!error.lines().is_empty());
+            let text = error.to_string();
+            assert!(text.contains(&format!("'{name}")), "no file: {text}");
+            let debug = format!("{error:?}");
+            let kind = debug
+                .split_once(' ')
+                .map_or(debug.as_str(), |(kind, _)| kind);
+            let in_member = IN_MEMBER.contains(&kind) && name == "lib.a";
+            assert!(!in_member || text.contains("'lib.a:"), "no member: {text}");
+            let is_place = match &error {
+                // The whole file is too short.
+                InputError::CannotOpen { reason, .. } => reason.contains(" bytes"),
+                // Nothing is damaged: a flag says that it is LTO-IR.
+                InputError::LtoObjects { .. } => true,
+                _ => text.contains(" 0x"),
+            };
+            assert!(is_place, "no offset: {text}");
+            kinds.insert(kind.to_owned());
         }
     }
 }
 
 #[test]
 fn cut_off_files() {
+    let mut kinds = BTreeSet::new();
     for (name, bytes) in files() {
         for length in 0..bytes.len() {
-            read(name, &bytes[..length]);
+            read(name, &bytes[..length], &mut kinds);
         }
+    }
+    for kind in [
+        "CannotOpen",
+        "DamagedArchive",
+        "FatbinNotFound",
+        "MalformedFatbin",
+    ] {
+        assert!(kinds.contains(kind), "{kind} is not among {kinds:?}");
     }
 }
 
@@ -67,6 +108,7 @@ fn cut_off_files() {
 fn flipped_bits_and_extreme_fields() {
     // A fixed sequence: xorshift.
     let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut kinds = BTreeSet::new();
     let mut next = |bound: usize| {
         state ^= state << 13;
         state ^= state >> 7;
@@ -85,7 +127,16 @@ fn flipped_bits_and_extreme_fields() {
                     changed[at] ^= 1 << next(8);
                 }
             }
-            read(name, &changed);
+            read(name, &changed, &mut kinds);
         }
+    }
+    for kind in IN_MEMBER.iter().chain(&[
+        "CubinNotElf",
+        "CubinNotDeviceElf",
+        "DamagedArchive",
+        "FatbinWrongFormat",
+        "ThinMember",
+    ]) {
+        assert!(kinds.contains(*kind), "{kind} is not among {kinds:?}");
     }
 }

@@ -103,6 +103,10 @@ pub enum DiagnosticKind {
     Uncompress {
         /// The input.
         file: String,
+        /// The fatbin member, such as `ELF sm_90`.
+        member: String,
+        /// Where in the input it is.
+        offset: u64,
         /// What went wrong.
         error: DecompressError,
     },
@@ -178,8 +182,15 @@ impl InputDiagnostic {
             }
             DiagnosticKind::SkippingIncompatible { .. } => return None,
             DiagnosticKind::Deviation { text, .. } => text.clone(),
-            DiagnosticKind::Uncompress { file, error } => {
-                format!("cannot decompress a fatbin member of '{file}': {error}")
+            DiagnosticKind::Uncompress {
+                file,
+                member,
+                offset,
+                error,
+            } => {
+                format!(
+                    "cannot decompress the fatbin member {member} at {offset:#x} of '{file}': {error}"
+                )
             }
             DiagnosticKind::Ignored { file, reason } => format!("'{file}' is ignored: {reason}"),
             DiagnosticKind::RawPtxDropped { file, target } => format!(

@@ -6,9 +6,13 @@ use cuweld_ir::elf::raw::ET_EXEC;
 
 use super::Target;
 use super::arena::InputArena;
+use super::container::ContainerError;
+use super::container::InputContainer;
+use super::container::Match;
+use super::container::MatchType;
+use super::container::match_fatbin;
 use super::decompress::Codec;
 use super::decompress::DecompressError;
-use super::decompress::decompress;
 use super::device_input::DeviceInput;
 use super::device_input::Image;
 use super::device_input::NvvmImage;
@@ -21,8 +25,6 @@ use super::diagnostic::InputDiagnostic;
 use super::error::InputError;
 use super::fatbin;
 use super::fatbin::FatbinError;
-use super::fatbin::FatbinMember;
-use super::fatbin::MemberKind;
 use super::host_info::HostInfo;
 use super::host_object::DeviceCode;
 use super::host_object::HostObject;
@@ -37,8 +39,6 @@ use super::mapped::FileIdentity;
 use super::mapped::LoadedFile;
 use super::module_id;
 use super::module_id::ModuleIds;
-use super::select::Selection;
-use super::select::select;
 
 /// Paths that contain this belong to NVIDIA's device runtime.
 const SYSTEM_LIBRARY: &str = "cudadevrt";
@@ -302,10 +302,10 @@ where
                 self.raw(source, Image::Nvvm(image));
             }
             FileKind::Fatbin => {
-                if let Some(image) = self.fatbin(source, bytes)? {
+                if let Some(image) = self.fatbin(source, bytes, 0)? {
                     self.raw(source, image);
                 }
-                self.further_regions(source, bytes, true)?;
+                self.further_regions(source, bytes, 0, true)?;
             }
             FileKind::HostObject => self.host_object(source, bytes)?,
             FileKind::Archive => self.archive(path, file)?,
@@ -345,22 +345,24 @@ where
         bytes: &'data [u8],
     ) -> Result<(), InputError> {
         let file = source.display();
-        let not_found = |reason| InputError::FatbinNotFound {
+        let not_found = |offset: u64, reason: String| InputError::FatbinNotFound {
             file: file.clone(),
+            offset,
             reason,
         };
-        let object = HostObject::parse(bytes).map_err(not_found)?;
+        let object = HostObject::parse(bytes)
+            .map_err(|error| not_found(error.offset(), error.to_string()))?;
         self.found
             .host_info
             .add(&file, &object.references, source.is_system());
-        let module_ids = module_id::parse(object.module_ids, &file)?;
+        let module_ids = module_id::parse(object.module_ids, object.module_ids_offset, &file)?;
         if !module_ids.prelinked.is_empty() {
             // Its device code is linked already, whichever way the stub holds it.
             self.add(source, None, module_ids, false, Some(SkipReason::Stub));
             return Ok(());
         }
-        let fatbin = match object.device_code {
-            DeviceCode::Relocatable(fatbin) => fatbin,
+        let (fatbin, offset) = match object.device_code {
+            DeviceCode::Relocatable { fatbin, offset } => (fatbin, offset),
             DeviceCode::None => {
                 self.ignore(source, IgnoredReason::NoDeviceCode);
                 return Ok(());
@@ -369,24 +371,27 @@ where
                 self.ignore(source, IgnoredReason::WholeProgramDeviceCode);
                 return Ok(());
             }
-            DeviceCode::Missing => {
+            DeviceCode::Missing { offset } => {
                 return Err(not_found(
-                    "it has neither __nv_relfatbin nor .nv_fatbin".to_owned(),
+                    offset,
+                    "there is .nvFatBinSegment, but neither __nv_relfatbin nor .nv_fatbin"
+                        .to_owned(),
                 ));
             }
         };
         if !fatbin::has_magic(fatbin) {
             return Err(not_found(
+                offset,
                 "__nv_relfatbin does not begin with a fatbin".to_owned(),
             ));
         }
-        let image = self.fatbin(source, fatbin)?;
+        let image = self.fatbin(source, fatbin, offset)?;
         if image.as_ref().is_some_and(is_executable) {
             self.ignore(source, IgnoredReason::DeviceExecutable);
         } else {
             self.add(source, image, module_ids, false, None);
         }
-        self.further_regions(source, fatbin, false)
+        self.further_regions(source, fatbin, offset, false)
     }
 
     /// Adds what fatbins behind the first one hold, as `ld -r` puts them one after the other.
@@ -394,6 +399,7 @@ where
         &mut self,
         source: Source<'_>,
         bytes: &'data [u8],
+        base: u64,
         raw: bool,
     ) -> Result<(), InputError> {
         let regions = fatbin::further_regions(bytes);
@@ -404,7 +410,9 @@ where
         let count = regions.len();
         self.deviate("D04", format!("{count} more fatbins of '{file}' are linked; nvlink 13.0.88 reads only the first of several (as ld -r makes them)"));
         for region in regions {
-            let image = self.fatbin(source, region)?;
+            // Each region reaches to the end of the bytes.
+            let offset = base + (bytes.len() - region.len()) as u64;
+            let image = self.fatbin(source, region, offset)?;
             if image.as_ref().is_some_and(|image| !is_executable(image)) {
                 self.add(source, image, ModuleIds::default(), raw, None);
                 if let Some(input) = self.found.inputs.last_mut() {
@@ -415,92 +423,113 @@ where
         Ok(())
     }
 
-    /// Chooses and unpacks the member of a fatbin that fits the target.
+    /// Chooses and unpacks the member of a fatbin that fits the target; `base` is where the fatbin begins in its file.
     fn fatbin(
         &mut self,
         source: Source<'_>,
         bytes: &'data [u8],
+        base: u64,
     ) -> Result<Option<Image<'data>>, InputError> {
-        let file = source.display();
-        let malformed = |error| match error {
-            FatbinError::Version(version) => InputError::FatbinVersion {
-                file: file.clone(),
-                version,
-            },
-            error => InputError::MalformedFatbin {
-                file: file.clone(),
-                error,
-            },
-        };
-        let members = fatbin::parse(bytes).map_err(malformed)?;
-        if members
-            .iter()
-            .any(|member| member.is_visible() && member.header.sm.get() == 0)
-        {
-            return Err(InputError::UnknownArch { file });
-        }
+        let mut container = InputContainer::for_target(self.options.target);
         // The device runtime is linked, and not optimised with the program (measured).
-        let lto = self.options.lto && !source.is_system();
-        let member = match select(&members, self.options.target, lto) {
-            Selection::Member(member) => member,
-            Selection::OnlyLto => return Err(InputError::LtoObjects { file }),
-            Selection::NotFound => {
-                self.not_found(source, &members);
-                return Ok(None);
-            }
-        };
-        if member.kind() == MemberKind::Nvvm {
-            return Ok(Some(Image::Nvvm(NvvmImage {
-                stored: member.stored,
-                container: bytes,
-                options: member.options().map_err(malformed)?,
-                obfuscated: member.is_obfuscated(),
-                arch: member.arch(),
-            })));
+        container.take_ir(self.options.lto && !source.is_system());
+        match match_fatbin(&mut container, bytes, self.arena) {
+            Ok(found) => Ok(Some(image(found, bytes))),
+            Err(error) => self
+                .mismatch(source, base, &container, error)
+                .map(|()| None),
         }
-        let data = match decompress(&member, self.arena) {
-            Ok(data) => data,
-            Err(error)
-                if self.options.strict && member.kind() == MemberKind::Elf && is_lz4(&error) =>
-            {
-                self.diagnose(DiagnosticKind::Uncompress { file, error });
-                self.not_found(source, &members);
-                return Ok(None);
+    }
+
+    /// What is said of a fatbin of which nothing can be linked.
+    fn mismatch(
+        &mut self,
+        source: Source<'_>,
+        base: u64,
+        container: &InputContainer<'data>,
+        error: ContainerError,
+    ) -> Result<(), InputError> {
+        let file = source.display();
+        match error {
+            ContainerError::NoMember { only_ir: false } => {
+                self.not_found(source, container);
+                Ok(())
             }
-            Err(error) => {
-                if member.kind() == MemberKind::Elf && is_lz4(&error) {
+            ContainerError::NoMember { only_ir: true } => Err(InputError::LtoObjects { file }),
+            ContainerError::Unpack {
+                member,
+                offset,
+                error: DecompressError::Obfuscated,
+                ..
+            } => Err(InputError::Obfuscated {
+                file,
+                member,
+                offset: base.saturating_add(offset),
+            }),
+            ContainerError::Unpack {
+                member,
+                is_elf,
+                offset,
+                error,
+            } => {
+                let offset = base.saturating_add(offset);
+                let is_lost = is_elf && is_lz4(&error);
+                if is_lost && self.options.strict {
+                    self.diagnose(DiagnosticKind::Uncompress {
+                        file,
+                        member,
+                        offset,
+                        error,
+                    });
+                    self.not_found(source, container);
+                    return Ok(());
+                }
+                if is_lost {
                     self.deviate(
                         "D09",
                         format!("'{file}' is refused; nvlink 13.0.88 goes on without its code"),
                     );
                 }
-                return Err(InputError::Decompress { file, error });
+                Err(InputError::Decompress {
+                    file,
+                    member,
+                    offset,
+                    error,
+                })
             }
-        };
-        if member.kind() == MemberKind::Ptx {
-            let options = member.options().map_err(malformed)?;
-            return Ok(Some(Image::Ptx(PtxImage {
-                text: data,
-                options,
-                arch: member.arch(),
-            })));
-        }
-        match identify::elf_kind(data) {
-            Some(kind) if kind.class == 2 => Ok(Some(Image::Cubin(data))),
-            _ => Err(InputError::WordSize { file }),
+            ContainerError::WordSize { member, offset } => Err(InputError::WordSize {
+                file,
+                member,
+                offset: base.saturating_add(offset),
+            }),
+            ContainerError::UnknownArch { offset } => Err(InputError::UnknownArch {
+                file,
+                offset: base.saturating_add(offset),
+            }),
+            ContainerError::Fatbin(FatbinError::Version(version)) => {
+                Err(InputError::FatbinVersion {
+                    file,
+                    base,
+                    version,
+                })
+            }
+            ContainerError::Fatbin(error) => Err(InputError::MalformedFatbin { file, base, error }),
+            ContainerError::Missing(_)
+            | ContainerError::Invalid(_)
+            | ContainerError::Order { .. }
+            | ContainerError::Compiler => Err(InputError::FatbinWrongFormat { file }),
         }
     }
 
     /// Archive members without code for the target are passed over in silence.
-    fn not_found(&mut self, source: Source<'_>, members: &[FatbinMember<'_>]) {
+    fn not_found(&mut self, source: Source<'_>, container: &InputContainer<'_>) {
         if source.member.is_some() {
             return self.ignore(source, IgnoredReason::MemberArchNotFound);
         }
-        let visible = members.iter().filter(|member| member.is_visible());
         self.diagnose(DiagnosticKind::SmArchNotFound {
             file: source.display(),
             target: self.options.target,
-            found: visible.map(FatbinMember::describe).collect(),
+            found: container.held(),
         });
     }
 
@@ -564,6 +593,25 @@ fn is_lz4(error: &DecompressError) -> bool {
             ..
         }
     )
+}
+
+/// The image that a fatbin's match is.
+fn image<'data>(found: Match<'data>, fatbin: &'data [u8]) -> Image<'data> {
+    match found.ty {
+        MatchType::DeviceElf | MatchType::Mercury => Image::Cubin(found.data),
+        MatchType::Ptx => Image::Ptx(PtxImage {
+            text: found.data,
+            options: found.options,
+            arch: found.arch,
+        }),
+        MatchType::Nvvm => Image::Nvvm(NvvmImage {
+            stored: found.data,
+            container: fatbin,
+            options: found.options,
+            obfuscated: found.obfuscated,
+            arch: found.arch,
+        }),
+    }
 }
 
 /// Whether an image is a linked cubin, which is dropped without a message.

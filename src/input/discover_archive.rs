@@ -36,13 +36,13 @@ where
             Err(place) => self.archives.insert(place, file.identity),
         }
         let list = archive::members(file.bytes);
-        let mut cut_off = list.cut_off;
+        let mut cut_off = list.cut_off.is_some();
         let count = list.members.len();
         for (index, member) in list.members.into_iter().enumerate() {
             let name = String::from_utf8_lossy(member.name);
             let bytes = match member.data {
                 Some(bytes) => bytes,
-                None => self.thin_member(path, &name)?,
+                None => self.thin_member(path, &name, member.offset)?,
             };
             let is_last = index + 1 == count;
             let source = Source {
@@ -83,10 +83,13 @@ where
                 ),
             }
         }
-        if list.cut_off && !self.options.strict {
+        if let Some(offset) = list.cut_off
+            && !self.options.strict
+        {
             return Err(InputError::DamagedArchive {
                 file: path.to_owned(),
                 members: count,
+                offset,
             });
         }
         if cut_off {
@@ -97,7 +100,12 @@ where
 
     /// A member of a thin archive. Its path counts from the archive's folder; nvlink takes it from
     /// the current one.
-    fn thin_member(&mut self, archive: &str, name: &str) -> Result<&'data [u8], InputError> {
+    fn thin_member(
+        &mut self,
+        archive: &str,
+        name: &str,
+        offset: u64,
+    ) -> Result<&'data [u8], InputError> {
         let folder = archive.rsplit_once('/').map(|(folder, _)| folder);
         if let Some(folder) = folder
             && !self.options.strict
@@ -112,6 +120,7 @@ where
             Err(error) => Err(InputError::ThinMember {
                 file: name.to_owned(),
                 archive: archive.to_owned(),
+                offset,
                 reason: error.to_string(),
             }),
         }

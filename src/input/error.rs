@@ -75,82 +75,112 @@ pub enum InputError {
         reason: String,
     },
     /// A member of a thin archive cannot be opened.
-    #[error("cannot open '{file}', a member of the thin archive '{archive}': {reason}")]
+    #[error(
+        "cannot open '{file}', a member of the thin archive '{archive}' (at {offset:#x}): {reason}"
+    )]
     ThinMember {
         /// The member's path as the archive has it.
         file: String,
         /// The thin archive.
         archive: String,
+        /// Where in the archive the member's header ends.
+        offset: u64,
         /// What the system has to say.
         reason: String,
     },
     /// A `.cubin` that is no ELF file.
-    #[error("'{file}' is not an ELF file")]
+    #[error("'{file}' is not an ELF file: no magic number at 0x0")]
     CubinNotElf {
         /// The input.
         file: String,
     },
     /// A `.cubin` for another machine.
-    #[error("'{file}' is an ELF file for another machine than CUDA's")]
+    #[error("'{file}' is an ELF file for another machine than CUDA's (e_machine at 0x12)")]
     CubinNotDeviceElf {
         /// The input.
         file: String,
     },
     /// A `.fatbin` without the magic number.
-    #[error("'{file}' is not a fatbin")]
+    #[error("'{file}' is not a fatbin: no magic number at 0x0")]
     FatbinWrongFormat {
         /// The input.
         file: String,
     },
     /// A host object says it has device code, but no fatbin can be read from it.
-    #[error("no fatbin in the host object '{file}': {reason}")]
+    #[error("no fatbin in the host object '{file}', at {offset:#x}: {reason}")]
     FatbinNotFound {
         /// The input.
         file: String,
+        /// Where in the input something is wrong.
+        offset: u64,
         /// What is missing.
         reason: String,
     },
     /// A `.ptx` that holds neither PTX, nor a cubin, nor a fatbin.
-    #[error("'{file}' holds neither PTX text, nor a cubin, nor a fatbin")]
+    #[error("'{file}' holds at 0x0 neither PTX text, nor a cubin, nor a fatbin")]
     UnrecognizedFormat {
         /// The input.
         file: String,
     },
     /// A fatbin of another format version.
-    #[error("the fatbin in '{file}' has format version {version}, only 1 is known")]
+    #[error("the fatbin at {base:#x} of '{file}' has format version {version}, only 1 is known")]
     FatbinVersion {
         /// The input.
         file: String,
+        /// Where in the input the fatbin begins.
+        base: u64,
         /// Its version.
         version: u16,
     },
     /// The headers of a fatbin contradict each other or its size.
-    #[error("malformed fatbin in '{file}': {error}")]
+    #[error("malformed fatbin at {base:#x} of '{file}': {error}")]
     MalformedFatbin {
         /// The input.
         file: String,
+        /// Where in the input the fatbin begins; the error's offsets count from there.
+        base: u64,
         /// What is wrong, and where.
         error: FatbinError,
     },
     /// The chosen member cannot be decompressed.
-    #[error("cannot decompress a fatbin member of '{file}': {error}")]
+    #[error("cannot decompress the fatbin member {member} at {offset:#x} of '{file}': {error}")]
     Decompress {
         /// The input.
         file: String,
+        /// The member, such as `ELF sm_90`.
+        member: String,
+        /// Where in the input it is.
+        offset: u64,
         /// What went wrong.
         error: DecompressError,
     },
+    /// PTX or a device ELF that only NVIDIA's tools can read.
+    #[error("the fatbin member {member} at {offset:#x} of '{file}' is obfuscated")]
+    Obfuscated {
+        /// The input.
+        file: String,
+        /// The member, such as `PTX sm_90`.
+        member: String,
+        /// Where in the input it is.
+        offset: u64,
+    },
     /// A member without an architecture.
-    #[error("a fatbin member of '{file}' has the SM number 0")]
+    #[error("the fatbin member at {offset:#x} of '{file}' has the SM number 0")]
     UnknownArch {
         /// The input.
         file: String,
+        /// Where in the input the member is.
+        offset: u64,
     },
     /// An ELF member that is no ELF64 file.
-    #[error("the fatbin member chosen from '{file}' is not a 64-bit ELF file")]
+    #[error("the fatbin member {member} at {offset:#x} of '{file}' is not a 64-bit ELF file")]
     WordSize {
         /// The input.
         file: String,
+        /// The member, such as `ELF sm_90`.
+        member: String,
+        /// Where in the input it is.
+        offset: u64,
     },
     /// Only LTO-IR fits the target, and `-lto` is not given.
     #[error("'{file}' holds only LTO-IR for this target")]
@@ -171,15 +201,17 @@ pub enum InputError {
         file: String,
     },
     /// An archive ends in the middle of a member.
-    #[error("the archive '{file}' is damaged or cut off behind {members} members")]
+    #[error("the archive '{file}' is damaged or cut off behind {members} members, at {offset:#x}")]
     DamagedArchive {
         /// The archive.
         file: String,
         /// How many members are whole.
         members: usize,
+        /// Where what comes behind them begins.
+        offset: u64,
     },
     /// A file found by `-l` is no archive.
-    #[error("'{file}' is not an archive")]
+    #[error("'{file}' is not an archive: no magic number at 0x0")]
     ArchiveFormat {
         /// The library.
         file: String,
@@ -207,10 +239,14 @@ pub enum InputError {
         fatbinary: bool,
     },
     /// Ids of a stub and of an object in one section.
-    #[error("'{file}' mixes linked modules and module ids: '{id}'")]
+    #[error(
+        "__nv_module_id at {offset:#x} of '{file}' mixes linked modules and module ids: '{id}'"
+    )]
     UnexpectedModuleIds {
         /// The input.
         file: String,
+        /// Where in the input the section begins.
+        offset: u64,
         /// The first id out of place.
         id: String,
     },
@@ -230,8 +266,9 @@ impl InputError {
             | InputError::FatbinVersion { file, .. }
             | InputError::MalformedFatbin { file, .. }
             | InputError::Decompress { file, .. }
-            | InputError::UnknownArch { file }
-            | InputError::WordSize { file }
+            | InputError::Obfuscated { file, .. }
+            | InputError::UnknownArch { file, .. }
+            | InputError::WordSize { file, .. }
             | InputError::LtoObjects { file }
             | InputError::NvvmWithoutLto { file }
             | InputError::Bitcode { file }
@@ -285,6 +322,7 @@ impl InputError {
                 vec![fatal("should only see nvvm files when -lto")]
             }
             InputError::Bitcode { .. } => vec![fatal("should never see bc files")],
+            InputError::Obfuscated { .. } => vec![fatal(&format!("cuweld: unsupported: {self}"))],
             InputError::DamagedArchive { .. } => vec![fatal(&format!("cuweld: {self}"))],
             InputError::ArchiveFormat { .. } => {
                 vec![fatal("unexpected archive format"), fatal(INTERNAL)]
@@ -313,6 +351,11 @@ impl InputError {
 
     /// What more is known, and what the user can do.
     pub fn help(&self) -> Option<String> {
+        if let InputError::Obfuscated { .. } = self {
+            return Some(
+                "only NVIDIA's tools can read it; build it without obfuscation".to_owned(),
+            );
+        }
         let advice = match self {
             InputError::ThinLibrary { .. } => "give its path, or make a regular archive",
             InputError::ThinMember { .. } => {

@@ -4,6 +4,7 @@
 //! there is device code; `__nv_relfatbin` holds it, from its first byte on.
 
 use cuweld_ir::elf::raw::SectionHeader;
+use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::validate_structure;
 
 use super::host_info::HostReferences;
@@ -19,9 +20,17 @@ pub enum DeviceCode<'data> {
     /// Whole-program device code (`.nv_fatbin` only), which is not linked.
     WholeProgram,
     /// Relocatable device code: the contents of `__nv_relfatbin`.
-    Relocatable(&'data [u8]),
+    Relocatable {
+        /// The bytes.
+        fatbin: &'data [u8],
+        /// Where in the file they begin.
+        offset: u64,
+    },
     /// `.nvFatBinSegment` without either of the fatbin sections.
-    Missing,
+    Missing {
+        /// Where in the file that section begins.
+        offset: u64,
+    },
 }
 
 /// The sections of a host object that matter to a device link.
@@ -31,23 +40,25 @@ pub struct HostObject<'data> {
     pub device_code: DeviceCode<'data>,
     /// Contents of `__nv_module_id`, empty if there is none.
     pub module_ids: &'data [u8],
+    /// Where in the file that section begins.
+    pub module_ids_offset: u64,
     /// The `.nvHR*` sections.
     pub references: HostReferences<'data>,
 }
 
 impl<'data> HostObject<'data> {
     /// Reads the section table. The error says what is wrong with it.
-    pub fn parse(bytes: &'data [u8]) -> Result<Self, String> {
-        let headers = validate_structure(bytes).map_err(|error| error.to_string())?;
+    pub fn parse(bytes: &'data [u8]) -> Result<Self, StructureError> {
+        let headers = validate_structure(bytes)?;
         let names = headers
             .sections
             .get(headers.section_names)
             .and_then(|section| contents(bytes, section))
             .unwrap_or_default();
-        let mut segment = false;
+        let mut segment = None;
         let mut relocatable = None;
         let mut whole_program = false;
-        let mut module_ids: &[u8] = b"";
+        let mut module_ids: (&[u8], u64) = (b"", 0);
         let mut references = HostReferences::default();
         for section in headers.sections {
             let Some(name) = section_name(names, section) else {
@@ -58,23 +69,26 @@ impl<'data> HostObject<'data> {
                 continue;
             }
             let data = contents(bytes, section).unwrap_or_default();
+            let offset = section.offset.get();
             match name {
-                b".nvFatBinSegment" => segment = true,
+                b".nvFatBinSegment" => segment = Some(offset),
                 b".nv_fatbin" => whole_program = true,
-                b"__nv_relfatbin" => relocatable = relocatable.or(Some(data)),
-                b"__nv_module_id" => module_ids = data,
+                b"__nv_relfatbin" => relocatable = relocatable.or(Some((data, offset))),
+                b"__nv_module_id" => module_ids = (data, offset),
                 _ => references.add(name, data),
             }
         }
         let device_code = match (segment, relocatable, whole_program) {
-            (false, _, _) => DeviceCode::None,
-            (true, Some(fatbin), _) => DeviceCode::Relocatable(fatbin),
-            (true, None, true) => DeviceCode::WholeProgram,
-            (true, None, false) => DeviceCode::Missing,
+            (None, _, _) => DeviceCode::None,
+            (Some(_), Some((fatbin, offset)), _) => DeviceCode::Relocatable { fatbin, offset },
+            (Some(_), None, true) => DeviceCode::WholeProgram,
+            (Some(offset), None, false) => DeviceCode::Missing { offset },
         };
+        let (module_ids, module_ids_offset) = module_ids;
         Ok(HostObject {
             device_code,
             module_ids,
+            module_ids_offset,
             references,
         })
     }
@@ -101,7 +115,14 @@ mod tests {
 
     fn device_code(sections: &[(&str, &[u8])]) -> String {
         let bytes = host_object(sections);
-        format!("{:?}", HostObject::parse(&bytes).unwrap().device_code)
+        match HostObject::parse(&bytes).unwrap().device_code {
+            DeviceCode::Relocatable { fatbin, offset } => {
+                assert!(bytes[offset as usize..].starts_with(fatbin));
+                format!("Relocatable({fatbin:?})")
+            }
+            DeviceCode::Missing { .. } => "Missing".to_owned(),
+            other => format!("{other:?}"),
+        }
     }
 
     #[test]

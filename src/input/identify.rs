@@ -6,6 +6,8 @@
 use cuweld_ir::elf::raw::EM_CUDA;
 use cuweld_ir::elf::raw::ET_REL;
 
+use super::container::ContentType;
+use super::container::classify;
 use super::diagnostic::IgnoredReason;
 use super::error::InputError;
 use super::fatbin;
@@ -101,10 +103,7 @@ pub fn identify(path: &str, bytes: &[u8], lto: bool) -> Result<FileKind, InputEr
         "cubin" => identify_cubin(path, bytes),
         "fatbin" if fatbin::has_magic(bytes) => Ok(FileKind::Fatbin),
         "fatbin" => Err(InputError::FatbinWrongFormat { file: file() }),
-        "ptx" if bytes.starts_with(ELF_MAGIC) => Ok(FileKind::Cubin),
-        "ptx" if fatbin::has_magic(bytes) => Ok(FileKind::Fatbin),
-        "ptx" if is_ptx_text(bytes) => Ok(FileKind::Ptx),
-        "ptx" => Err(InputError::UnrecognizedFormat { file: file() }),
+        "ptx" => device_code(bytes).ok_or_else(|| InputError::UnrecognizedFormat { file: file() }),
         "ltoir" | "nvvm" if lto => Ok(FileKind::Nvvm),
         "ltoir" | "nvvm" => Err(InputError::NvvmWithoutLto { file: file() }),
         "bc" => Err(InputError::Bitcode { file: file() }),
@@ -149,13 +148,21 @@ pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
         return None;
     }
     match elf_kind(bytes) {
-        Some(kind) if kind.machine == EM_CUDA => Some(FileKind::Cubin),
-        Some(kind) if kind.e_type == ET_REL => Some(FileKind::HostObject),
-        Some(_) => None,
+        Some(kind) if kind.machine != EM_CUDA => {
+            (kind.e_type == ET_REL).then_some(FileKind::HostObject)
+        }
         None if is_archive(bytes) => Some(FileKind::Archive),
-        None if fatbin::has_magic(bytes) => Some(FileKind::Fatbin),
-        None if is_ptx_text(bytes) => Some(FileKind::Ptx),
-        None => None,
+        _ => device_code(bytes),
+    }
+}
+
+/// What device code that is not wrapped in a host object is, by its contents. LTO-IR counts under its own names only.
+fn device_code(bytes: &[u8]) -> Option<FileKind> {
+    match classify(bytes)? {
+        ContentType::DeviceElf => Some(FileKind::Cubin),
+        ContentType::Fatbin => Some(FileKind::Fatbin),
+        ContentType::Ptx => Some(FileKind::Ptx),
+        ContentType::Ir => None,
     }
 }
 
@@ -307,7 +314,7 @@ mod tests {
         );
         assert_eq!(kind("a.ptx", &elf(1, 190)), FileKind::Cubin);
         assert_eq!(
-            kind("a.ptx", &padded(b"\x50\xed\x55\xba")),
+            kind("a.ptx", &padded(b"\x50\xed\x55\xba\x01\0")),
             FileKind::Fatbin
         );
         for text in [
@@ -315,6 +322,9 @@ mod tests {
             b"/* .version",
             b"x .version 9",
             b"/",
+            b"\x50\xed\x55\xba\x02\0",
+            b"\xed\x43\x4e\x7f",
+            &elf(1, 62),
         ] {
             assert_eq!(
                 first_line("a.ptx", &padded(text)),

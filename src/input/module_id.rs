@@ -14,8 +14,12 @@ pub struct ModuleIds<'data> {
     pub prelinked: Vec<&'data [u8]>,
 }
 
-/// Splits a `__nv_module_id` section at its NULs; zeros at the end are padding.
-pub fn parse<'data>(section: &'data [u8], file: &str) -> Result<ModuleIds<'data>, InputError> {
+/// Splits a `__nv_module_id` section, which begins at `offset` of its file, at its NULs; zeros at the end are padding.
+pub fn parse<'data>(
+    section: &'data [u8],
+    offset: u64,
+    file: &str,
+) -> Result<ModuleIds<'data>, InputError> {
     let length = section
         .iter()
         .rposition(|&byte| byte != 0)
@@ -42,6 +46,7 @@ pub fn parse<'data>(section: &'data [u8], file: &str) -> Result<ModuleIds<'data>
             id.strip_prefix(DEFINED)
                 .ok_or_else(|| InputError::UnexpectedModuleIds {
                     file: file.to_owned(),
+                    offset,
                     id: String::from_utf8_lossy(id).into_owned(),
                 })
         })
@@ -78,7 +83,7 @@ mod tests {
 
     #[test]
     fn ids_are_split_at_nuls() {
-        let ids = |section| parse(section, "f").unwrap().ids;
+        let ids = |section| parse(section, 0, "f").unwrap().ids;
         assert_eq!(ids(b"_x1\0_x2\0\0\0"), [b"_x1", b"_x2"]);
         assert_eq!(ids(b"_q"), [b"_q"]);
         assert_eq!(ids(b"\0_q\0\0_r"), [b"".as_slice(), b"_q", b"_r"]);
@@ -88,7 +93,7 @@ mod tests {
 
     #[test]
     fn stubs_name_what_was_linked() {
-        let stub = parse(b"def _x1\0def _x2\0", "f").unwrap();
+        let stub = parse(b"def _x1\0def _x2\0", 0, "f").unwrap();
         assert_eq!(
             stub,
             ModuleIds {
@@ -96,7 +101,7 @@ mod tests {
                 prelinked: vec![b"_x1", b"_x2"]
             }
         );
-        let error = parse(b"def _x1\0_x2\0", "f").unwrap_err();
+        let error = parse(b"def _x1\0_x2\0", 0x40, "f").unwrap_err();
         assert_eq!(error.lines()[0].text, "unexpected data in module_ids");
     }
 

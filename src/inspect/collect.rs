@@ -139,7 +139,7 @@ impl<'data> Collector<'data> {
                 },
             });
         }
-        if list.cut_off || index_is_cut_off(bytes) {
+        if list.cut_off.is_some() || index_is_cut_off(bytes) {
             node.errors.push(InspectError::Archive(members.len()));
         }
         node.content = Content::Archive(Archive { thin, members });
@@ -174,7 +174,7 @@ impl<'data> Collector<'data> {
                     Some(contents(bytes, found))
                 };
                 let ids = find("__nv_module_id").unwrap_or_default();
-                let ids = module_id::parse(ids, "").unwrap_or_default();
+                let ids = module_id::parse(ids, 0, "").unwrap_or_default();
                 host.module_ids = ids.ids.into_iter().map(Name).collect();
                 host.prelinked_ids = ids.prelinked.into_iter().map(Name).collect();
                 for (section, about) in REFERENCE_SECTIONS {

@@ -173,6 +173,9 @@ data = bytearray(read("zstd.fatbin"))
 struct.pack_into("<Q", data, 16 + 0x38, len(cubin) + 8)
 write("zstd-size.fatbin", bytes(data))
 write("empty.fatbin", fatbin())
+hidden = {"flags": WIDE | OBFUSCATED, "key": 0x4339AC24}
+write("obfuscated-elf.fatbin", fatbin(elf("c", 90, **hidden)))
+write("obfuscated-ptx.fatbin", fatbin(ptx("a", 75), ptx("c", 90, **hidden)))
 
 # ---- host objects
 

@@ -104,6 +104,26 @@ pub enum StructureError {
     NameTable(u32),
 }
 
+impl StructureError {
+    /// Where in the file the field is that says something wrong, or what lies outside of it.
+    pub fn offset(&self) -> u64 {
+        match self {
+            StructureError::NotElf => 0,
+            StructureError::Not64Bit => 4,
+            StructureError::NotLittleEndian => 5,
+            StructureError::EntrySize { table, .. } if *table == "program" => {
+                std::mem::offset_of!(FileHeader, phentsize) as u64
+            }
+            StructureError::EntrySize { .. } => std::mem::offset_of!(FileHeader, shentsize) as u64,
+            StructureError::TableRange { offset, .. }
+            | StructureError::SectionRange { offset, .. }
+            | StructureError::Overflow { offset, .. } => *offset,
+            StructureError::Extent { size, .. } => *size,
+            StructureError::NameTable(_) => std::mem::offset_of!(FileHeader, shstrndx) as u64,
+        }
+    }
+}
+
 /// Layer 1: the structure.
 pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     let size = image.len() as u64;
