@@ -21,7 +21,7 @@ use cuweld_ir::elf::raw::FileHeader;
 use cuweld_ir::elf::raw::OSABI_CUDA;
 use cuweld_ir::elf::read::ObjectPart;
 use cuweld_ir::elf::validate::ArchitectureError;
-use cuweld_ir::elf::validate::MERCURY_FLAG;
+use cuweld_ir::elf::validate::MERCURY_BITS;
 use cuweld_ir::elf::validate::ObjectFacts;
 use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::lacks_64bit_flag;
@@ -471,6 +471,8 @@ struct Lowering<'data> {
     after_ewp: bool,
     /// Whether an object with Mercury has come.
     after_mercury: bool,
+    /// Whether an object without Mercury has come.
+    after_sass: bool,
     /// Whether decisions about architectures are shown.
     trace_compatibility: bool,
 }
@@ -481,6 +483,7 @@ impl<'data> Lowering<'data> {
             module: Module::new(target, options),
             after_ewp: false,
             after_mercury: false,
+            after_sass: false,
             trace_compatibility: false,
         }
     }
@@ -535,7 +538,12 @@ impl<'data> Lowering<'data> {
             if let Err(error) = validate_architecture(file, facts, target, self.after_ewp) {
                 return findings.extend(misfit(image, error, file, target));
             }
-            self.after_mercury |= file.flags.get() & MERCURY_FLAG != 0;
+            let is_sass = is_sass_alone(file);
+            if target.is_mercury() && is_sass && !self.after_sass {
+                findings.push(limited(image, target));
+            }
+            self.after_sass |= is_sass;
+            self.after_mercury |= !is_sass;
             self.after_ewp |= file.e_type.get() == ET_EWP;
         }
         match self.module.append(part) {
@@ -590,6 +598,20 @@ fn damaged(
     Some(diagnostic)
 }
 
+/// Whether a file holds no Mercury, so that its link is one of SASS alone.
+fn is_sass_alone(file: &FileHeader) -> bool {
+    file.ident[7] != OSABI_CUDA || file.flags.get() & MERCURY_BITS == 0
+}
+
+/// nvlink's warning about the first file without Mercury.
+fn limited(image: &NamedImage<'_>, target: Target) -> Diagnostic {
+    Diagnostic::warning(format!(
+        "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
+        target.sm,
+        image.display()
+    ))
+}
+
 fn misfit(
     image: &NamedImage<'_>,
     error: ArchitectureError,
@@ -597,13 +619,8 @@ fn misfit(
     target: Target,
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let is_sass = file.ident[7] != OSABI_CUDA || file.flags.get() & MERCURY_FLAG == 0;
-    if target.is_mercury() && is_sass && matches!(error, ArchitectureError::Sm { .. }) {
-        findings.push(Diagnostic::warning(format!(
-            "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
-            target.sm,
-            image.display()
-        )));
+    if target.is_mercury() && is_sass_alone(file) && matches!(error, ArchitectureError::Sm { .. }) {
+        findings.push(limited(image, target));
     }
     let message = error.to_string().replace("{file}", &image.display());
     let diagnostic = Diagnostic::fatal(message);

@@ -488,6 +488,17 @@ fn predefined_pipelines() {
     assert!(
         run("mercury-relocatable", "sm_100", &["-r"], "out.cubin").0 == link("sm_100", &["-r"])
     );
+    let sass = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links/sass-only");
+    for more in [&[][..], &["-r"]] {
+        let inputs = ["a", "b"].map(|name| format!("{sass}/sm_100/{name}.cubin"));
+        let linked = |command: &[&str]| {
+            let base = [command, &[&inputs[0], &inputs[1], "--arch=sm_100"], more].concat();
+            let output = cuweld(folder.path(), &[&base[..], &["-o", "out.cubin"]].concat());
+            assert!(output.status.success(), "{}", said(&output));
+            std::fs::read(folder.path().join("out.cubin")).unwrap()
+        };
+        assert!(linked(&["opt", "--pipeline", "sass"]) == linked(&["link"]));
+    }
     let (debug, report) = run("debug", "sm_90", &[], "out.cubin");
     assert!(
         debug == executable && report.contains("call chain"),

@@ -25,6 +25,7 @@ use crate::symbol::SymbolRef;
 use crate::symbol::stt;
 use crate::table::PrimaryMap;
 use crate::target::Target;
+use crate::target::toolkit;
 
 /// How far a module has come. Phases are walls: each has invariants that its verifier checks, and a
 /// pass says which phase it needs and which it brings.
@@ -356,6 +357,27 @@ impl<'data> Module<'data> {
         let holds_both =
             |object: &Object<'_>| object.state == ObjectState::Linker || object.is_capmerc();
         self.target.is_mercury() && self.objects.values().all(holds_both)
+    }
+
+    /// The first object of SASS alone, which makes a link for sm_100 and later one of SASS.
+    pub fn first_sass_object(&self) -> Option<ObjectId> {
+        let is_sass = |(_, object): &(ObjectId, &Object<'_>)| {
+            object.state != ObjectState::Linker && !object.is_capmerc()
+        };
+        let found = self.objects.iter().find(is_sass);
+        found.map(|(id, _)| id).filter(|_| self.target.is_mercury())
+    }
+
+    /// Whether a symbol of an included object stands for nothing. nvlink takes `.nv.reservedSmem.cap` out of objects with
+    /// Mercury that come before [`Module::first_sass_object`] (measured).
+    pub fn stands_for_nothing(&self, symbol: &Symbol<'_>, first_sass: Option<ObjectId>) -> bool {
+        let is_converted = first_sass.is_some_and(|first| symbol.object < first);
+        symbol.is_filler() || is_converted && symbol.name == toolkit::RESERVED_SHARED_CAP
+    }
+
+    /// Low bits of `e_flags` of the output: 4 for SASS, 2 for Mercury beside it.
+    pub fn kind_flags(&self) -> u32 {
+        if self.is_capmerc() { 2 } else { 4 }
     }
 
     /// Whether there is an EWP object among the inputs.

@@ -68,6 +68,8 @@ pub mod sto {
     pub const SHARED: u8 = 0x40;
     /// A variable in a constant bank.
     pub const CONSTANT: u8 = 0x80;
+    /// A variable in reserved shared memory.
+    pub const RESERVED: u8 = 0xa0;
     /// With [`GLOBAL`]: managed memory, which host code uses by address (measured).
     pub const MANAGED: u8 = 0x04;
     /// With [`CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
@@ -154,7 +156,9 @@ impl Symbol<'_> {
 
     /// Whether it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in `.nv.shared.reserved.N`.
     pub fn is_reserved_alias(&self) -> bool {
-        self.ty == stt::NOTYPE && self.other == 0xa0 && self.name.starts_with(b"__nv_reservedSMEM_")
+        self.ty == stt::NOTYPE
+            && self.other == sto::RESERVED
+            && self.name.starts_with(b"__nv_reservedSMEM_")
     }
 }
 

@@ -64,8 +64,17 @@ impl Pass for Classify {
         for section in module.sections.values_mut() {
             section.kind = match mercury::kind(section) {
                 Some(kind) if capmerc => kind,
+                _ if mercury::is_left_out(&module.objects[section.object], section) => {
+                    SectionKind::Stripped
+                }
                 _ => kind(section),
             };
+        }
+        if module.target.is_mercury() && !capmerc {
+            // nvlink warns of it; what is linked is the SASS of all objects.
+            for function in module.functions.values_mut() {
+                function.views.merc = None;
+            }
         }
         owners(module);
         registers(module);
@@ -230,8 +239,15 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     let shared_aligns = symbols::shared_aligns(module);
     for (id, section) in module.sections.iter() {
         let what = match section.kind {
-            SectionKind::ReservedShared if section.size() != 0 => {
+            SectionKind::ReservedShared
+                if section.size() != 0 && !symbols::has_reserved_variable(module, id) =>
+            {
                 "variables in reserved shared memory"
+            }
+            SectionKind::ReservedShared
+                if section.size() != 0 && module.options.disable_shared_reservation =>
+            {
+                "a variable in reserved shared memory with --disable-smem-reservation"
             }
             // For executables `place-memory` says what nvlink says.
             SectionKind::Unified if module.options.relocatable || module.target.is_mercury() => {
@@ -308,7 +324,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     }
     for reloc in module.relocs.values() {
         let target = reloc.target.symbol().map(|symbol| &module.symbols[symbol]);
-        let what = if target.is_some_and(|symbol| symbol.is_reserved_alias()) {
+        let what = if target.is_some_and(|symbol| symbols::is_in_reserved(module, symbol)) {
             "a reference to reserved shared memory"
         } else if !module.target.is_mercury() && records::is_odd_frame(module, reloc) {
             "a frame that refers to something else than code and frames"

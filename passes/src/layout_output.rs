@@ -80,9 +80,11 @@ impl Pass for LayoutOutput {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         if module.is_capmerc() {
-            return Err(PassError::Internal(
-                "objects with Mercury are laid out by mercury-encode".to_owned(),
-            ));
+            cx.diagnostics.emit(
+                Diagnostic::fatal("cuweld: unsupported: objects with Mercury as SASS alone")
+                    .help("mercury-encode lays out what holds Mercury: see the pipelines mercury and mercury-relocatable"),
+            );
+            return Err(PassError::Diagnosed);
         }
         let plan = lay_out(module, cx)?;
         record(module, plan, cx);
@@ -165,6 +167,8 @@ enum Content {
     KernelShared(LinkSymbolId),
     /// `.nv_debug.shared`, of which only the name stays.
     ModuleShared,
+    /// `.nv.shared.reserved.0`: a variable that all objects share.
+    ReservedShared,
     /// Relocations for the header slots of a kernel's constant bank, an output section.
     HeaderRelocs(OutId, LinkSymbolId),
     /// Relocations of another output section.

@@ -17,6 +17,7 @@ mod frames;
 mod info;
 mod lines;
 mod names;
+mod reserved;
 mod rows;
 mod segments;
 mod symbols;
@@ -38,6 +39,7 @@ use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -148,7 +150,12 @@ enum Second {
     FunctionInfo,
     /// `.nv.merc.rela*`.
     Relocs,
+    /// `.nv.merc.nv.shared.reserved.0`.
+    ReservedShared,
 }
+
+/// The section of variables in reserved shared memory.
+const RESERVED_SHARED: &[u8] = b".nv.shared.reserved.0";
 
 fn second_of(section: &PlanSection<'_>) -> Second {
     match section.ty {
@@ -163,6 +170,7 @@ fn second_of(section: &PlanSection<'_>) -> Second {
                 Second::Constants(bank.ty)
             }
         }
+        _ if section.name == RESERVED_SHARED => Second::ReservedShared,
         _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
         sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
         sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
@@ -383,10 +391,26 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.link = linked;
                     row.info = self.twin_of(section.info);
                 }
+                Second::ReservedShared => self.reserved_shared(&mut row, view),
                 Second::None => {}
             }
             self.plan.sections.push(row);
         }
+    }
+
+    /// The reserved block is not part of the Mercury view.
+    fn reserved_shared(&mut self, row: &mut PlanSection<'data>, view: &[PlanSection<'data>]) {
+        row.ty = sht::CUDA_SHARED_RESERVED;
+        if !self.module.options.relocatable {
+            row.size = row.size.saturating_sub(toolkit::RESERVED_SHARED_START);
+        }
+        let Some(bytes) = self.reserved_bytes(view, row.size) else {
+            let what =
+                "shared variables of a large alignment beside reserved shared memory for sm_110";
+            self.refusals.push(Refusal::new(what, None));
+            return;
+        };
+        row.content = PlanContent::Bytes(self.arena.bytes(&bytes));
     }
 
     /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an executable.

@@ -99,6 +99,7 @@ impl Pass for SymbolResolve {
             .map(|(id, object)| (id, object.clone()))
             .collect();
         let has_ewp = resolver.module.has_ewp_object();
+        let first_sass = resolver.module.first_sass_object();
         let mut unneeded = None;
         for (object, row) in objects {
             if row.state == ObjectState::SkippedUnneeded {
@@ -117,7 +118,8 @@ impl Pass for SymbolResolve {
             for function in [true, false] {
                 for id in row.symbols.iter() {
                     let symbol = resolver.module.symbols[id];
-                    if symbol.is_function() == function && !symbol.is_filler() {
+                    let is_left_out = resolver.module.stands_for_nothing(&symbol, first_sass);
+                    if symbol.is_function() == function && !is_left_out {
                         resolver.resolve(id, symbol);
                     }
                 }

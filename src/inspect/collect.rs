@@ -430,7 +430,7 @@ fn region_size(bytes: &[u8]) -> Option<usize> {
 }
 
 fn contents<'data>(bytes: &'data [u8], section: &SectionHeader) -> &'data [u8] {
-    if is_no_bits(section.ty.get()) {
+    if is_no_bits(section.ty.get(), section.flags.get()) {
         return b"";
     }
     let range = || {

@@ -255,7 +255,10 @@ fn segments(view: &View<'_>, findings: &mut Findings) {
     loads.sort_unstable();
     for section in &view.sections {
         let header = section.header;
-        if section.flags() & shf::ALLOC == 0 || section.is_mercury() || is_no_bits(section.ty()) {
+        if section.flags() & shf::ALLOC == 0
+            || section.is_mercury()
+            || is_no_bits(section.ty(), section.flags())
+        {
             continue;
         }
         let (start, size) = (header.offset.get(), header.size.get());

@@ -6,6 +6,7 @@ use super::Findings;
 use super::Rule;
 use super::View;
 use super::ViewSection;
+use super::file::has_mercury;
 use super::file::sass_bank;
 use crate::elf::raw::RawSymbol;
 use crate::elf::raw::SHN_LORESERVE;
@@ -54,7 +55,7 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
             stt::FUNC => section.is_code(),
             // Equal constants are written once, and their symbols are not moved.
             stt::OBJECT | stt::CUDA_OBJECT => {
-                section.flags() & shf::WRITE != 0 && !is_no_bits(section.ty())
+                section.flags() & shf::WRITE != 0 && !is_no_bits(section.ty(), 0)
             }
             _ => false,
         };
@@ -160,6 +161,10 @@ enum Info {
 }
 
 fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    // A link of SASS alone takes what it does not know along, with the types of its own.
+    if !has_mercury(view) {
+        return;
+    }
     for (section, twin) in view.sections.iter().zip(twins) {
         if !section.is_mercury() {
             continue;

@@ -62,7 +62,7 @@ impl<'data> View<'data> {
         findings: &mut Findings,
     ) -> Option<Self> {
         let bytes = |header: &SectionHeader| {
-            if is_no_bits(header.ty.get()) || header.ty.get() == sht::NULL {
+            if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
                 return &[][..];
             }
             let start = header.offset.get() as usize;

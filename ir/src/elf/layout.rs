@@ -38,7 +38,7 @@ pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
         }
         offset = align_up(offset, section.align);
         section.offset = offset;
-        if !is_no_bits(section.ty) {
+        if !is_no_bits(section.ty, section.flags) {
             offset = offset.saturating_add(section.size);
         }
     }

@@ -183,7 +183,7 @@ impl<'data> Reader<'data> {
         let Some(header) = self.headers.sections.get(index) else {
             return &[];
         };
-        if is_no_bits(header.ty.get()) || index == 0 {
+        if is_no_bits(header.ty.get(), header.flags.get()) || index == 0 {
             return &[];
         }
         let (start, size) = (header.offset.get() as usize, header.size.get() as usize);
@@ -217,7 +217,9 @@ impl<'data> Reader<'data> {
                 | sht::CUDA_CALLGRAPH
                 | sht::CUDA_PROTOTYPE
                 | sht::CUDA_COMPAT => SectionContent::Decoded,
-                _ if is_no_bits(ty) => SectionContent::NoBits(header.size.get()),
+                _ if is_no_bits(ty, header.flags.get()) => {
+                    SectionContent::NoBits(header.size.get())
+                }
                 _ => SectionContent::Bytes(self.bytes(index)),
             };
             self.part.sections.push(Section {

@@ -163,7 +163,7 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     };
     for (index, header) in sections.iter().enumerate() {
         let (index, offset, length) = (index as u32, header.offset.get(), header.size.get());
-        if index == 0 || is_no_bits(header.ty.get()) {
+        if index == 0 || is_no_bits(header.ty.get(), header.flags.get()) {
             continue;
         }
         let end = offset.checked_add(length).ok_or(StructureError::Overflow {
@@ -245,7 +245,7 @@ pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, Structur
         headers.segments.len() as u64 * 56,
     )?;
     for (index, header) in headers.sections.iter().enumerate().skip(1) {
-        if !is_no_bits(header.ty.get()) {
+        if !is_no_bits(header.ty.get(), header.flags.get()) {
             cover("section", index, header.offset.get(), header.size.get())?;
         }
     }
@@ -273,6 +273,8 @@ pub struct ObjectFacts {
 
 /// Of `e_flags` with the current header: the object holds Mercury.
 pub const MERCURY_FLAG: u32 = 2;
+/// Of `e_flags` with the current header: Mercury alone (1), Mercury beside SASS (2). Files with neither are SASS alone.
+pub const MERCURY_BITS: u32 = 3;
 /// Of `e_flags` with the legacy header: addresses have 64 bits.
 const LEGACY_64BIT_ADDRESS: u32 = 0x400;
 /// Of `e_flags` with the legacy header: made for an `a` variant.

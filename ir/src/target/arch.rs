@@ -81,11 +81,6 @@ impl Target {
         if self.sm >= 90 { 0x400 } else { 0 }
     }
 
-    /// Low bits of `e_flags`: 4 for SASS, 2 for Mercury.
-    pub fn kind_flags(self) -> u32 {
-        if self.is_mercury() { 2 } else { 4 }
-    }
-
     /// The target that nvlink compiles PTX for: it leaves the suffix `f` out (measured); what the PTX names
     /// as its own target counts all the same.
     pub fn without_family(self) -> Target {

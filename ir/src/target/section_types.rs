@@ -46,6 +46,8 @@ pub mod sht {
     pub const CUDA_CONSTANT0: u32 = 0x7000_0064;
     /// The last constant bank, 17.
     pub const CUDA_CONSTANT17: u32 = 0x7000_0075;
+    /// All types of constants, those of the Mercury view too.
+    pub const CUDA_CONSTANTS: std::ops::RangeInclusive<u32> = CUDA_CONSTANT0..=0x7000_007e;
     /// `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury.
     pub const CUDA_CAPMERC: u32 = 0x7000_0016;
     /// `.nv.merc.nv.constant.user`, the Mercury form of bank 3.
@@ -82,9 +84,12 @@ pub mod shf {
     pub const CUDA_TOOL_NOTE: u64 = 0x0200_0000;
 }
 
-/// Whether a section of this type has no bytes in the file: SHT_NOBITS and the types whose bit is
-/// set in seed 000's mask 0x400D over 0x70000007.
-pub fn is_no_bits(ty: u32) -> bool {
+/// Whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS and the types whose bit is
+/// set in seed 000's mask 0x400D over 0x70000007. The Mercury form of reserved shared memory has some (measured).
+pub fn is_no_bits(ty: u32, flags: u64) -> bool {
+    if ty == sht::CUDA_SHARED_RESERVED && flags & shf::MERCURY != 0 {
+        return false;
+    }
     ty == sht::NOBITS
         || ty
             .checked_sub(sht::CUDA_GLOBAL)
@@ -126,11 +131,11 @@ mod tests {
     #[test]
     fn types_without_bytes_are_those_of_the_specification() {
         let exempt: Vec<u32> = (0x7000_0000..0x7000_0090)
-            .filter(|ty| is_no_bits(*ty))
+            .filter(|ty| is_no_bits(*ty, 0))
             .collect();
         assert_eq!(exempt, [0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015]);
-        assert!(is_no_bits(8));
-        assert!(!is_no_bits(1));
+        assert!(is_no_bits(8, 0));
+        assert!(!is_no_bits(1, 0));
     }
 
     #[test]

@@ -93,6 +93,15 @@ pub fn is_unified_table_symbol(name: &[u8]) -> bool {
 /// Where the part of reserved shared memory begins that kernels may use.
 pub const RESERVED_SHARED_OFFSET: &[u8] = b".nv.reservedSmem.offset0";
 
+/// The end of the reserved part.
+pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
+
+/// The variable in reserved shared memory that ptxas gives every object with code for sm_110, the only one there is.
+pub const RESERVED_SHARED_VARIABLE: &[u8] = b"__nv_reservedSMEM_gb10b_war_var";
+
+/// Where variables in reserved shared memory begin, in bytes, in the SASS view of executables.
+pub const RESERVED_SHARED_START: u64 = 0x40;
+
 /// The name of the reserved shared memory symbols, which stay undefined in executables.
 pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
     name.starts_with(b".nv.reservedSmem.")

@@ -63,7 +63,7 @@ pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
 /// The size that the contents of a section have; `None` for those that may have any.
 fn content_size(plan: &ElfPlan<'_>, section: &PlanSection<'_>) -> Option<usize> {
     match &section.content {
-        PlanContent::None if is_no_bits(section.ty) => None,
+        PlanContent::None if is_no_bits(section.ty, section.flags) => None,
         PlanContent::None => Some(0),
         PlanContent::Bytes(bytes) => Some(bytes.len()),
         PlanContent::Pieces(_) | PlanContent::Alias(_) => None,
@@ -117,7 +117,7 @@ fn offsets(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
             );
             checker.report(Rule::LayoutOffsets, place(index, section), what);
         }
-        if !is_no_bits(section.ty) {
+        if !is_no_bits(section.ty, section.flags) {
             end = section.offset.saturating_add(section.size);
         }
     }

@@ -43,9 +43,10 @@ fn members(checker: &mut Checker<'_, '_>) {
     let mut count = vec![0usize; module.link_symbols.len()];
     let mut local = vec![false; module.link_symbols.len()];
     let folded = folded_names(module);
+    let first_sass = module.first_sass_object();
     for (id, symbol) in module.symbols.iter() {
         let included = module.objects[symbol.object].state.is_included();
-        if symbol.link.is_some() != (included && !symbol.is_filler()) {
+        if symbol.link.is_some() != (included && !module.stands_for_nothing(symbol, first_sass)) {
             let what = if included {
                 "it stands for nothing, or is a filler and stands for something"
             } else {

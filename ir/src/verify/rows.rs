@@ -100,7 +100,7 @@ fn sections(checker: &mut Checker<'_, '_>) {
             let place = checker.section(id);
             checker.report(Rule::SectionAlign, place, what);
         }
-        let expected = content_form(section.ty);
+        let expected = content_form(section.ty, section.flags);
         let found = match section.content {
             SectionContent::Decoded => Form::Decoded,
             SectionContent::NoBits(_) => Form::NoBits,
@@ -135,7 +135,7 @@ enum Form {
     Bytes,
 }
 
-fn content_form(ty: u32) -> Form {
+fn content_form(ty: u32, flags: u64) -> Form {
     match ty {
         sht::SYMTAB
         | sht::STRTAB
@@ -149,7 +149,7 @@ fn content_form(ty: u32) -> Form {
         | sht::CUDA_CALLGRAPH
         | sht::CUDA_PROTOTYPE
         | sht::CUDA_COMPAT => Form::Decoded,
-        _ if is_no_bits(ty) => Form::NoBits,
+        _ if is_no_bits(ty, flags) => Form::NoBits,
         _ => Form::Bytes,
     }
 }

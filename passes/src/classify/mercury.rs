@@ -50,10 +50,26 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         sht::CUDA_MERCURY_CONSTANT_USER
         | sht::CUDA_MERCURY_CONSTANT_PIC
         | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
-        | sht::CUDA_GLOBAL_INIT => SectionKind::MercuryTwin,
+        | sht::CUDA_GLOBAL_INIT
+        | sht::CUDA_SHARED_RESERVED => SectionKind::MercuryTwin,
         sht::PROGBITS if is_debug(view_name(section)) => SectionKind::MercuryDebug,
         _ => SectionKind::Other,
     })
+}
+
+/// Whether a section is left out of a link of SASS alone: all of the Mercury view of an object with Mercury, and of another
+/// object what only that view has (measured).
+pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
+    let is_of_view = matches!(
+        section.ty,
+        sht::CUDA_CAPMERC
+            | sht::CUDA_MERCURY_RELA
+            | sht::CUDA_MERCURY_INFO
+            | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
+            | sht::CUDA_MERCURY_SYMTAB
+            | sht::CUDA_SHARED_RESERVED
+    );
+    section.flags & shf::MERCURY != 0 && (object.is_capmerc() || is_of_view)
 }
 
 /// Whether code for another SM than the target's is taken as it is.
@@ -106,6 +122,7 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
 
 /// Reports what cannot be linked exactly; says whether there is anything.
 pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+    let capmerc = module.is_capmerc();
     let mut findings: Vec<_> = too_new(module).into_iter().collect();
     let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
         let mut finding = Diagnostic::fatal(format!("cuweld: unsupported: {what}")).at(object, 0);
@@ -114,6 +131,32 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         }
         findings.push(finding);
     };
+    for (id, object) in module.objects.iter() {
+        if object.state == ObjectState::Linker {
+            continue;
+        }
+        let name = object.display();
+        if object.sm() != module.target.sm && !is_copied(module, object) {
+            let what = format!(
+                "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
+                object.sm()
+            );
+            refused(&what, None, id.index_u32());
+        }
+        for symbol in &module.symbols[object.symbols] {
+            if capmerc && stt::is_header(symbol.ty) {
+                let what = "textures, samplers and surfaces for sm_100 and up";
+                refused(what, None, id.index_u32());
+            }
+        }
+    }
+    if !capmerc {
+        let any = !findings.is_empty();
+        for finding in findings {
+            cx.diagnostics.emit(finding);
+        }
+        return any;
+    }
     // nvlink compiles all code for the debugger if some of it is, or `-g` says so.
     let has_info = |object: &Object<'_>| {
         let mut sections = module.sections[object.sections].iter();
@@ -128,38 +171,9 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         let what = "code that is not compiled for the debugger among code that is, or with -g, for sm_100 and up";
         refused(what, None, 0);
     }
-    for (id, object) in module.objects.iter() {
-        if object.state == ObjectState::Linker {
-            continue;
-        }
-        let name = object.display();
-        if !object.is_capmerc() {
-            let what = format!("'{name}' holds no Mercury, or nothing else");
-            refused(&what, None, id.index_u32());
-        } else if object.sm() != module.target.sm && !is_copied(module, object) {
-            let what = format!(
-                "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
-                object.sm()
-            );
-            refused(&what, None, id.index_u32());
-        }
-        for symbol in &module.symbols[object.symbols] {
-            if stt::is_header(symbol.ty) {
-                let what = "textures, samplers and surfaces for sm_100 and up";
-                refused(what, None, id.index_u32());
-            }
-        }
-    }
-    if !module.is_capmerc() {
-        for finding in findings {
-            cx.diagnostics.emit(finding);
-        }
-        return true;
-    }
     for (id, section) in module.sections.iter() {
         let is_mercury = section.flags & shf::MERCURY != 0;
         let what = match section.kind {
-            SectionKind::ReservedShared => "variables in reserved shared memory for sm_100 and up",
             SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
             SectionKind::ConstantBank(bank) if bank != 3 => {
                 "constant banks but 2 and 3 for sm_100 and up"

@@ -4,6 +4,7 @@
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Section;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
@@ -30,7 +31,7 @@ const STO_UNIFIED_VARIABLE: u8 = 0x10;
 const LARGEST_ALIGN: u64 = 1 << 20;
 
 /// What is odd about a symbol that is defined elsewhere.
-fn undefined(symbol: &Symbol<'_>, capmerc: bool) -> Option<&'static str> {
+fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'static str> {
     if capmerc {
         return (symbol.ty == stt::NOTYPE).then_some("an undefined symbol of an unusual kind");
     }
@@ -48,7 +49,7 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool) -> Option<&'static str> {
         symbol.ty == stt::OBJECT
             && plain
             && symbol.other == 0
-            && (!first || symbol.value == 0 && symbol.size == 4)
+            && (!first || symbol.size == 4 && (has_mercury || symbol.value == 0))
     } else if stt::is_header(symbol.ty) {
         symbol.bind == stb::GLOBAL && symbol.other == 0 && symbol.value == 0 && symbol.size == 0
     } else if symbol.is_function() {
@@ -156,7 +157,9 @@ pub(super) fn oddity(
     }
     let section = match symbol.place {
         SymbolPlace::Section(section) => &module.sections[section],
-        SymbolPlace::Undefined => return undefined(symbol, capmerc),
+        SymbolPlace::Undefined => {
+            return undefined(symbol, capmerc, module.target.is_mercury());
+        }
         SymbolPlace::Common => {
             let fits = symbol.bind == stb::GLOBAL
                 && symbol.ty == stt::CUDA_OBJECT
@@ -184,8 +187,34 @@ pub(super) fn oddity(
             }
             variable(symbol, section)
         }
+        SectionKind::ReservedShared if module.target.is_mercury() => {
+            reserved_variable(symbol, section)
+        }
         _ => Some("a symbol whose section is of another memory space"),
     }
+}
+
+/// Whether a symbol is another name of the reserved block, or a variable in it.
+pub(super) fn is_in_reserved(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
+    let in_section = matches!(symbol.place, SymbolPlace::Section(section)
+        if module.sections[section].kind == SectionKind::ReservedShared);
+    in_section || symbol.is_reserved_alias()
+}
+
+/// Whether a section of reserved shared memory is that of the one variable that is known.
+pub(super) fn has_reserved_variable(module: &Module<'_>, section: SectionId) -> bool {
+    let symbols = module.objects[module.sections[section].object].symbols;
+    let mut within = module.symbols[symbols].iter();
+    within.any(|symbol| symbol.place == SymbolPlace::Section(section) && !symbol.is_filler())
+}
+
+/// What is odd about a variable in reserved shared memory.
+fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> {
+    let fits = symbol.name == toolkit::RESERVED_SHARED_VARIABLE
+        && (symbol.bind, symbol.ty) == (stb::WEAK, stt::CUDA_OBJECT)
+        && symbol.other == sto::RESERVED
+        && (symbol.value, symbol.size) == (section.align, section.size());
+    (!fits).then_some("an unknown variable in reserved shared memory")
 }
 
 /// The largest alignment in bytes of the shared variables in each section: 0 without any, the

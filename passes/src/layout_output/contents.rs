@@ -9,6 +9,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::toolkit;
 
 use super::Content;
 use super::Created;
@@ -84,6 +85,18 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 } else {
                     out.sections[index].removed = true;
                 }
+            }
+            Content::ReservedShared => {
+                let all = module.sections.values();
+                let sizes = all
+                    .filter(|section| section.kind == SectionKind::ReservedShared)
+                    .map(Section::size);
+                let start = match module.options.relocatable {
+                    true => 0,
+                    false => toolkit::RESERVED_SHARED_START,
+                };
+                let size = sizes.max().unwrap_or(0);
+                out.sections[index].size = size.saturating_add(start);
             }
             _ => {}
         }

@@ -153,7 +153,7 @@ fn class(section: &OutSection<'_>) -> u8 {
     match (section.ty, section.flags) {
         (sht::REL | sht::RELA | sht::CUDA_RESOLVED_RELA, _) => 2,
         (ty, flags) if flags & shf::ALLOC == 0 => u8::from(ty != sht::PROGBITS),
-        (ty, _) if is_no_bits(ty) => 6,
+        (ty, flags) if is_no_bits(ty, flags) => 6,
         (_, flags) if flags & shf::EXECINSTR != 0 => 4,
         (_, flags) if flags & shf::WRITE != 0 => 5,
         _ => 3,
@@ -336,6 +336,8 @@ impl<'data> Finish<'_, 'data> {
         };
         let defined = row.definition.is_some() || symbol.is_dynamic_shared();
         let shared = symbol.is_shared() && defined;
+        let in_reserved = matches!(symbol.place, SymbolPlace::Section(section)
+            if self.module.sections[section].kind == SectionKind::ReservedShared);
         let section = match symbol.place {
             _ if shared => shared_output_of(self.module, &self.out, link),
             SymbolPlace::Section(section) => output_of(self.module, &self.out, section),
@@ -376,6 +378,8 @@ impl<'data> Finish<'_, 'data> {
                 && !self.module.options.allow_undefined_globals
             {
                 u64::MAX
+            } else if !relocatable && in_reserved {
+                toolkit::RESERVED_SHARED_START
             } else if !relocatable && symbol.is_dynamic_shared() && row.value.is_none() {
                 u64::MAX.wrapping_add(reserved)
             } else {
@@ -722,7 +726,7 @@ impl<'data> Finish<'_, 'data> {
     fn pieces(&mut self, id: OutId) -> PlanContent<'data> {
         let section = &self.out.sections[id];
         let pieces = self.out.pieces.of(id);
-        if is_no_bits(section.ty) || pieces.is_empty() {
+        if is_no_bits(section.ty, section.flags) || pieces.is_empty() {
             return PlanContent::None;
         }
         let start = self.plan.pieces.len() as u32;
@@ -738,8 +742,8 @@ impl<'data> Finish<'_, 'data> {
             .iter()
             .position(|section| section.content == Content::CudaInfo);
         let index = position.map_or(0, |id| self.section_index[id]).min(0xff);
-        let target = self.module.target;
-        self.plan.e_flags = index << 24 | u32::from(target.sm) << 8 | target.kind_flags();
+        let sm = u32::from(self.module.target.sm);
+        self.plan.e_flags = index << 24 | sm << 8 | self.module.kind_flags();
     }
 
     fn done(mut self) -> ElfPlan<'data> {

@@ -36,7 +36,7 @@ pub(super) fn place(plan: &mut ElfPlan<'_>, gap: u64, executable: bool) {
             continue;
         }
         offset = align_up(offset, section.align);
-        let end = if is_no_bits(section.ty) {
+        let end = if is_no_bits(section.ty, section.flags) {
             offset
         } else {
             offset.saturating_add(section.size)
@@ -92,7 +92,7 @@ fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
     let mut last = None;
     for section in &plan.sections {
         let here = rights(section);
-        let bytes = if is_no_bits(section.ty) {
+        let bytes = if is_no_bits(section.ty, section.flags) {
             0
         } else {
             section.size
@@ -135,7 +135,7 @@ fn memory(plan: &ElfPlan<'_>, segments: &mut [PlanSegment]) {
         let (Some(_), Some(run)) = (here, &mut run) else {
             continue;
         };
-        if is_no_bits(section.ty) {
+        if is_no_bits(section.ty, section.flags) {
             end = align_up(end, section.align).saturating_add(section.size);
         }
         run.mem_size = end.saturating_sub(run.offset);

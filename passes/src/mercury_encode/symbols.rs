@@ -13,6 +13,7 @@ use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 
 use super::Encode;
+use super::RESERVED_SHARED;
 
 impl<'data> Encode<'_, 'data> {
     /// Output symbol index of the SECTION symbol of a kernel's parameters: behind all others.
@@ -59,6 +60,9 @@ impl<'data> Encode<'_, 'data> {
                         _ => section.map_or(0, space_of),
                     };
                     twin.other |= space;
+                    if space == sto::RESERVED && !relocatable {
+                        twin.value = 0;
+                    }
                     // The Mercury view has no reserved block.
                     if space == sto::SHARED && !relocatable {
                         let reserved = self.module.reserved_shared_size();
@@ -152,6 +156,7 @@ fn space_of(section: &PlanSection<'_>) -> u8 {
     match section.name {
         b".nv.global" | b".nv.global.init" => sto::GLOBAL,
         b".nv_debug.shared" => sto::SHARED,
+        RESERVED_SHARED => sto::RESERVED,
         name if name.starts_with(b".nv.shared.") => sto::SHARED,
         name if Bank::of_name(name).is_some() => sto::CONSTANT,
         _ => 0,

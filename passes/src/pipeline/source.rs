@@ -28,7 +28,7 @@ pub trait PipelineSource {
 pub struct Embedded;
 
 /// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: [(&str, &str, &str); 8] = [
     (
         "check-only",
         "pipelines/check-only.toml",
@@ -63,6 +63,11 @@ const FILES: [(&str, &str, &str); 7] = [
         "mercury-relocatable",
         "pipelines/mercury-relocatable.toml",
         include_str!("../../../pipelines/mercury-relocatable.toml"),
+    ),
+    (
+        "sass",
+        "pipelines/sass.toml",
+        include_str!("../../../pipelines/sass.toml"),
     ),
 ];
 

@@ -33,7 +33,10 @@ impl Header {
             SectionKind::Global
             | SectionKind::KernelShared
             | SectionKind::ModuleShared
+            | SectionKind::ReservedShared
             | SectionKind::Local => sht::NOBITS,
+            // Constants of the Mercury view that a link of SASS takes along.
+            SectionKind::Other if sht::CUDA_CONSTANTS.contains(&section.ty) => sht::PROGBITS,
             _ => section.ty,
         };
         // nvlink adds the flag that compilers before 12.8 leave out, but not to banks of parameters (measured).
@@ -232,6 +235,7 @@ impl<'data> Replay<'_, 'data> {
             }
             let content = match section.kind {
                 SectionKind::ModuleShared => Content::ModuleShared,
+                SectionKind::ReservedShared => Content::ReservedShared,
                 _ => Content::Concatenated,
             };
             let name = self.view_name(section);
