@@ -32,9 +32,6 @@ const RUN: &str = "; run: ";
 /// Every pass has at least so many files.
 const LEAST: usize = 5;
 
-/// Passes that have fewer.
-const FEW: [&str; 2] = ["finalize-inputs", "finalize-output"];
-
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments = Arguments::from_args();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
@@ -53,9 +50,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let name = file.file_stem().unwrap_or_default().display().to_string();
         trials.push(Trial::test(name, move || run(&file, &text)));
     }
-    // Those two are shown by whole links as yet.
     let registry = registry();
-    for info in registry.iter().filter(|info| !FEW.contains(&info.name)) {
+    for info in registry.iter() {
         let (pass, count) = (info.name, shown.get(info.name).copied().unwrap_or(0));
         trials.push(Trial::test(format!("{pass}-is-shown"), move || {
             (count >= LEAST).then_some(()).ok_or_else(|| {
