@@ -1,23 +1,27 @@
 //! Passes from outside: the plugin in C and the program in Python of `examples/`, and what is refused of others.
 
+mod harness;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use harness::command::{cuweld, stderr};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn opt(folder: &Path, passes: &str, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
-        .arg("opt")
-        .arg(Path::new(ROOT).join("tests/links/weak-templates/sm_90/a.cubin"))
-        .args(["--arch=sm_90", "-o", "out.lir", "--passes", passes])
-        .args(more)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    let input = Path::new(ROOT).join("tests/links/weak-templates/sm_90/a.cubin");
+    let input = input.to_str().unwrap();
+    let words = [
+        "opt",
+        input,
+        "--arch=sm_90",
+        "-o",
+        "out.lir",
+        "--passes",
+        passes,
+    ];
+    cuweld(folder, &[&words, more].concat())
 }
 
 /// Builds a plugin with the system's compiler, which Rust needs for linking anyway.

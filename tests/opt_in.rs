@@ -4,9 +4,9 @@
 mod harness;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
+use harness::command::{cuweld, stderr};
 use harness::oracle;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
@@ -41,18 +41,6 @@ impl With<'_> {
     }
 }
 
-fn cuweld(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 /// Links `a.cubin` and `b.cubin`; each pass is verified, the file is proved against the objects, and NVIDIA's tools read it.
 fn link(with: With<'_>) -> Linked {
     let folder = tempfile::tempdir().unwrap();
@@ -71,10 +59,10 @@ fn link(with: With<'_>) -> Linked {
             "out.cubin",
         ],
     );
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     let file = folder.path().join("out.cubin");
     let checked = cuweld(folder.path(), &["check", "out.cubin"]);
-    assert!(checked.status.success(), "{}", said(&checked));
+    assert!(checked.status.success(), "{}", stderr(&checked));
     for (tool, option) in [
         ("nvdisasm", None),
         ("cuobjdump", Some("-elf")),
@@ -87,12 +75,12 @@ fn link(with: With<'_>) -> Linked {
                 .arg(&file)
                 .output()
                 .unwrap();
-            assert!(output.status.success(), "{tool}: {}", said(&output));
+            assert!(output.status.success(), "{tool}: {}", stderr(&output));
         }
     }
     Linked {
         bytes: std::fs::read(file).unwrap(),
-        said: said(&output),
+        said: stderr(&output),
     }
 }
 
@@ -376,7 +364,7 @@ fn internal_names_meet_nothing() {
                 out,
             ],
         );
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
     };
     relocatable("", "visible.cubin");
     relocatable("internalize{keep=['from_*']}", "internal.cubin");
@@ -399,12 +387,12 @@ fn internal_names_meet_nothing() {
         let visible = link("visible.cubin");
         assert!(!visible.status.success());
         assert!(
-            said(&visible).contains("Multiple definition of 'helper'"),
+            stderr(&visible).contains("Multiple definition of 'helper'"),
             "{}",
-            said(&visible)
+            stderr(&visible)
         );
         let internal = link("internal.cubin");
-        assert!(internal.status.success(), "{}", said(&internal));
+        assert!(internal.status.success(), "{}", stderr(&internal));
     }
 }
 
@@ -464,10 +452,10 @@ fn predefined_pipelines() {
             out,
         ];
         let output = cuweld(folder.path(), &[&base[..], more].concat());
-        assert!(output.status.success(), "{pipeline}: {}", said(&output));
+        assert!(output.status.success(), "{pipeline}: {}", stderr(&output));
         (
             std::fs::read(folder.path().join(out)).unwrap(),
-            said(&output),
+            stderr(&output),
         )
     };
     let link = |arch: &str, more: &[&str]| {
@@ -478,7 +466,7 @@ fn predefined_pipelines() {
         let target = format!("--arch={arch}");
         let base = ["link", &inputs[0], &inputs[1], &target, "-o", "out.cubin"];
         let output = cuweld(folder.path(), &[&base[..], more].concat());
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
         std::fs::read(folder.path().join("out.cubin")).unwrap()
     };
     let (executable, _) = run("executable", "sm_90", &[], "out.cubin");

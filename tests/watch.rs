@@ -1,7 +1,11 @@
 //! Watching a run: dumps of changes, filters, JSON, DOT, traces, times, counts; bisection, checks, skipping.
 
+mod harness;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
+
+use harness::command::{cuweld, stderr};
 
 const INPUT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -11,18 +15,6 @@ const INPUT: &str = concat!(
 /// An `exec` pass that makes every register count 99, at step 2 of a link.
 const RAISE: &str = "classify,exec{command=['sed','s/registers=[0-9]*/registers=99/'],bytes=ref,requires=classified},\
     exec{command=['cat'],bytes=ref},select-objects";
-
-fn cuweld(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 /// Runs `opt` on the input and returns what it says.
 fn opt(folder: &Path, arguments: &[&str]) -> String {

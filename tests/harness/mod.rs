@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each runner uses its own part")]
 
 pub mod case;
+pub mod command;
 pub mod elf_difference;
 pub mod link;
 pub mod oracle;
