@@ -14,6 +14,7 @@ pub mod input;
 pub mod inspect;
 mod optimise;
 pub mod output;
+pub mod pipeline_files;
 pub mod reduce;
 pub mod registration;
 pub mod repro;

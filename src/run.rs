@@ -3,6 +3,7 @@
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
+use std::path::PathBuf;
 
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
@@ -27,6 +28,7 @@ use cuweld_passes::manager::optional_steps;
 use cuweld_passes::pass::PassError;
 use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::Facts;
+use cuweld_passes::pipeline::Pipeline;
 use cuweld_passes::pipeline::PipelineError;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::Resolved;
@@ -38,6 +40,8 @@ use cuweld_passes::pipeline::toml_form;
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
 use crate::extend::Extensions;
+use crate::pipeline_files::PipelineFiles;
+use crate::pipeline_files::files_of;
 use crate::watch::ChromeTrace;
 use crate::watch::ExecOnChange;
 use crate::watch::cpu_time;
@@ -155,32 +159,49 @@ impl Controls {
     /// The pipeline that was asked for, for a module that has this phase at its start.
     pub fn manager(&self, facts: Facts, start: Phase) -> Result<PassManager, Diagnostic> {
         let registry = self.extensions.registry()?;
-        let parsed = match (&self.passes, &self.pipeline) {
-            (Some(text), _) => {
-                let source = Source {
-                    name: "--passes".to_owned(),
-                    text: text.clone(),
-                };
-                text_form::parse(source).map_err(refused)?
-            }
-            (None, Some(name)) => toml_form::parse(pipeline_source(name)?).map_err(refused)?,
-            (None, None) if start == Phase::Lowered => {
+        let parsed = match self.parsed()? {
+            Some(parsed) => parsed,
+            None if start == Phase::Lowered => {
                 let resolved = Resolved::standard(&registry, facts).map_err(refused)?;
                 return Ok(PassManager::new(resolved));
             }
-            (None, None) => {
+            None => {
                 let name = Embedded::standard(facts);
                 toml_form::parse(pipeline_source(name)?).map_err(refused)?
             }
         };
-        let resolved = resolve(&parsed, &registry, &Embedded, facts, start).map_err(refused)?;
+        let resolved =
+            resolve(&parsed, &registry, &PipelineFiles, facts, start).map_err(refused)?;
         Ok(PassManager::new(resolved))
+    }
+
+    /// The pipeline as it was asked for, if one was.
+    fn parsed(&self) -> Result<Option<Pipeline>, Diagnostic> {
+        let parsed = match (&self.passes, &self.pipeline) {
+            (Some(text), _) => text_form::parse(Source {
+                name: "--passes".to_owned(),
+                text: text.clone(),
+            }),
+            (None, Some(name)) => toml_form::parse(pipeline_source(name)?),
+            (None, None) => return Ok(None),
+        };
+        parsed.map(Some).map_err(refused)
+    }
+
+    /// The files that passes are read from and speak of.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let given = self.pipeline.iter().chain(&self.extensions.plugins);
+        let mut files: Vec<PathBuf> = given.map(PathBuf::from).collect();
+        if let (Ok(Some(pipeline)), Ok(registry)) = (self.parsed(), self.extensions.registry()) {
+            files.extend(files_of(&pipeline, &registry));
+        }
+        files
     }
 }
 
 /// A predefined pipeline, or one in a file.
 pub(crate) fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
-    if let Some(source) = PipelineSource::find(&Embedded, name) {
+    if let Some(source) = Embedded.find(name, None) {
         return Ok(source);
     }
     let text = std::fs::read_to_string(name).map_err(|error| {

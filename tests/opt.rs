@@ -5,21 +5,14 @@ mod harness;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use cuweld_passes::pipeline::{Embedded, PipelineSource};
 use harness::case::{Case, Expect};
+use harness::command::{cuweld, stderr};
 use harness::link::{Expected, Linker, compare};
 use harness::oracle;
 
 fn opt(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
-        .arg("opt")
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn message(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    cuweld(folder, &[&["opt"], arguments].concat())
 }
 
 /// Objects written again, by way of text or not, have our layout of the file and no other difference. They link to the same bytes,
@@ -47,7 +40,7 @@ fn objects_written_again_link_to_the_same_bytes() {
                 for (from, to) in [(file, "a.lir"), ("a.lir", again), (file, "direct.cubin")] {
                     let arguments = [from, "--arch", arch, "--passes", "", "-o", to];
                     let output = opt(folder.path(), &arguments);
-                    assert!(output.status.success(), "{file}: {}", message(&output));
+                    assert!(output.status.success(), "{file}: {}", stderr(&output));
                 }
                 let direct = std::fs::read(folder.path().join("direct.cubin")).unwrap();
                 assert!(direct == std::fs::read(again).unwrap(), "{file}");
@@ -112,6 +105,51 @@ fn the_grammar_for_editors_knows_every_phase_and_row() {
     }
 }
 
+/// The passes of every predefined pipeline, printed for a link, are what `--passes` takes; and without a name those of the target.
+#[test]
+fn printed_pipelines_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let print = |target: &[&str], pipeline: &[&str]| {
+        // No input is read.
+        let words = [
+            &["link", "none.cubin", "--print-pipeline"],
+            target,
+            pipeline,
+        ]
+        .concat();
+        let done = cuweld(folder.path(), &words);
+        match done.status.success() {
+            true => Ok(String::from_utf8(done.stdout).unwrap()),
+            false => Err(stderr(&done)),
+        }
+    };
+    let mut printed = std::collections::BTreeSet::new();
+    for arch in ["--arch=sm_90", "--arch=sm_100"] {
+        for options in [&[][..], &["-r"], &["-g"], &["-r", "-g"]] {
+            let target = [&[arch], options].concat();
+            let mut standard = 0;
+            for name in Embedded.names() {
+                // Some are for other targets, and say so.
+                let Ok(text) = print(&target, &["--pipeline", &name]) else {
+                    assert_eq!((name.as_str(), arch), ("size", "--arch=sm_100"));
+                    continue;
+                };
+                let passes = text.trim_end();
+                assert!(!passes.contains(['@', '[']), "{name}: {passes}");
+                assert_eq!(
+                    print(&target, &["--passes", passes]).unwrap(),
+                    text,
+                    "{name}"
+                );
+                standard += usize::from(print(&target, &[]).unwrap() == text);
+                printed.insert(name);
+            }
+            assert!(standard > 0, "{target:?}");
+        }
+    }
+    assert_eq!(printed.len(), Embedded.names().len());
+}
+
 #[test]
 fn a_link_in_parts_is_the_link() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,7 +158,7 @@ fn a_link_in_parts_is_the_link() {
     let input = input.to_str().unwrap();
     let run = |arguments: &[&str]| {
         let output = opt(folder.path(), arguments);
-        assert!(output.status.success(), "{}", message(&output));
+        assert!(output.status.success(), "{}", stderr(&output));
     };
     run(&[input, "--arch=sm_90", "-o", "whole.cubin"]);
     // By name of a pass, by reference to the inputs, and as passes of their own.
@@ -217,7 +255,7 @@ fn refusals_say_what_to_do() {
         ),
     ] {
         let output = opt(folder.path(), arguments);
-        let message = message(&output);
+        let message = stderr(&output);
         assert!(!output.status.success(), "{arguments:?}");
         assert!(message.contains(expected), "{arguments:?}: {message}");
     }

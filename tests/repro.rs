@@ -1,30 +1,18 @@
 //! Reproducers and reduction.
 
+mod harness;
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use cuweld::extend::Register;
 use cuweld_ir::{Module, Phase};
 use cuweld_passes::registry::PassInfo;
 use cuweld_passes::{Changed, Pass, PassCx, PassError};
+use harness::command::{cuweld, said};
 
 const LINKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links");
-
-fn cuweld(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn said(output: &Output) -> String {
-    let (out, error) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    format!("{out}{error}")
-}
 
 /// A link of a relative and an absolute path, and an options file; replayed where neither exists any more.
 #[test]
@@ -99,7 +87,68 @@ fn a_link_is_replayed_from_its_file() {
         assert!(cuweld(&work, &words).status.success());
         assert!(std::fs::read(work.join(repro)).unwrap() == first);
         let shown = said(&cuweld(elsewhere.path(), &["replay", repro, "--show"]));
-        assert!(shown.contains("passes executable\nexit 0\n"), "{shown}");
+        assert!(
+            shown.contains("passes (those of the target)\nexit 0\n"),
+            "{shown}"
+        );
+    }
+}
+
+/// Files that only a pipeline names: one it includes, an order of functions, a program. They are read where the archive has them.
+#[test]
+fn a_replay_has_the_files_of_pipelines() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().join("work");
+    std::fs::create_dir_all(work.join("lib")).unwrap();
+    let input = Path::new(LINKS).join("weak-templates/sm_90/a.cubin");
+    std::fs::copy(&input, work.join("a.cubin")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(work.join(name), text).unwrap();
+    let inside = |name: &str| work.join(name).to_string_lossy().into_owned();
+    write("order.txt", "kernel_b\n");
+    write("raise.sed", "s/registers=[0-9]*/registers=99/\n");
+    write("lib/raise.sh", "#!/bin/sh\nexec sed -f \"$@\"\n");
+    std::fs::set_permissions(work.join("lib/raise.sh"), Permissions::from_mode(0o755)).unwrap();
+    write(
+        "mine.toml",
+        "name = 'mine'\n[[pass]]\nuse = 'classify'\n[[pass]]\ninclude = 'lib/first.toml'\n",
+    );
+    // What is included stands beside the file that includes it.
+    write(
+        "lib/first.toml",
+        "name = 'first'\n[[pass]]\ninclude = 'second.toml'\n",
+    );
+    let second = format!(
+        "name = 'second'\n[[pass]]\nuse = 'exec'\noptions = {{ command = ['lib/raise.sh', '{}'], requires = 'classified' }}\n",
+        inside("raise.sed")
+    );
+    write("lib/second.toml", &second);
+    let order = format!(
+        "classify,select-objects,symbol-resolve,order-functions{{file='{}'}}",
+        inside("order.txt")
+    );
+    for words in [["--pipeline", "mine.toml"], ["--passes", &order]] {
+        let link = [
+            "opt",
+            "a.cubin",
+            "--arch=sm_90",
+            "-o",
+            "out.lir",
+            "--repro=r.tar",
+        ];
+        let done = cuweld(&work, &[&link[..], &words].concat());
+        assert!(done.status.success(), "{}", said(&done));
+        let expected = std::fs::read_to_string(work.join("out.lir")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::rename(work.join("r.tar"), elsewhere.path().join("r.tar")).unwrap();
+        let hidden = folder.path().join("hidden");
+        std::fs::rename(&work, &hidden).unwrap();
+        let again = cuweld(elsewhere.path(), &["replay", "r.tar", "--into=again"]);
+        std::fs::rename(&hidden, &work).unwrap();
+        assert!(again.status.success(), "{}", said(&again));
+        let output = work.join("out.lir");
+        let output = output.strip_prefix("/").unwrap();
+        let output = elsewhere.path().join("again/files").join(output);
+        assert_eq!(std::fs::read_to_string(output).unwrap(), expected);
     }
 }
 

@@ -37,6 +37,10 @@ pub enum OptionType {
     Choice(&'static [&'static str]),
     /// A list of texts.
     Strings,
+    /// The path of a file that is read; reproducers hold it.
+    File,
+    /// A program and its arguments; reproducers hold the files among them.
+    Command,
 }
 
 impl OptionType {
@@ -45,9 +49,9 @@ impl OptionType {
         match self {
             OptionType::Bool => value.is_bool(),
             OptionType::Integer => value.is_integer(),
-            OptionType::String => value.is_str(),
+            OptionType::String | OptionType::File => value.is_str(),
             OptionType::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
-            OptionType::Strings => value
+            OptionType::Strings | OptionType::Command => value
                 .as_array()
                 .is_some_and(|list| list.iter().all(toml::Value::is_str)),
         }
@@ -60,7 +64,9 @@ impl fmt::Display for OptionType {
             OptionType::Bool => f.write_str("true or false"),
             OptionType::Integer => f.write_str("a whole number"),
             OptionType::String => f.write_str("a string"),
+            OptionType::File => f.write_str("a string: the path of a file"),
             OptionType::Strings => f.write_str("a list of strings"),
+            OptionType::Command => f.write_str("a list of strings: a program and its arguments"),
             OptionType::Choice(words) => {
                 for (index, word) in words.iter().enumerate() {
                     let before = match index {

@@ -2,18 +2,19 @@
 
 use std::io;
 use std::io::Write;
-use std::path::Path;
 use std::path::PathBuf;
 
 use clap::Parser;
 use clap::Subcommand;
 use cuweld_ir::Arena;
+use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::finalizer::BinaryKind;
 use cuweld_passes::finalizer::default_output_name;
 use cuweld_passes::finalizer::sass_view;
 use cuweld_passes::pipeline::Embedded;
+use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
@@ -28,6 +29,8 @@ use super::opt::OptArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::parse_target;
+use super::pipeline_args::print_pipeline;
+use super::pipeline_args::without_option;
 use super::reduce::ReduceArgs;
 use super::replay::ReplayArgs;
 use super::toolkit::ToolkitArgs;
@@ -39,7 +42,9 @@ use crate::extend::Extensions;
 use crate::extend::Register;
 use crate::input::InputArena;
 use crate::output::OutputError;
+use crate::repro::Recorder;
 use crate::repro::finish;
+use crate::run::pipeline_source;
 
 /// An open CUDA device linker.
 #[derive(Parser)]
@@ -143,12 +148,14 @@ pub fn run(
             &args,
             arguments.get(1..).unwrap_or_default(),
             register,
+            stdout,
             stderr,
         ),
         Command::Opt(args) => super::opt::run(
             &args,
             arguments.get(1..).unwrap_or_default(),
             register,
+            stdout,
             stderr,
         ),
         Command::Bisect(args) => super::bisect::run(&args, register, stdout, stderr),
@@ -181,11 +188,12 @@ fn run_link(
     args: &LinkArgs,
     words: &[String],
     register: &[Register],
+    stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
     let controls = args.pipeline.controls(register);
-    let mut recorder = args.pipeline.recorder(words, &controls);
+    let mut recorder = Recorder::new(without_option(words, "--repro"));
     let finalizer = args.finalizer.options();
     let wants_sass = finalizer.out_sass || finalizer.binary_kind == Some(BinaryKind::Sass);
     let kind = if wants_sass {
@@ -216,6 +224,11 @@ fn run_link(
             return Ok(reporter.exit_code());
         }
     };
+    if args.pipeline.print_pipeline {
+        let facts = Facts::new(args.arch, &request.options);
+        print_pipeline(&controls, facts, Phase::Lowered, stdout, &mut reporter)?;
+        return Ok(reporter.exit_code());
+    }
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
     let file = match outcome.output {
@@ -237,12 +250,7 @@ fn run_link(
             "cannot write '{name}': {error}"
         )))?;
     }
-    finish(
-        &recorder,
-        controls.repro.as_deref(),
-        &input_arena,
-        &mut reporter,
-    )?;
+    finish(&recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
 }
 
@@ -273,18 +281,12 @@ fn run_passes(
         }
     };
     if let Some(name) = &args.pipeline {
-        let source = match Embedded.find(name) {
-            Some(source) => source,
-            None => match std::fs::read_to_string(Path::new(name)) {
-                Ok(text) => cuweld_passes::pipeline::Source {
-                    name: name.clone(),
-                    text,
-                },
-                Err(error) => {
-                    writeln!(stderr, "error: cannot read pipeline '{name}': {error}")?;
-                    return Ok(1);
-                }
-            },
+        let source = match pipeline_source(name) {
+            Ok(source) => source,
+            Err(diagnostic) => {
+                writeln!(stderr, "error: {}", diagnostic.message)?;
+                return Ok(1);
+            }
         };
         return match toml_form::parse(source) {
             Ok(pipeline) => {

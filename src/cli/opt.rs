@@ -16,11 +16,14 @@ use cuweld_passes::pipeline::Facts;
 use super::module_args::ModuleArgs;
 use super::module_args::is_text_path;
 use super::pipeline_args::PipelineArgs;
+use super::pipeline_args::print_pipeline;
+use super::pipeline_args::without_option;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::extend::Register;
 use crate::input::InputArena;
 use crate::output::write_atomically;
+use crate::repro::Recorder;
 use crate::repro::finish;
 use crate::run::Controls;
 use crate::run::run_pipeline;
@@ -45,6 +48,7 @@ pub fn run(
     args: &OptArgs,
     words: &[String],
     register: &[Register],
+    stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
@@ -52,7 +56,7 @@ pub fn run(
         start_after: args.start_after.clone(),
         ..args.pipeline.controls(register)
     };
-    let mut recorder = args.pipeline.recorder(words, &controls);
+    let mut recorder = Recorder::new(without_option(words, "--repro"));
     for input in &args.module.inputs {
         recorder.file(input);
     }
@@ -65,12 +69,21 @@ pub fn run(
     let Some(mut module) = module else {
         return Ok(reporter.exit_code());
     };
+    // Contents that a text only names.
+    for object in module.objects.values() {
+        recorder.file(&String::from_utf8_lossy(object.name));
+    }
     // With a start in its middle the pipeline begins where it always does.
     let start = match controls.start_after {
         Some(_) => Phase::Lowered,
         None => module.phase,
     };
-    match controls.manager(Facts::new(module.target, &module.options), start) {
+    let facts = Facts::new(module.target, &module.options);
+    if args.pipeline.print_pipeline {
+        print_pipeline(&controls, facts, start, stdout, &mut reporter)?;
+        return Ok(reporter.exit_code());
+    }
+    match controls.manager(facts, start) {
         Ok(manager) => run_pipeline(&controls, &manager, &mut module, &arena, &mut reporter)?,
         Err(diagnostic) => reporter.report(&diagnostic)?,
     }
@@ -86,12 +99,7 @@ pub fn run(
             reporter.report(&diagnostic)?;
         }
     }
-    finish(
-        &recorder,
-        controls.repro.as_deref(),
-        &input_arena,
-        &mut reporter,
-    )?;
+    finish(&recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
 }
 

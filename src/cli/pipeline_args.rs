@@ -1,24 +1,29 @@
 //! Arguments of every command that reads inputs and runs passes.
 
+use std::io;
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use cuweld_ir::LinkOptions;
+use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
+use cuweld_passes::pipeline::Facts;
+use cuweld_passes::pipeline::text_form;
 
 use super::finalize::traces_compatibility;
 use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
+use crate::diagnostics::Reporter;
 use crate::driver::Request;
 use crate::extend::Extensions;
 use crate::extend::Register;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
-use crate::repro::Recorder;
 use crate::run::Controls;
 use crate::run::DumpChanged;
 use crate::run::DumpFormat;
@@ -147,6 +152,9 @@ pub struct PipelineArgs {
     /// The passes to run, such as `classify,select-objects,...`.
     #[arg(long, value_name = "PASSES", conflicts_with = "pipeline")]
     passes: Option<String>,
+    /// Print the passes that would run, with everything decided, as `--passes` takes them; run none.
+    #[arg(long)]
+    pub print_pipeline: bool,
     /// Load passes from this library; docs/WRITING-PASSES.md says how one is written.
     #[arg(long, value_name = "LIBRARY")]
     load_pass_plugin: Vec<String>,
@@ -207,27 +215,6 @@ impl PipelineArgs {
         self.dump_bytes.unwrap_or(DumpBytes::Full)
     }
 
-    /// What a reproducer of a run with these words needs beside its inputs.
-    pub fn recorder(&self, arguments: &[String], controls: &Controls) -> Recorder {
-        let mut recorder = Recorder::new(without_option(arguments, "--repro"));
-        let files = self.pipeline.iter().chain(&self.load_pass_plugin);
-        for file in files {
-            recorder.file(file);
-        }
-        // Facts do not matter for what the pipeline is called, and conditions are shown as they are.
-        if let Some(text) = &controls.passes {
-            recorder.pipeline(text.clone());
-        } else {
-            recorder.pipeline(
-                controls
-                    .pipeline
-                    .clone()
-                    .unwrap_or_else(|| "executable".to_owned()),
-            );
-        }
-        recorder
-    }
-
     /// These arguments as what the driver takes, with passes of the program that embeds cuweld.
     pub fn controls(&self, register: &[Register]) -> Controls {
         Controls {
@@ -270,6 +257,23 @@ impl PipelineArgs {
             chrome_trace: self.trace.clone(),
             repro: self.repro.clone(),
         }
+    }
+}
+
+/// Prints the passes of a run, without includes and conditions.
+pub fn print_pipeline(
+    controls: &Controls,
+    facts: Facts,
+    start: Phase,
+    stdout: &mut dyn Write,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
+    match controls.manager(facts, start) {
+        Ok(manager) => {
+            let pipeline = manager.pipeline().to_pipeline();
+            writeln!(stdout, "{}", text_form::print(&pipeline))
+        }
+        Err(diagnostic) => reporter.report(&diagnostic),
     }
 }
 

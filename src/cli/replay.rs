@@ -50,7 +50,12 @@ pub fn run(args: &ReplayArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) ->
         writeln!(stdout, "cuweld {}", description.cuweld)?;
         writeln!(stdout, "in {}", description.folder)?;
         writeln!(stdout, "ran {}", description.arguments.join(" "))?;
-        writeln!(stdout, "passes {}", description.pipeline)?;
+        let pipeline = Some(description.pipeline.as_str()).filter(|text| !text.is_empty());
+        writeln!(
+            stdout,
+            "passes {}",
+            pipeline.unwrap_or("(those of the target)")
+        )?;
         writeln!(stdout, "exit {}", description.exit)?;
         return Ok(0);
     }

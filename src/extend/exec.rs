@@ -13,6 +13,7 @@
 
 use std::io;
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
@@ -35,11 +36,12 @@ use cuweld_passes::registry::source_doc;
 use serde::Deserialize;
 
 use super::exchange::exchange;
+use crate::repro::replayed;
 
 const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "command",
-        ty: OptionType::Strings,
+        ty: OptionType::Command,
         default: "[]",
         doc: "The program and its arguments; has to be given.",
     },
@@ -122,8 +124,9 @@ impl Exec {
             .command
             .split_first()
             .ok_or_else(|| io::Error::other("no command"))?;
-        let mut child = Command::new(program)
-            .args(arguments)
+        // A word that is no path stays as it is.
+        let mut child = Command::new(replayed(Path::new(program)))
+            .args(arguments.iter().map(|word| replayed(Path::new(word))))
             .env("CUWELD_PHASE", phase.name())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,6 +1,8 @@
 //! With `file`, the names behind those of `functions` come from a file: one a line; empty lines and what follows `#` mean nothing.
 //! It is read with the pipeline, before any input.
 
+use std::path::Path;
+
 use cuweld_passes::options::OptionError;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
@@ -12,11 +14,13 @@ use cuweld_passes::registry::Registry;
 use cuweld_passes::registry::source_doc;
 use serde::Deserialize;
 
+use crate::repro::replayed;
+
 const OPTIONS: &[OptionInfo] = &[
     order_functions::OPTIONS[0],
     OptionInfo {
         name: "file",
-        ty: OptionType::String,
+        ty: OptionType::File,
         default: "",
         doc: "A file with more names.",
     },
@@ -51,7 +55,8 @@ fn order(options: &PassOptions) -> Result<OrderFunctions, OptionError> {
         file,
     } = options.read()?;
     if !file.is_empty() {
-        let text = std::fs::read_to_string(&file).map_err(|error| {
+        let path = replayed(Path::new(&file));
+        let text = std::fs::read_to_string(path).map_err(|error| {
             OptionError::Invalid(format!("option 'file': cannot read '{file}': {error}"))
         })?;
         let names = text

@@ -2,8 +2,8 @@
 //!
 //! A reproducer is a tar archive. `repro.json` says what was run, where, with which version; `files/`
 //! holds every file that the link read, at its place in the file system. `cuweld replay` puts them into a
-//! folder, runs the same words there, and leaves no other file of the system alone: absolute paths are
-//! moved into the folder.
+//! folder and runs the same words there. Absolute paths are moved into the folder: those of the words before the
+//! run, those of pipelines where they are used ([`replayed`]).
 
 mod record;
 mod replay;
@@ -12,6 +12,7 @@ pub use record::Recorder;
 pub use record::finish;
 pub use replay::Replay;
 pub use replay::ReplayError;
+pub use replay::replayed;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -40,7 +41,7 @@ pub struct Description {
     pub folder: String,
     /// Variables of the environment that cuweld looks at.
     pub environment: Vec<(String, String)>,
-    /// The pipeline with everything decided, in its one-line form.
+    /// The pipeline that was asked for, by name, file or passes; empty for the one that a link runs by itself.
     pub pipeline: String,
     /// The exit code.
     pub exit: u8,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use super::FILES;
 use super::FORMAT;
 use crate::diagnostics::Reporter;
 use crate::input::InputArena;
+use crate::run::Controls;
 
 /// Collects what a reproducer of this run needs.
 #[derive(Clone, Debug, Default)]
@@ -51,36 +53,46 @@ impl Recorder {
         self.description.nvlink_arguments = Some(arguments);
     }
 
-    /// The pipeline that ran.
-    pub fn pipeline(&mut self, text: String) {
-        self.description.pipeline = text;
-    }
-
     /// A file that the run read, beside those that the arena knows.
     pub fn file(&mut self, path: &str) {
         self.files.push(path.to_owned());
     }
 
     /// Writes the archive. Files that cannot be read any more are left out.
-    pub fn write(&self, archive: &Path, inputs: &InputArena, exit: u8) -> io::Result<()> {
+    fn write(
+        &self,
+        archive: &Path,
+        controls: &Controls,
+        inputs: &InputArena,
+        exit: u8,
+    ) -> io::Result<()> {
         let mut description = self.description.clone();
         description.exit = exit;
+        let asked = controls.passes.as_ref().or(controls.pipeline.as_ref());
+        description.pipeline = asked.cloned().unwrap_or_default();
         let folder = Path::new(&description.folder);
         let opened = inputs.opened();
         let files: BTreeSet<PathBuf> = opened
             .iter()
             .chain(&self.files)
+            .map(PathBuf::from)
+            .chain(controls.files())
             .map(|path| normal(&folder.join(path)))
             .collect();
         let mut out = tar::Builder::new(io::BufWriter::new(File::create(archive)?));
         let text = serde_json::to_string_pretty(&description)?;
-        append(&mut out, Path::new(DESCRIPTION), text.as_bytes())?;
+        append(&mut out, Path::new(DESCRIPTION), text.as_bytes(), PLAIN)?;
         for path in files {
             let Ok(bytes) = std::fs::read(&path) else {
                 continue;
             };
             let inside = path.strip_prefix("/").unwrap_or(&path);
-            append(&mut out, &Path::new(FILES).join(inside), &bytes)?;
+            append(
+                &mut out,
+                &Path::new(FILES).join(inside),
+                &bytes,
+                mode(&path),
+            )?;
         }
         use io::Write;
         out.into_inner()?.flush()
@@ -91,10 +103,11 @@ impl Recorder {
 /// files, and says so.
 pub fn finish(
     recorder: &Recorder,
-    asked: Option<&str>,
+    controls: &Controls,
     inputs: &InputArena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
+    let asked = controls.repro.as_deref();
     let path = match asked {
         Some(path) => PathBuf::from(path),
         None if reporter.internal_error => {
@@ -103,7 +116,7 @@ pub fn finish(
         None => return Ok(()),
     };
     let name = path.display().to_string();
-    match recorder.write(&path, inputs, reporter.exit_code()) {
+    match recorder.write(&path, controls, inputs, reporter.exit_code()) {
         Err(error) => {
             let message = format!("cannot write reproducer '{name}': {error}");
             reporter.report(&Diagnostic::fatal(message))
@@ -116,10 +129,25 @@ pub fn finish(
     }
 }
 
-fn append<W: io::Write>(out: &mut tar::Builder<W>, name: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The mode of a file that is no program.
+const PLAIN: u32 = 0o644;
+
+/// The mode that a file has in the archive: programs stay programs.
+fn mode(path: &Path) -> u32 {
+    let is_program =
+        std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o100 != 0);
+    if is_program { 0o755 } else { PLAIN }
+}
+
+fn append<W: io::Write>(
+    out: &mut tar::Builder<W>,
+    name: &Path,
+    bytes: &[u8],
+    mode: u32,
+) -> io::Result<()> {
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);
-    header.set_mode(0o644);
+    header.set_mode(mode);
     // No time and no owner: equal links give equal archives.
     header.set_mtime(0);
     out.append_data(&mut header, name, bytes)

@@ -22,7 +22,7 @@ pub(crate) struct Bench {
 struct Front;
 
 impl PipelineSource for Front {
-    fn find(&self, name: &str) -> Option<Source> {
+    fn find(&self, name: &str, _: Option<&Source>) -> Option<Source> {
         let text = "name = 'front'\npass = [{ use = 'classify' }, { use = 'select-objects' }]";
         (name == "front").then(|| Source {
             name: name.into(),

@@ -56,7 +56,7 @@ pub(super) fn expand(
 }
 
 /// Appends a pipeline's steps. `open` names the pipelines that are being expanded, which bounds the
-/// depth: a pipeline is open once, and there are as many as the source has.
+/// depth: a pipeline is open once, and there are as many as the source has. Files are named by their paths.
 fn walk(
     pipeline: &Pipeline,
     source: &dyn PipelineSource,
@@ -95,7 +95,7 @@ fn walk(
             chain.push(included.clone());
             return refuse(PipelineErrorKind::IncludeCycle(chain));
         }
-        let Some(file) = source.find(included) else {
+        let Some(file) = source.find(included, pipeline.source.as_ref()) else {
             let names = source.names();
             let suggestion = suggest::nearest(included, names.iter().map(String::as_str));
             return refuse(PipelineErrorKind::UnknownPipeline {

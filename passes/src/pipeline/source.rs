@@ -16,8 +16,8 @@ use cuweld_ir::Phase;
 /// Finds pipelines by name. Who calls from a program with files implements this by reading them;
 /// this crate does no IO.
 pub trait PipelineSource {
-    /// The pipeline file of this name.
-    fn find(&self, name: &str) -> Option<Source>;
+    /// The pipeline file of this name; `within` is the text that includes it, if one does.
+    fn find(&self, name: &str, within: Option<&Source>) -> Option<Source>;
 
     /// The names that there are, for suggestions.
     fn names(&self) -> Vec<String>;
@@ -143,7 +143,7 @@ const MERCURY_RELOCATABLE: [&str; 13] = [
 ];
 
 impl PipelineSource for Embedded {
-    fn find(&self, name: &str) -> Option<Source> {
+    fn find(&self, name: &str, _: Option<&Source>) -> Option<Source> {
         let (_, file, text) = FILES.into_iter().find(|(known, ..)| *known == name)?;
         Some(Source {
             name: file.to_owned(),
@@ -170,7 +170,7 @@ impl Embedded {
 
     /// Parses one of the pipelines that are part of cuweld.
     pub fn pipeline(&self, name: &str) -> Option<Result<Pipeline, PipelineError>> {
-        Some(toml_form::parse(self.find(name)?))
+        Some(toml_form::parse(self.find(name, None)?))
     }
 }
 

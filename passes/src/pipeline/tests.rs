@@ -15,7 +15,7 @@ use crate::registry::Registry;
 struct Files(&'static [(&'static str, &'static str)]);
 
 impl PipelineSource for Files {
-    fn find(&self, name: &str) -> Option<Source> {
+    fn find(&self, name: &str, _: Option<&Source>) -> Option<Source> {
         let (_, text) = self.0.iter().find(|(known, _)| *known == name)?;
         Some(Source {
             name: format!("{name}.toml"),
@@ -293,7 +293,7 @@ fn include_cycles_are_refused() {
             .to_string(),
         "b.toml:3:11: pipeline 'a' includes itself: a -> b -> a"
     );
-    let own = toml_form::parse(INCLUDES.find("a").unwrap()).unwrap();
+    let own = toml_form::parse(INCLUDES.find("a", None).unwrap()).unwrap();
     let error = resolve(&own, &registry(), &INCLUDES, facts(false), Phase::Lowered).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -349,4 +349,86 @@ fn the_manual_tells_the_truth() {
         "{}",
         error.render()
     );
+}
+
+/// Every rule of the one-line form: texts that are parsed, texts that are refused.
+const GRAMMAR: &[(&str, &[&str], &[&str])] = &[
+    ("pipeline", &["", "a", "a,b"], &[",", "a,", "a b"]),
+    (
+        "step",
+        &[
+            "a",
+            "a{}",
+            "a{b=1}[debug]",
+            "@a",
+            "@\"d/a.toml\"[not debug]",
+            "@'a b'",
+        ],
+        &["@", "@a{b=1}", "[debug]", "a[debug]{}", "\"a\"", "@\"a"],
+    ),
+    (
+        "options",
+        &["a{}", "a{b=1,c=2}"],
+        &["a{", "a{b=1", "a{b=1,}", "a{,}", "a{b=1,b=2}"],
+    ),
+    (
+        "option",
+        &["a{b-c.d=1}", "a{\"b c\"=1}"],
+        &["a{b}", "a{=1}", "a{b=}", "a{b c=1}"],
+    ),
+    (
+        "condition",
+        &["a[debug]", "a[not debug,mercury]"],
+        &[
+            "a[]",
+            "a[not]",
+            "a[not not debug]",
+            "a[debug,]",
+            "a[debug mercury]",
+        ],
+    ),
+    (
+        "value",
+        &[
+            "a{b=w}",
+            "a{b=1.5}",
+            "a{b='w'}",
+            "a{b=[1,'x,y']}",
+            "a{b={c=1}}",
+            "a{b=true}",
+        ],
+        &["a{b=1 2}", "a{b=[1}", "a{b=w w}", "a{b=}"],
+    ),
+    (
+        "word",
+        &["a{b=_}", "a{b=sm_90.x-y}"],
+        &["a{b=-}", "a{b=1x}", "a{b=x/y}"],
+    ),
+];
+
+#[test]
+fn every_rule_of_the_grammar_has_examples_and_refusals() {
+    let page = include_str!("../../../docs/PIPELINES.md");
+    let block = page.split("```text\n").nth(2).unwrap();
+    let block = block.split("```").next().unwrap();
+    let rules = block.lines().filter_map(|line| line.split_once(" = "));
+    let named: Vec<&str> = rules.map(|(name, _)| name.trim()).collect();
+    let shown: Vec<&str> = GRAMMAR.iter().map(|row| row.0).collect();
+    assert_eq!(named, shown);
+    let parse = |text: &str| {
+        text_form::parse(Source {
+            name: "p".into(),
+            text: text.into(),
+        })
+    };
+    for (rule, taken, refused) in GRAMMAR {
+        for text in *taken {
+            let pipeline = parse(text).unwrap_or_else(|error| panic!("{rule}: {error}"));
+            let again = parse(&text_form::print(&pipeline)).unwrap();
+            assert_eq!(again.steps, pipeline.steps, "{rule}: {text}");
+        }
+        for text in *refused {
+            assert!(parse(text).is_err(), "{rule}: {text}");
+        }
+    }
 }

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! pipeline  = [ step { "," step } ]
-//! step      = ( pass [ options ] | "@" pipeline ) [ "[" condition { "," condition } "]" ]
+//! step      = ( pass [ options ] | "@" ( pipeline | string ) ) [ "[" condition { "," condition } "]" ]
 //! options   = "{" [ option { "," option } ] "}"
 //! option    = key "=" value
 //! condition = [ "not" ] fact
 //! value     = word | a TOML value without ''' and """
 //! word      = letter or "_", then letters, digits, "_", "-", "."; not true, false, inf, nan
 //! ```
-//! Names and keys are made of letters, digits, `_`, `-` and `.`; keys may also be quoted. Blanks are
+//! Names and keys are made of letters, digits, `_`, `-` and `.`; keys and paths of pipelines may also be quoted. Blanks are
 //! free between tokens. A word as a value is a string: `roots=kernels` is `roots="kernels"`.
 //!
 //! `classify,symbol-resolve,callgraph-dce{roots=kernels}[not debug],@mercury[mercury],emit`
@@ -55,7 +55,7 @@ pub fn print(pipeline: &Pipeline) -> String {
         }
         match &step.action {
             Action::Include { pipeline } => {
-                let _ = write!(out, "@{pipeline}");
+                let _ = write!(out, "@{}", name_or_quoted(pipeline));
             }
             Action::Pass { name, options } => {
                 out.push_str(name);
@@ -74,15 +74,18 @@ pub fn print(pipeline: &Pipeline) -> String {
 }
 
 fn print_setting(setting: &Setting) -> String {
-    let is_name = !setting.name.is_empty() && setting.name.chars().all(is_name_char);
-    let key = if is_name {
-        setting.name.clone()
-    } else {
-        escaped(&setting.name)
-    };
+    let key = name_or_quoted(&setting.name);
     match setting.value.as_str() {
         Some(word) if is_word(word) => format!("{key}={word}"),
         _ => format!("{key}={}", one_line(&setting.value)),
+    }
+}
+
+fn name_or_quoted(name: &str) -> String {
+    if !name.is_empty() && name.chars().all(is_name_char) {
+        name.to_owned()
+    } else {
+        escaped(name)
     }
 }
 
@@ -159,28 +162,25 @@ impl<'t> Parser<'t> {
 
     fn step(&mut self) -> Result<Step, Refusal> {
         let include = self.eat('@');
-        let (name, place) = self.name(if include {
-            "the name of a pipeline"
+        let (name, place) = if include {
+            let (name, place, _) = self.name_or_string("the name of a pipeline")?;
+            (name, place)
         } else {
-            "the name of a pass"
-        })?;
+            let (name, place) = self.name("the name of a pass")?;
+            (name.to_owned(), place)
+        };
         let action = if include {
             if self.peek() == Some('{') {
                 return Err(("an included pipeline takes no options".to_owned(), self.at));
             }
-            Action::Include {
-                pipeline: name.to_owned(),
-            }
+            Action::Include { pipeline: name }
         } else {
             let options = if self.eat('{') {
                 self.options()?
             } else {
                 Vec::new()
             };
-            Action::Pass {
-                name: name.to_owned(),
-                options,
-            }
+            Action::Pass { name, options }
         };
         let mut when = Vec::new();
         if self.eat('[') {
@@ -221,7 +221,7 @@ impl<'t> Parser<'t> {
             return Ok(settings);
         }
         loop {
-            let (name, place, at) = self.key()?;
+            let (name, place, at) = self.name_or_string("an option")?;
             if !self.eat('=') {
                 return Err(self.unexpected("'='"));
             }
@@ -239,20 +239,27 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The key of an option, its place and where it begins.
-    fn key(&mut self) -> Result<(String, Place, usize), Refusal> {
-        let quoted = matches!(self.peek(), Some('"' | '\''));
+    /// A name that may be quoted, its place and where it begins.
+    fn name_or_string(&mut self, what: &str) -> Result<(String, Place, usize), Refusal> {
+        let mark = self.peek();
         let start = self.at;
-        if !quoted {
-            let (name, place) = self.name("an option")?;
+        let Some(mark) = mark.filter(|mark| matches!(mark, '"' | '\'')) else {
+            let (name, place) = self.name(what)?;
             return Ok((name.to_owned(), place, start));
-        }
-        let toml::Value::String(name) = self.toml_value()? else {
-            return Err((
-                format!("expected an option, found {}", self.found(start)),
-                start,
-            ));
         };
+        let mut escape = false;
+        let ends = |(_, letter): &(usize, char)| {
+            let ends = !escape && *letter == mark;
+            escape = !escape && mark == '"' && *letter == '\\';
+            ends
+        };
+        let end = self.rest().char_indices().skip(1).find(ends);
+        let length = end.map_or(self.rest().len(), |(at, _)| at + 1);
+        let text = self.text.get(start..start + length).unwrap_or("");
+        let Ok(toml::Value::String(name)) = text.parse() else {
+            return Err((format!("'{text}' is no string"), start));
+        };
+        self.at += length;
         Ok((name, Place::at(start..self.at), start))
     }
 
@@ -374,6 +381,7 @@ mod tests {
             "a{x=-1,y=1.5,z=true}[not debug,mercury],@mercury[mercury]",
             "a{list=[\"x\", \"y, z\"],s=\"true\",t=\"two words\",u=\"say \\\"}\\\"\",v=\"\\\\\\u000A\"}",
             "a{\"a b\"=1,t={ \"k\" = [1, 2] }}",
+            "@\"lib/a \\\"b\\\".toml\"[mercury],a",
         ] {
             let pipeline = parse_text(text).unwrap_or_else(|error| panic!("{}", error.render()));
             assert_eq!(print(&pipeline), text);
@@ -486,6 +494,8 @@ mod tests {
             ("a{b=1 2}", "1:5: '1 2' is no value"),
             ("a{b=1,b=2}", "1:7: option 'b' is given twice"),
             ("a{b=[1}", "1:5: '[1}' is no value"),
+            ("a{\"b=1}", "1:3: '\"b=1}' is no string"),
+            ("@\"a", "1:2: '\"a' is no string"),
             ("a{=1}", "1:3: expected an option, found '='"),
             ("a[]", "1:3: expected a condition, found ']'"),
             ("a[not]", "1:6: expected a condition, found ']'"),

@@ -73,7 +73,7 @@ pub fn run(
             let debug = environment("CAN_FINALIZE_DEBUG");
             let debug = debug.map(|value| String::from_utf8_lossy(&value).into_owned());
             args.controls.trace_compatibility = traces_compatibility(debug.as_deref());
-            let recorder = recorder(arguments, &args, &options_files);
+            let recorder = recorder(arguments, &options_files);
             run_link(&args, &recorder, environment, stdout, &mut reporter)?;
         }
     }
@@ -81,7 +81,7 @@ pub fn run(
 }
 
 /// What a reproducer of the link needs beside its inputs.
-fn recorder(arguments: &[Vec<u8>], args: &NvlinkArgs, options_files: &[String]) -> Recorder {
+fn recorder(arguments: &[Vec<u8>], options_files: &[String]) -> Recorder {
     let words = arguments
         .iter()
         .map(|word| String::from_utf8_lossy(word).into_owned());
@@ -92,13 +92,9 @@ fn recorder(arguments: &[Vec<u8>], args: &NvlinkArgs, options_files: &[String]) 
     all.extend(words);
     let mut recorder = Recorder::new(all);
     recorder.nvlink_arguments(nvlinks);
-    let controls = &args.controls;
-    let files = controls.pipeline.iter().chain(&controls.extensions.plugins);
-    for file in options_files.iter().chain(files) {
+    for file in options_files {
         recorder.file(file);
     }
-    let pipeline = controls.passes.as_ref().or(controls.pipeline.as_ref());
-    recorder.pipeline(pipeline.map_or("executable", String::as_str).to_owned());
     recorder
 }
 
@@ -166,12 +162,7 @@ fn run_link(
         // The process ends: what the link leaves in memory goes with it.
         std::mem::forget(file);
     }
-    finish(
-        recorder,
-        args.controls.repro.as_deref(),
-        &input_arena,
-        reporter,
-    )?;
+    finish(recorder, &args.controls, &input_arena, reporter)?;
     // Errors such as undefined names leave the register file, fatal ones do not.
     match (&args.register_link_binaries, outcome.registration) {
         (Some(path), Some(text)) if !reporter.is_fatal() => {

@@ -461,7 +461,7 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
         e_flags: 0x5a_0504,
         legacy: Some(120),
         shoff: 0x200,
-        phoff: 0x400,
+        phoff: 0x440,
         shstrndx: 1,
         sections: vec![
             section(b"", 0, 0, 0, PlanContent::None),
@@ -490,6 +490,7 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
                 48,
                 PlanContent::Relocs(0..2),
             ),
+            section(b".merc", 1, 0xd0, 64, PlanContent::Alias(6)),
         ],
         symbols: symbols.to_vec(),
         section_names: b"\0.shstrtab\0".to_vec(),
