@@ -482,7 +482,7 @@ fn predefined_pipelines() {
         let linked = |command: &[&str]| {
             let base = [command, &[&inputs[0], &inputs[1], "--arch=sm_100"], more].concat();
             let output = cuweld(folder.path(), &[&base[..], &["-o", "out.cubin"]].concat());
-            assert!(output.status.success(), "{}", said(&output));
+            assert!(output.status.success(), "{}", stderr(&output));
             std::fs::read(folder.path().join("out.cubin")).unwrap()
         };
         assert!(linked(&["opt", "--pipeline", "sass"]) == linked(&["link"]));
