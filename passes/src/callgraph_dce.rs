@@ -8,8 +8,6 @@
 //! A kernel is kept unless `-kernels-used` names others or host information says that no host code
 //! references it (`inputs.md` section 5).
 
-pub(crate) mod kernel_roots;
-
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
@@ -21,13 +19,11 @@ use cuweld_ir::table::EntityId;
 use crate::analysis::Preserved;
 use crate::analysis::counting_calls;
 use crate::diagnostic::Diagnostic;
+use crate::host_names::HostNames;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-
-use kernel_roots::KernelRoots;
-pub use kernel_roots::pattern_matches;
 
 /// The `callgraph-dce` pass.
 pub struct CallgraphDce;
@@ -59,7 +55,7 @@ impl Pass for CallgraphDce {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let everything = module.keeps_dead_code();
-        let kernel_roots = KernelRoots::new(&module.options);
+        let kernel_roots = HostNames::kernels(&module.options);
         let mut roots = Vec::new();
         for (id, link) in module.link_symbols.iter() {
             let symbol = &module.symbols[link.first];
@@ -76,7 +72,7 @@ impl Pass for CallgraphDce {
                 suppressed.then_some("-suppress-debug-info")
             };
             if let Some(option) = kept_by.filter(|_| is_kernel)
-                && !kernel_roots.contain(module, id)
+                && !kernel_roots.hold_kernel(module, id)
             {
                 cx.diagnostics.emit(
                     Diagnostic::fatal(format!(
@@ -86,7 +82,7 @@ impl Pass for CallgraphDce {
                 );
                 return Err(PassError::Diagnosed);
             }
-            if symbol.is_function() && (everything || kernel_roots.contain(module, id)) {
+            if symbol.is_function() && (everything || kernel_roots.hold_kernel(module, id)) {
                 roots.push(id);
             }
         }

@@ -19,9 +19,9 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::symbol::stt;
 use serde::Deserialize;
 
-use crate::callgraph_dce::kernel_roots::NamePatterns;
+use crate::host_names::HostNames;
+use crate::name_patterns::NamePatterns;
 use crate::opt_in;
-use crate::opt_in::HostVariables;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
 use crate::pass::Changed;
@@ -73,8 +73,8 @@ impl Pass for Internalize {
     ) -> Result<Changed, PassError> {
         opt_in::before(self.name(), Phase::LaidOut, module, cx)?;
         opt_in::without_mercury(self.name(), module, cx)?;
-        let host = HostVariables::new(&module.options);
-        if self.variables && matches!(host, HostVariables::All) && self.keep.is_empty() {
+        let host = HostNames::variables(&module.options);
+        if self.variables && matches!(host, HostNames::All) && self.keep.is_empty() {
             let what = "variables without 'keep', where nothing says which ones host code names";
             opt_in::refuse(self.name(), what, cx)?;
         }
@@ -98,12 +98,7 @@ impl Pass for Internalize {
 }
 
 impl Internalize {
-    fn may_be_local(
-        &self,
-        module: &Module<'_>,
-        link: LinkSymbolId,
-        host: &HostVariables<'_>,
-    ) -> bool {
+    fn may_be_local(&self, module: &Module<'_>, link: LinkSymbolId, host: &HostNames<'_>) -> bool {
         let Some(definition) = module.link_symbols[link].definition else {
             return false;
         };
@@ -122,7 +117,7 @@ impl Internalize {
             SectionKind::Global | SectionKind::GlobalInit | SectionKind::ConstantBank(_)
         );
         // Without host information `keep` names what host code does.
-        let named = !matches!(host, HostVariables::All) && host.name(module, link);
+        let named = !matches!(host, HostNames::All) && host.hold(symbol);
         self.variables && in_memory && !named
     }
 }

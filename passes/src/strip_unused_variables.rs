@@ -31,9 +31,9 @@ use cuweld_ir::symbol::sto;
 use cuweld_ir::table::EntityId;
 use serde::Deserialize;
 
-use crate::callgraph_dce::kernel_roots::NamePatterns;
+use crate::host_names::HostNames;
+use crate::name_patterns::NamePatterns;
 use crate::opt_in;
-use crate::opt_in::HostVariables;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
 use crate::pass::Changed;
@@ -162,12 +162,12 @@ impl Variables {
 
     /// What host code can name, and all that is no plain variable.
     fn use_named(&mut self, module: &Module<'_>, unnamed: &NamePatterns<'_>) {
-        let host = HostVariables::new(&module.options);
+        let host = HostNames::variables(&module.options);
         for (id, row) in module.link_symbols.iter() {
             let symbol = &module.symbols[row.definition.unwrap_or(row.first)];
             let named = match host {
-                HostVariables::All => !unnamed.match_name(symbol.name),
-                _ => host.name(module, id),
+                HostNames::All => !unnamed.match_name(symbol.name),
+                _ => host.hold(symbol),
             };
             self.used[id.index()] =
                 self.variable(module, id).is_none() || named || symbol.other & sto::MANAGED != 0;

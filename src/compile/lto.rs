@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
-use cuweld_passes::callgraph_dce::pattern_matches;
+use cuweld_passes::name_patterns::pattern_matches;
 
 use super::CompileOptions;
 use super::CompileTime;

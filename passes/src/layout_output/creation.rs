@@ -48,7 +48,7 @@ use super::constant_rows;
 use super::contents::slots_end;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
-use crate::callgraph_dce::kernel_roots::KernelRoots;
+use crate::host_names::HostNames;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -63,7 +63,7 @@ struct Replay<'m, 'data> {
     /// The input's section of its shared variables, by function.
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
-    roots: KernelRoots<'m>,
+    roots: HostNames<'m>,
     /// Whether names of dynamic shared memory show because the reserved block is added to their address.
     shows_reserve: bool,
 }
@@ -144,7 +144,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         moved_banks: HashSet::default(),
         numbered: vec![false; module.sections.len()],
         own_shared,
-        roots: KernelRoots::new(&module.options),
+        roots: HostNames::kernels(&module.options),
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
         // block is added to that (measured).
         shows_reserve: module.options.preserve_relocs
@@ -278,7 +278,7 @@ impl<'data> Replay<'_, 'data> {
             // device functions (measured).
             let left_out = self.module.options.relocatable
                 && !self.module.shows_dynamic_shared()
-                && !self.roots.contain(self.module, link);
+                && !self.roots.hold_kernel(self.module, link);
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);

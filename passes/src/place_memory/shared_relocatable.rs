@@ -25,7 +25,7 @@ use super::shared::root;
 use super::shared::variables;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
-use crate::callgraph_dce::kernel_roots::KernelRoots;
+use crate::host_names::HostNames;
 
 /// Gives kernels their frames, and shared variables and dynamic shared memory their values.
 pub fn place(module: &mut Module<'_>) {
@@ -49,9 +49,9 @@ pub fn place(module: &mut Module<'_>) {
     let slots_align = merged_align(module);
     let declared = declares_dynamic(module);
     let functions = functions_in_creation_order(module);
-    let roots = KernelRoots::new(&module.options);
+    let roots = HostNames::kernels(&module.options);
     let kernels: Vec<(FunctionId, bool)> = kernels(module, &functions)
-        .map(|(link, id)| (id, roots.contain(module, link)))
+        .map(|(link, id)| (id, roots.hold_kernel(module, link)))
         .collect();
     let everything = module.shows_dynamic_shared();
     for (kernel, is_root) in kernels {

@@ -1,4 +1,4 @@
-//! Which kernels are kept for their own sake: the lists that options and host information give.
+//! Names of options and of host information: parts of names, and patterns with stars.
 
 use std::cmp::Reverse;
 
@@ -6,62 +6,6 @@ use aho_corasick::AhoCorasick;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
-
-use cuweld_ir::LinkOptions;
-use cuweld_ir::LinkSymbolId;
-use cuweld_ir::Module;
-use cuweld_ir::symbol::stb;
-
-/// The kernels that are roots of liveness, as the link's options say (`inputs.md` section 5).
-pub(crate) enum KernelRoots<'options> {
-    /// All of them.
-    All,
-    /// `-kernels-used`: those whose name contains one of these. `-variables-used` alone leaves the list empty: all die.
-    Containing(&'options [String]),
-    /// Host information: those that match a pattern for their binding.
-    Matching {
-        external: Box<NamePatterns<'options>>,
-        internal: Box<NamePatterns<'options>>,
-    },
-}
-
-impl<'options> KernelRoots<'options> {
-    pub(crate) fn new(options: &'options LinkOptions) -> Self {
-        if options.kernels_used.is_some() || options.variables_used.is_some() {
-            return Self::Containing(options.kernels_used.as_deref().unwrap_or(&[]));
-        }
-        let (external, internal) = (
-            &options.host_kernels_external,
-            &options.host_kernels_internal,
-        );
-        if external.is_none() && internal.is_none() {
-            return Self::All;
-        }
-        Self::Matching {
-            external: Box::new(NamePatterns::new(external.as_deref().unwrap_or(&[]))),
-            internal: Box::new(NamePatterns::new(internal.as_deref().unwrap_or(&[]))),
-        }
-    }
-
-    /// Whether a link symbol is a defined kernel that is one of the roots.
-    pub(crate) fn contain(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
-        let Some(definition) = module.link_symbols[id].definition else {
-            return false;
-        };
-        let symbol = &module.symbols[definition];
-        symbol.is_entry()
-            && match self {
-                Self::All => true,
-                Self::Containing(parts) => parts
-                    .iter()
-                    .any(|part| contains(symbol.name, part.as_bytes())),
-                Self::Matching { internal, .. } if symbol.bind == stb::LOCAL => {
-                    internal.match_name(symbol.name)
-                }
-                Self::Matching { external, .. } => external.match_name(symbol.name),
-            }
-    }
-}
 
 /// Patterns for whole names. Names without a star, which is what external kernels have, are looked up; of the others
 /// only those are tried whose rarest run of characters without star the name contains, so that many kernels and many
