@@ -7,52 +7,48 @@
 //!
 //! Linear in the rows.
 
+mod facts;
 mod frames;
 pub(crate) mod lines;
+mod refusal;
 mod target_kind;
 
-use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
-use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::relocs::is_mercury;
 use cuweld_ir::mercury::relocs::plain as mercury_plain;
-use cuweld_ir::mercury::view_name;
-use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::Field;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::RelocType;
 use cuweld_ir::target::relocs::addend_field;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::is_rela;
-use cuweld_ir::target::section_types::shf;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
-use hashbrown::HashSet;
 
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::classify::located;
 use crate::diagnostic::Diagnostic;
-use crate::layout_output;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::place_memory::banks::bank_beyond_limit;
-use frames::FramePlaces;
+use facts::Facts;
+use facts::contribution;
+use refusal::DELETED_SYMBOL;
+use refusal::PAST_END;
+use refusal::Refusal;
+use refusal::refused;
 use target_kind::TargetKind;
 use target_kind::target_kind;
 
@@ -134,63 +130,6 @@ impl Pass for PlanRelocations {
     }
 }
 
-/// Why a relocation cannot be planned: nvlink's text of an internal error, or a limit of ours.
-enum Refusal {
-    Internal(&'static str),
-    Unsupported(&'static str),
-}
-
-fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
-    let reloc = &module.relocs[id];
-    let refusal = match refusal {
-        // nvlink finds these when it writes, behind the call graph.
-        Refusal::Internal(PAST_END | DELETED_SYMBOL) if module.options.dump_callgraph => {
-            Refusal::Unsupported("a damaged relocation with -dump-callgraph")
-        }
-        refusal => refusal,
-    };
-    let (message, why) = match refusal {
-        Refusal::Internal(text) => (format!("Internal error: {text}"), None),
-        Refusal::Unsupported(text) => (format!("cuweld: unsupported: {text}"), Some(text)),
-    };
-    let name = reloc_type(reloc.ty).map_or_else(
-        || format!("type {:#x}", reloc.ty),
-        |row| format!("R_CUDA_{}", row.name),
-    );
-    let target = match reloc.target {
-        SymbolRef::None => "no symbol".to_owned(),
-        SymbolRef::Symbol(symbol) => {
-            format!(
-                "symbol '{}'",
-                String::from_utf8_lossy(module.symbols[symbol].name)
-            )
-        }
-        SymbolRef::Section(section) => {
-            format!(
-                "section '{}'",
-                String::from_utf8_lossy(module.sections[section].name)
-            )
-        }
-    };
-    let mut diagnostic = Diagnostic::fatal(message)
-        .note(format!(
-            "{name} at offset {:#x} against {target}",
-            reloc.offset
-        ))
-        .note(located(module, reloc.section))
-        .at(
-            module.sections[reloc.section].object.index_u32(),
-            id.index_u32(),
-        );
-    if why.is_some() {
-        diagnostic = diagnostic.help("please report this input");
-    }
-    diagnostic
-}
-
-/// nvlink's words for a relocation that stays and lies behind its section.
-const PAST_END: &str = "relocation is past end of offset";
-
 /// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
 pub(crate) fn past_end(module: &Module<'_>) -> Option<Diagnostic> {
     let facts = Facts::new(module);
@@ -202,9 +141,6 @@ pub(crate) fn past_end(module: &Module<'_>) -> Option<Diagnostic> {
             _ => None,
         })
 }
-
-/// nvlink's words for a relocation that stays and refers to what does not.
-const DELETED_SYMBOL: &str = "reference to deleted symbol";
 
 /// nvlink's words for a legacy branch that leaves its section.
 const PC_RELATIVE: &str = "PC relative branch address should be in the same section";
@@ -233,166 +169,6 @@ fn is_kept_against_headers(ty: u32) -> bool {
             | 0x4c..=0x53
             | 0x66..=0x71
     )
-}
-
-/// The contribution offset of a section in its output section.
-fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
-    module.sections[section].place.unwrap_or(0)
-}
-
-/// What the plan of a relocation needs to know beside the row.
-struct Facts<'data> {
-    /// Sizes of the concatenations of same-named sections.
-    ends: HashMap<&'data [u8], u64, FixedState>,
-    /// The bytes that losing definitions of variables occupy.
-    losing_variables: Vec<(SectionId, u64, u64)>,
-    /// Whether the code of each function has relocations.
-    relocated: Vec<bool>,
-    /// The value of symbol 0, if anything refers to it.
-    null_symbol: u64,
-    /// The functions that call graphs say have their address taken.
-    address_taken: HashSet<LinkSymbolId, FixedState>,
-    /// The section with the bytes of each Mercury twin.
-    twins: HashMap<SectionId, SectionId, FixedState>,
-    /// The Mercury form of each debug section.
-    mercury_debug: HashMap<SectionId, SectionId, FixedState>,
-    /// Entries of `.debug_frame` in both views.
-    frames: FramePlaces,
-    /// Offset of the slot of each texture, sampler and surface, by link symbol.
-    slots: HashMap<LinkSymbolId, u64, FixedState>,
-}
-
-impl<'data> Facts<'data> {
-    /// What is added to the addend of a row of the SASS view that names an entry of `.debug_frame`.
-    fn frame_shift(
-        &self,
-        module: &Module<'_>,
-        reloc: &Reloc,
-        target: SectionId,
-    ) -> Result<u64, Refusal> {
-        let holder = &module.sections[reloc.section];
-        if holder.kind != SectionKind::SassRelocs || !self.frames.has(target) {
-            return Ok(0);
-        }
-        let named = reloc.addend as u64;
-        match self.frames.in_sass(target, named) {
-            Some(place) => Ok(place.wrapping_sub(named)),
-            None => Err(Refusal::Unsupported(
-                "frames of the two views that do not stand for each other",
-            )),
-        }
-    }
-
-    /// The section that a row of some relocation section means by a section: in the Mercury view, the
-    /// Mercury form of debug sections.
-    fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
-        let twin = self.mercury_debug.get(&section);
-        match twin {
-            Some(twin) if holder.flags & shf::MERCURY != 0 => *twin,
-            _ => section,
-        }
-    }
-
-    /// Whether a relocation refers to a section of a function or copy that goes.
-    fn is_unlinked(&self, module: &Module<'_>, target: SymbolRef) -> bool {
-        matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
-    }
-
-    fn new(module: &Module<'data>) -> Self {
-        let mut ends = HashMap::default();
-        for (_, object) in module.included_objects() {
-            for section in module.sections[object.sections]
-                .iter()
-                .filter(|row| row.kind.is_concatenated())
-            {
-                let end = ends.entry(section.name).or_insert(0);
-                *end = section
-                    .place
-                    .unwrap_or(0)
-                    .saturating_add(section.size())
-                    .max(*end);
-            }
-        }
-        let mut relocated = vec![false; module.functions.len()];
-        for section in module.sections.values() {
-            if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
-                (section.kind, section.owner, section.info)
-                && module.sections[target].kind.is_code()
-                && !section.relocs.is_empty()
-            {
-                relocated[owner.index()] = true;
-            }
-        }
-        let slots = module.header_slots.iter();
-        let mercury_debug = mercury_debug(module);
-        Facts {
-            ends,
-            frames: FramePlaces::new(module, &mercury_debug),
-            mercury_debug,
-            twins: twins(module),
-            slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
-            null_symbol: if module
-                .relocs
-                .values()
-                .any(|row| row.target == SymbolRef::None)
-            {
-                layout_output::null_symbol_value(module)
-            } else {
-                0
-            },
-            losing_variables: losing_variables(module),
-            address_taken: module
-                .calls
-                .values()
-                .filter(|call| call.kind == CallKind::AddressTaken)
-                .filter_map(|call| module.symbols[call.from.symbol()?].link)
-                .collect(),
-            relocated,
-        }
-    }
-}
-
-/// The Mercury form of each debug section, by name within its object.
-fn mercury_debug(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
-    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
-    let mut found = HashMap::default();
-    for (id, section) in module.sections.iter() {
-        match section.kind {
-            SectionKind::Debug => {
-                plain.insert((section.object, section.name), id);
-            }
-            SectionKind::MercuryDebug => {
-                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
-                    found.insert(*twin, id);
-                }
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The section of the same object that each Mercury twin stands for.
-fn twins(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
-    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
-    let mut found = HashMap::default();
-    if !module.is_capmerc() {
-        return found;
-    }
-    for (id, section) in module.sections.iter() {
-        match section.kind {
-            SectionKind::MercuryTwin => {
-                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
-                    found.insert(id, *twin);
-                }
-            }
-            kind if kind.is_concatenated() => {
-                plain.insert((section.object, view_name(section)), id);
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 /// What the field of a relocation without addend holds: the addend that `--force-rela` gives it, in

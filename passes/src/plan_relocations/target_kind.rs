@@ -19,9 +19,9 @@ use cuweld_ir::target::section_types::is_rela;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 
-use super::Facts;
-use super::Refusal;
-use super::contribution;
+use super::facts::Facts;
+use super::facts::contribution;
+use super::refusal::Refusal;
 
 /// What a relocation refers to, as far as the rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,226 @@
+//! The symbol table of the output: which symbols it has, their order and values.
+
+use super::super::Content;
+use super::super::OutId;
+use super::super::OutSymbol;
+use super::super::creation::output_of;
+use super::super::creation::shared_output_of;
+use super::Finish;
+use super::is_missing;
+use crate::place_memory::shared_relocatable;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::raw::SHN_ABS;
+use cuweld_ir::plan::PlanSymbol;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::toolkit;
+
+impl<'data> Finish<'_, 'data> {
+    /// Gives symbols their indices; returns that of the first symbol of the global part.
+    pub(super) fn number_symbols(&mut self) -> u32 {
+        let mut next = 1;
+        for symbol in self.out.local.clone() {
+            match symbol {
+                OutSymbol::Link(link) => self.symbol_index[link.index()] = next,
+                OutSymbol::Section(id) if self.has_symbol(id) => self.section_symbol[id] = next,
+                OutSymbol::Section(_) => continue,
+                OutSymbol::DynamicShared(kernel) => self.dynamic_symbol[kernel.index()] = next,
+            }
+            next += 1;
+        }
+        let first_global = next;
+        for link in &self.out.global {
+            if self.is_emitted(*link) {
+                self.symbol_index[link.index()] = next;
+                next += 1;
+            }
+        }
+        first_global
+    }
+
+    /// Sections without bytes have no symbol.
+    pub(super) fn has_symbol(&self, id: OutId) -> bool {
+        let section = &self.out.sections[id];
+        let always = matches!(
+            section.content,
+            Content::ToolInfo | Content::CudaInfo | Content::CallGraph | Content::RelAction
+        );
+        let holds_something = match section.content {
+            Content::ModuleShared | Content::KernelShared(_) if self.module.options.relocatable => {
+                !shared_relocatable::is_empty(section.size, section.align)
+            }
+            // The Mercury view has no reserved block.
+            Content::KernelShared(_) if self.out.capmerc => {
+                section.size > self.module.reserved_shared_size()
+            }
+            _ => section.size > 0,
+        };
+        !section.removed && (always || holds_something)
+    }
+
+    /// Whether the output shows a symbol of the global list.
+    pub(super) fn is_emitted(&self, link: LinkSymbolId) -> bool {
+        if self.module.options.relocatable {
+            return true;
+        }
+        let row = &self.module.link_symbols[link];
+        let symbol = &self.module.symbols[row.first];
+        symbol.is_function()
+            || row.definition.is_some()
+            || symbol.is_shared()
+            || stt::is_header(symbol.ty)
+            || self.module.options.allow_undefined_globals && symbol.is_global_memory()
+            || toolkit::is_reserved_shared_symbol(symbol.name)
+    }
+
+    pub(super) fn symbols(&mut self) {
+        let none = PlanSymbol {
+            name_offset: 0,
+            info: 0,
+            other: 0,
+            shndx: 0,
+            value: 0,
+            size: 0,
+        };
+        let most = self.out.local.len() + self.out.global.len() + 1;
+        self.plan.symbols.reserve_exact(most);
+        self.plan.symbols.push(PlanSymbol {
+            value: self.null_symbol,
+            ..none
+        });
+        self.index_table.push(0);
+        for symbol in self.out.local.clone() {
+            match symbol {
+                OutSymbol::Link(link) => {
+                    let row = self.link_symbol(link);
+                    self.plan.symbols.push(row);
+                }
+                OutSymbol::Section(id) if self.section_symbol[id] != 0 => {
+                    let name_offset = self.out.sections[id].symbol_name;
+                    let shndx = self.symbol_section(Some(id));
+                    self.plan.symbols.push(PlanSymbol {
+                        name_offset,
+                        info: stt::SECTION,
+                        shndx,
+                        ..none
+                    });
+                }
+                OutSymbol::Section(_) => {}
+                OutSymbol::DynamicShared(kernel) => {
+                    let shndx = self.symbol_section(None);
+                    self.plan.symbols.push(PlanSymbol {
+                        name_offset: self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE),
+                        info: stb::WEAK << 4 | stt::CUDA_OBJECT,
+                        other: sto::SHARED | sto::COMPILER,
+                        shndx,
+                        value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
+                        ..none
+                    });
+                }
+            }
+        }
+        for link in self.out.global.clone() {
+            if self.is_emitted(link) {
+                let row = self.link_symbol(link);
+                self.plan.symbols.push(row);
+            }
+        }
+    }
+
+    pub(super) fn link_symbol(&mut self, link: LinkSymbolId) -> PlanSymbol {
+        let row = self.module.link_symbols[link];
+        let definition = row.definition.unwrap_or(row.first);
+        let symbol = self.module.symbols[definition];
+        let relocatable = self.module.options.relocatable;
+        let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
+            stt::OBJECT
+        } else {
+            symbol.ty
+        };
+        // A weak reference that nobody defines is created as a strong one.
+        let first = &self.module.symbols[row.first];
+        let bind = if row.internal {
+            stb::LOCAL
+        } else if symbol.is_dynamic_shared() {
+            first.bind
+        } else if row.definition.is_none() && !symbol.is_function() {
+            1
+        } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
+            // A tentative definition that replaced a weak one stays weak (measured).
+            first.bind
+        } else {
+            symbol.bind
+        };
+        let defined = row.definition.is_some() || symbol.is_dynamic_shared();
+        let shared = symbol.is_shared() && defined;
+        let in_reserved = matches!(symbol.place, SymbolPlace::Section(section)
+            if self.module.sections[section].kind == SectionKind::ReservedShared);
+        let section = match symbol.place {
+            _ if shared => shared_output_of(self.module, &self.out, link),
+            SymbolPlace::Section(section) => output_of(self.module, &self.out, section),
+            SymbolPlace::Common => self.out.by_name.get(&b".nv.global"[..]).copied(),
+            SymbolPlace::Absolute | SymbolPlace::Undefined | SymbolPlace::Reserved(_) => None,
+        };
+        let shndx = match symbol.place {
+            SymbolPlace::Absolute if !shared => {
+                self.index_table.push(0);
+                SHN_ABS
+            }
+            _ => self.symbol_section(section),
+        };
+        // What a symbol of shared memory shows begins with the reserved block.
+        let reserved = match shared {
+            _ if relocatable => 0,
+            // Names of dynamic shared memory lack it if there is nothing else in their section (measured).
+            true if row.definition.is_some() || self.has_slots() => {
+                self.module.reserved_shared_size()
+            }
+            _ => 0,
+        };
+        PlanSymbol {
+            name_offset: match self.out.link_names[link.index()] {
+                u32::MAX => self.out.symbol_names.add(symbol.name),
+                offset => offset,
+            },
+            info: bind << 4 | ty,
+            // In executables the memory space goes; what remains marks kernels and managed variables.
+            other: if relocatable {
+                symbol.other
+            } else {
+                symbol.other & 0x1f | u8::from(self.is_marked(&symbol))
+            },
+            shndx,
+            value: if relocatable
+                && is_missing(&row, &symbol)
+                && !self.module.options.allow_undefined_globals
+            {
+                u64::MAX
+            } else if !relocatable && in_reserved {
+                toolkit::RESERVED_SHARED_START
+            } else if !relocatable && symbol.is_dynamic_shared() && row.value.is_none() {
+                u64::MAX.wrapping_add(reserved)
+            } else {
+                // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
+                // A variable that `-r` left at -1 is at 0.
+                let named = match is_missing(&row, &symbol) {
+                    true => 0,
+                    false => symbol.value,
+                };
+                row.value.unwrap_or(named).saturating_add(reserved)
+            },
+            size: row.size,
+        }
+    }
+
+    /// Whether only `-preserve-relocs` shows a symbol: 1 in `st_other` (measured).
+    pub(super) fn is_marked(&self, symbol: &Symbol<'_>) -> bool {
+        self.module.options.preserve_relocs
+            && !self.module.shows_dynamic_shared()
+            && symbol.is_shared()
+    }
+}

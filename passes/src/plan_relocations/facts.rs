@@ -1,0 +1,182 @@
+//! What planning one relocation needs to know of the whole module, gathered once.
+
+use super::frames::FramePlaces;
+use super::losing_variables;
+use super::refusal::Refusal;
+use crate::layout_output;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
+use cuweld_ir::Reloc;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::shf;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
+
+/// The contribution offset of a section in its output section.
+pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
+    module.sections[section].place.unwrap_or(0)
+}
+
+/// What the plan of a relocation needs to know beside the row.
+pub(super) struct Facts<'data> {
+    /// Sizes of the concatenations of same-named sections.
+    pub(super) ends: HashMap<&'data [u8], u64, FixedState>,
+    /// The bytes that losing definitions of variables occupy.
+    pub(super) losing_variables: Vec<(SectionId, u64, u64)>,
+    /// Whether the code of each function has relocations.
+    pub(super) relocated: Vec<bool>,
+    /// The value of symbol 0, if anything refers to it.
+    pub(super) null_symbol: u64,
+    /// The functions that call graphs say have their address taken.
+    pub(super) address_taken: HashSet<LinkSymbolId, FixedState>,
+    /// The section with the bytes of each Mercury twin.
+    pub(super) twins: HashMap<SectionId, SectionId, FixedState>,
+    /// The Mercury form of each debug section.
+    pub(super) mercury_debug: HashMap<SectionId, SectionId, FixedState>,
+    /// Entries of `.debug_frame` in both views.
+    pub(super) frames: FramePlaces,
+    /// Offset of the slot of each texture, sampler and surface, by link symbol.
+    pub(super) slots: HashMap<LinkSymbolId, u64, FixedState>,
+}
+
+impl<'data> Facts<'data> {
+    /// What is added to the addend of a row of the SASS view that names an entry of `.debug_frame`.
+    pub(super) fn frame_shift(
+        &self,
+        module: &Module<'_>,
+        reloc: &Reloc,
+        target: SectionId,
+    ) -> Result<u64, Refusal> {
+        let holder = &module.sections[reloc.section];
+        if holder.kind != SectionKind::SassRelocs || !self.frames.has(target) {
+            return Ok(0);
+        }
+        let named = reloc.addend as u64;
+        match self.frames.in_sass(target, named) {
+            Some(place) => Ok(place.wrapping_sub(named)),
+            None => Err(Refusal::Unsupported(
+                "frames of the two views that do not stand for each other",
+            )),
+        }
+    }
+
+    /// The section that a row of some relocation section means by a section: in the Mercury view, the
+    /// Mercury form of debug sections.
+    pub(super) fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
+        let twin = self.mercury_debug.get(&section);
+        match twin {
+            Some(twin) if holder.flags & shf::MERCURY != 0 => *twin,
+            _ => section,
+        }
+    }
+
+    /// Whether a relocation refers to a section of a function or copy that goes.
+    pub(super) fn is_unlinked(&self, module: &Module<'_>, target: SymbolRef) -> bool {
+        matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
+    }
+
+    pub(super) fn new(module: &Module<'data>) -> Self {
+        let mut ends = HashMap::default();
+        for (_, object) in module.included_objects() {
+            for section in module.sections[object.sections]
+                .iter()
+                .filter(|row| row.kind.is_concatenated())
+            {
+                let end = ends.entry(section.name).or_insert(0);
+                *end = section
+                    .place
+                    .unwrap_or(0)
+                    .saturating_add(section.size())
+                    .max(*end);
+            }
+        }
+        let mut relocated = vec![false; module.functions.len()];
+        for section in module.sections.values() {
+            if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
+                (section.kind, section.owner, section.info)
+                && module.sections[target].kind.is_code()
+                && !section.relocs.is_empty()
+            {
+                relocated[owner.index()] = true;
+            }
+        }
+        let slots = module.header_slots.iter();
+        let mercury_debug = mercury_debug(module);
+        Facts {
+            ends,
+            frames: FramePlaces::new(module, &mercury_debug),
+            mercury_debug,
+            twins: twins(module),
+            slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
+            null_symbol: if module
+                .relocs
+                .values()
+                .any(|row| row.target == SymbolRef::None)
+            {
+                layout_output::null_symbol_value(module)
+            } else {
+                0
+            },
+            losing_variables: losing_variables(module),
+            address_taken: module
+                .calls
+                .values()
+                .filter(|call| call.kind == CallKind::AddressTaken)
+                .filter_map(|call| module.symbols[call.from.symbol()?].link)
+                .collect(),
+            relocated,
+        }
+    }
+}
+
+/// The Mercury form of each debug section, by name within its object.
+pub(super) fn mercury_debug(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
+    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
+    let mut found = HashMap::default();
+    for (id, section) in module.sections.iter() {
+        match section.kind {
+            SectionKind::Debug => {
+                plain.insert((section.object, section.name), id);
+            }
+            SectionKind::MercuryDebug => {
+                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
+                    found.insert(*twin, id);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The section of the same object that each Mercury twin stands for.
+pub(super) fn twins(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
+    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
+    let mut found = HashMap::default();
+    if !module.is_capmerc() {
+        return found;
+    }
+    for (id, section) in module.sections.iter() {
+        match section.kind {
+            SectionKind::MercuryTwin => {
+                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
+                    found.insert(id, *twin);
+                }
+            }
+            kind if kind.is_concatenated() => {
+                plain.insert((section.object, view_name(section)), id);
+            }
+            _ => {}
+        }
+    }
+    found
+}

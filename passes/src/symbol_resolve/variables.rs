@@ -1,0 +1,156 @@
+//! Variables of one name: which definition wins, and what has to agree.
+
+use super::Resolver;
+use super::text;
+use crate::diagnostic::Diagnostic;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+
+impl<'data> Resolver<'_, 'data> {
+    pub(super) fn merge_variable(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let known = self.module.link_symbols[link];
+        let is_common = |place| place == SymbolPlace::Common;
+        let known_common = known.common_align != 0;
+        let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        let other = self.module.symbols[reference];
+        let replaces_weak = known.definition.is_some()
+            && !symbol.is_undefined()
+            && other.bind == stb::WEAK
+            && symbol.bind != stb::WEAK;
+        if symbol.is_shared()
+            && (symbol.is_dynamic_shared() != other.is_dynamic_shared() || replaces_weak)
+        {
+            // nvlink then gives up on all shared memory of the name's users.
+            let name = text(symbol.name);
+            let (file, first) = (self.file(id), self.file(reference));
+            self.push(
+                id,
+                Diagnostic::fatal(format!(
+                    "cuweld: unsupported: shared variable '{name}' in '{file}', another one in '{first}'"
+                )),
+            );
+            return;
+        }
+        if symbol.is_dynamic_shared() {
+            // The first reference counts as a definition, but none of the later ones (measured).
+            let strong = symbol.bind != stb::WEAK && other.bind != stb::WEAK;
+            if strong && !symbol.is_undefined() {
+                self.conflict("Multiple definition of", "first defined in", id, reference);
+            }
+            return;
+        }
+        let named = self.named_by[link.index()];
+        let size_conflict = |resolver: &mut Self| {
+            if sizes_differ {
+                resolver.conflict("Size doesn't match for", "first specified in", id, named);
+            }
+        };
+        match (known.definition.is_some(), symbol.place) {
+            // The size stays that of the first reference, also where that says none: `extern int a[]` (measured).
+            (_, SymbolPlace::Undefined) => size_conflict(self),
+            (false, place) => {
+                size_conflict(self);
+                self.define(link, id, symbol);
+                if is_common(place) {
+                    self.module.link_symbols[link].common_align = symbol.value;
+                    self.named_by[link.index()] = id;
+                }
+            }
+            (true, _) if self.common_is_taken[link.index()] => {
+                size_conflict(self);
+                if symbol.bind != stb::WEAK {
+                    self.conflict("Multiple definition of", "first defined in", id, named);
+                }
+            }
+            (true, SymbolPlace::Common) if known_common => {
+                let row = &mut self.module.link_symbols[link];
+                // The alignment stays that of the first (measured).
+                if symbol.size > row.size {
+                    row.size = symbol.size;
+                    self.named_by[link.index()] = id;
+                }
+            }
+            (true, SymbolPlace::Common) if self.is_initialised(&other) => {
+                if symbol.size > known.size {
+                    let file = self.file(id);
+                    self.larger_than_initialisation(id, symbol, &file);
+                }
+            }
+            (true, SymbolPlace::Common) => {
+                size_conflict(self);
+                if other.bind != stb::WEAK {
+                    self.conflict("Multiple definition of", "first defined in", id, named);
+                } else if !sizes_differ {
+                    self.define(link, id, symbol);
+                    self.module.link_symbols[link].common_align = symbol.value;
+                }
+            }
+            (true, _) if known_common && self.is_initialised(symbol) => {
+                if known.size > symbol.size {
+                    let first = self.file(known.first);
+                    self.larger_than_initialisation(id, symbol, &first);
+                } else if symbol.bind == stb::WEAK {
+                    // nvlink crashes.
+                    let name = text(symbol.name);
+                    self.push(
+                        id,
+                        Diagnostic::error(format!(
+                            "cuweld: unsupported: weak definition of the common symbol '{name}'"
+                        )),
+                    );
+                }
+                self.define(link, id, symbol);
+                self.named_by[link.index()] = id;
+            }
+            // Its memory is taken, but the variable stays a common one.
+            (true, _) if known_common => {
+                size_conflict(self);
+                self.common_is_taken[link.index()] = symbol.bind != stb::WEAK;
+            }
+            (true, _) => {
+                size_conflict(self);
+                match (other.bind, symbol.bind) {
+                    (_, stb::WEAK) => {}
+                    (stb::WEAK, _) => self.define(link, id, symbol),
+                    _ => self.conflict("Multiple definition of", "first defined in", id, named),
+                }
+            }
+        }
+    }
+
+    /// Whether a variable stands in a section with contents.
+    pub(super) fn is_initialised(&self, symbol: &Symbol<'data>) -> bool {
+        match symbol.place {
+            SymbolPlace::Section(section) => {
+                self.module.sections[section].kind != SectionKind::Global
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn larger_than_initialisation(
+        &mut self,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        file: &str,
+    ) {
+        self.push(
+            id,
+            Diagnostic::error(format!(
+                "Common symbol '{}' in file '{file}' has larger size than initialization",
+                text(symbol.name),
+            )),
+        );
+    }
+}
