@@ -9,6 +9,7 @@
 //!     --limit S       seconds after which nvlink is ended; 300 if not given
 //!     --cuweld FILE   another cuweld
 //!     --folder PATH   where inputs are kept
+//!     --zstd          the two libraries that unpack Zstandard, on cubins of 14 MB or those of PATH; needs ptxas and fatbinary
 //!     --templates PATH  compile the objects of benches/templates anew, and end
 //!     PATH ...        a folder with inputs and `args.txt`, nvlink's words one a line, or a reproducer of `--cuweld-repro`, in
 //!                     place of the built-in cases
@@ -21,6 +22,7 @@ mod run;
 mod shapes;
 mod table;
 mod tools;
+mod unpack;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -41,6 +43,7 @@ struct Arguments {
     cuweld: Option<PathBuf>,
     folder: PathBuf,
     templates: Option<PathBuf>,
+    zstd: bool,
     paths: Vec<PathBuf>,
 }
 
@@ -55,6 +58,7 @@ fn arguments() -> Result<Arguments, Failure> {
         cuweld: None,
         folder: PathBuf::from("target/benches"),
         templates: None,
+        zstd: false,
         paths: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
@@ -65,6 +69,7 @@ fn arguments() -> Result<Arguments, Failure> {
                 .map_err(|_| format!("'{text}' is no number"))
         };
         match word.as_str() {
+            "--zstd" => found.zstd = true,
             "--all" => found.all = true,
             "--only" => found.only = Some(value()?),
             "--runs" => found.effort.runs = number(value()?)?.max(1.0) as usize,
@@ -97,6 +102,9 @@ fn work() -> Result<(), Failure> {
     let tools = Tools::find(cuweld.transpose()?, arguments.folder.clone())?;
     if let Some(folder) = &arguments.templates {
         return shapes::write_templates(&tools, folder);
+    }
+    if arguments.zstd {
+        return unpack_all(&arguments, &tools);
     }
     table::head(&tools);
     if !arguments.paths.is_empty() {
@@ -133,6 +141,22 @@ fn work() -> Result<(), Failure> {
         });
         table::row(case.name, case.aim, &measured, growth);
         done.push((case, measured));
+    }
+    Ok(())
+}
+
+/// Times the libraries that unpack Zstandard.
+fn unpack_all(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
+    unpack::head();
+    let runs = arguments.effort.runs;
+    for path in &arguments.paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        unpack::row(&name, path, tools, runs)?;
+    }
+    for case in unpack::CASES.iter().filter(|_| arguments.paths.is_empty()) {
+        let (folder, words) = inputs(case, tools, &arguments.folder)?;
+        let cubin = words.last().ok_or("no input was made")?;
+        unpack::row(case.name, &folder.join(cubin), tools, runs)?;
     }
     Ok(())
 }

@@ -3,18 +3,15 @@
 use std::fmt;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use ruzstd::decoding::FrameDecoder;
 use thiserror::Error;
 
 use super::arena::InputArena;
 use super::fatbin;
 use super::fatbin::FatbinMember;
+use super::zstd;
 
 /// Declared sizes above this are refused: no device image comes near.
 const LARGEST_IMAGE: u64 = 2 << 30;
-
-/// Largest window of a Zstandard frame that is accepted whatever the image's size.
-const LARGEST_WINDOW: u64 = 128 << 20;
 
 /// How data is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +150,7 @@ pub fn decompress<'data>(
     let unpacked = match codec {
         Codec::Lz4 => unpack_lz4(packed, size),
         Codec::Zlib => decompress_to_vec_zlib_with_limit(packed, size).map_err(|e| e.to_string()),
-        _ => unpack_zstd(packed, size),
+        _ => zstd::unpack(packed, size),
     }
     .map_err(|detail| DecompressError::Damaged { codec, detail })?;
     if unpacked.len() != size {
@@ -170,17 +167,6 @@ fn unpack_lz4(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
     let mut unpacked = vec![0; size];
     let length =
         lz4_flex::block::decompress_into(packed, &mut unpacked).map_err(|e| e.to_string())?;
-    unpacked.truncate(length);
-    Ok(unpacked)
-}
-
-fn unpack_zstd(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
-    let mut unpacked = vec![0; size];
-    let mut decoder = FrameDecoder::new();
-    decoder.set_max_window_size(LARGEST_WINDOW.max(size as u64));
-    let length = decoder
-        .decode_all(packed, &mut unpacked)
-        .map_err(|e| e.to_string())?;
     unpacked.truncate(length);
     Ok(unpacked)
 }

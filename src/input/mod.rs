@@ -44,6 +44,7 @@ pub mod select;
 mod test_files;
 #[cfg(test)]
 mod tests;
+pub mod zstd;
 
 pub use arena::InputArena;
 pub use container::InputContainer;

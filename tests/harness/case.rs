@@ -116,6 +116,8 @@ pub struct Case {
     /// We link with `--cuweld-strict`: nvlink's output is known to be wrong, a deviation otherwise.
     #[serde(default)]
     pub strict: bool,
+    /// A package beside the toolkit that `tests/tools/oracle --NEEDS` fetches; for cases of `tests/live`.
+    pub needs: Option<String>,
     /// Kind of expectation.
     pub expect: Expect,
     /// Id in `docs/deviations.md`.
