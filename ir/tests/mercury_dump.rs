@@ -1,5 +1,7 @@
 //! Mercury code in `.lir`: every fixture's is understood, shown, and does not disturb the parser.
 
+mod link_cases;
+
 use std::path::Path;
 
 use cuweld_ir::Arena;
@@ -11,6 +13,7 @@ use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
+use link_cases::cubins;
 
 /// The module of one object.
 fn module<'data>(image: &'data [u8], target: &str) -> Module<'data> {
@@ -48,28 +51,18 @@ fn a_dump_says_what_it_does_not_know() {
 
 #[test]
 fn all_fixtures_are_understood() {
-    let links = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links");
     let mut seen = 0;
-    for case in std::fs::read_dir(links).unwrap() {
-        for sub in std::fs::read_dir(case.unwrap().path())
-            .into_iter()
-            .flatten()
-        {
-            for file in std::fs::read_dir(sub.unwrap().path()).into_iter().flatten() {
-                let path = file.unwrap().path();
-                let image = std::fs::read(&path).unwrap_or_default();
-                let Ok(part) = read_object(&image, b"", b"") else {
-                    continue;
-                };
-                for section in &part.sections {
-                    if section.ty == sht::CUDA_CAPMERC {
-                        let code = Capmerc::parse(section.bytes()).unwrap();
-                        let text = part.sections[code.text as usize].size();
-                        code.covers(text).unwrap();
-                        assert!(code.lines().count() > 1);
-                        seen += 1;
-                    }
-                }
+    for (_, image) in cubins() {
+        let Ok(part) = read_object(&image, b"", b"") else {
+            continue;
+        };
+        for section in &part.sections {
+            if section.ty == sht::CUDA_CAPMERC {
+                let code = Capmerc::parse(section.bytes()).unwrap();
+                let text = part.sections[code.text as usize].size();
+                code.covers(text).unwrap();
+                assert!(code.lines().count() > 1);
+                seen += 1;
             }
         }
     }

@@ -1,0 +1,24 @@
+//! The cubins of the link cases, inputs and outputs.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Path and contents of every cubin in `tests/links`, in the order of paths.
+pub fn cubins() -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
+    let links = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links");
+    let folders = entries(&links).into_iter().flat_map(|case| entries(&case));
+    let files = folders.flat_map(|folder| entries(&folder));
+    let cubins = files.filter(|path| path.extension().is_some_and(|ending| ending == "cubin"));
+    cubins.map(|path| {
+        let image = std::fs::read(&path).unwrap();
+        (path, image)
+    })
+}
+
+/// What a folder holds; nothing if it is a file.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
