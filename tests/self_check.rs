@@ -8,6 +8,7 @@ use std::path::Path;
 use cuweld::diagnostics::{Reporter, Style};
 use cuweld::run::{Controls, run_pipeline};
 use cuweld_ir::check::{Rule, View, ViewSection, check_image, read};
+use cuweld_ir::mercury::capmerc::{Capmerc, Form};
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::{Arena, LinkOptions, Module, Phase, Target, elf};
 use cuweld_passes::pipeline::Facts;
@@ -69,36 +70,40 @@ fn header(image: &[u8], name: &str) -> usize {
     section(image, |section| section.name == name.as_bytes()).1
 }
 
+/// The places of the first two functions of a symbol table.
+fn functions(image: &[u8], table: &str) -> [usize; 2] {
+    let rows = (place(image, table)..).step_by(24);
+    let mut functions = rows.filter(|row| image[row + 4] & 15 == 2);
+    [(); 2].map(|()| functions.next().unwrap())
+}
+
 /// A change of a file.
 type Change = fn(&mut [u8]);
 
-/// Where Mercury code has an item of this kind: the place of its entry.
-fn entry(image: &[u8], wanted: impl Fn(&[u8]) -> bool) -> usize {
-    use cuweld_ir::mercury::capmerc::{Capmerc, Form};
-    let view: View<'_> = read(image, &mut Default::default()).unwrap();
-    let code = view
-        .sections
-        .iter()
+/// Mercury code of the first function: its items, their bytes, and the place of these in the file.
+fn mercury<'data>(view: &View<'data>) -> (Capmerc<'data>, &'data [u8], usize) {
+    let mut sections = view.sections.iter();
+    let code = sections
         .find(|section| section.ty() == sht::CUDA_CAPMERC)
         .unwrap();
     let items = Capmerc::parse(code.bytes).unwrap();
-    let bytes = code.bytes;
+    (items, code.bytes, code.header.offset.get() as usize)
+}
+
+/// Where Mercury code has an item of this kind: the place of its entry.
+fn entry(image: &[u8], wanted: impl Fn(&[u8]) -> bool) -> usize {
+    let view = read(image, &mut Default::default()).unwrap();
+    let (items, bytes, place) = mercury(&view);
     let at = items
         .items()
         .find(|item| item.form != Form::Plain && wanted(&bytes[item.at..]));
-    code.header.offset.get() as usize + at.unwrap().at
+    place + at.unwrap().at
 }
 
 /// The SASS of the tail of the first function: the place in the file.
 fn tail(image: &[u8]) -> usize {
-    use cuweld_ir::mercury::capmerc::{Capmerc, Form};
-    let view: View<'_> = read(image, &mut Default::default()).unwrap();
-    let code = view
-        .sections
-        .iter()
-        .find(|section| section.ty() == sht::CUDA_CAPMERC)
-        .unwrap();
-    let items = Capmerc::parse(code.bytes).unwrap();
+    let view = read(image, &mut Default::default()).unwrap();
+    let (items, ..) = mercury(&view);
     let tail = items
         .items()
         .find(|item| matches!(item.form, Form::Run(None)))
@@ -129,11 +134,8 @@ const OF_FILES: &[(Rule, Change)] = &[
         image[at + 2 * 56 + 32] = 1;
     }),
     (Rule::SymbolPlace, |image| {
-        let symbols = place(image, ".symtab");
-        let function = (0..)
-            .find(|row| image[symbols + 24 * row + 4] & 15 == 2)
-            .unwrap();
-        image[symbols + 24 * function + 17] = 0xff;
+        let function = functions(image, ".symtab")[0];
+        image[function + 17] = 0xff;
     }),
     (Rule::Kind, |image| image[48] = 4),
     (Rule::MercuryHeader, |image| {
@@ -150,11 +152,8 @@ const OF_FILES: &[(Rule, Change)] = &[
         image[names + at + 10] = b'x';
     }),
     (Rule::MercurySymbols, |image| {
-        let symbols = place(image, ".nv.merc.symtab");
-        let function = (0..)
-            .find(|row| image[symbols + 24 * row + 4] & 15 == 2)
-            .unwrap();
-        image[symbols + 24 * function + 6] ^= 1;
+        let function = functions(image, ".nv.merc.symtab")[0];
+        image[function + 6] ^= 1;
     }),
     (Rule::RelocRows, |image| {
         let rows = place(image, ".rela.text._Z1kPi");
@@ -245,20 +244,15 @@ const OF_LINKS: &[(Rule, Change)] = &[
         image[at + 56] ^= 1;
     }),
     (Rule::SymbolsPlanned, |image| {
-        let symbols = place(image, ".symtab");
-        let function = (0..)
-            .find(|row| image[symbols + 24 * row + 4] & 15 == 2)
-            .unwrap();
-        image[symbols + 24 * function + 5] ^= 0x40;
+        let function = functions(image, ".symtab")[0];
+        image[function + 5] ^= 0x40;
     }),
     // In both views: the name of the first function is that of the second.
     (Rule::FunctionsWritten, |image| {
         for table in [".symtab", ".nv.merc.symtab"] {
-            let symbols = place(image, table);
-            let mut rows = (0..).filter(|row| image[symbols + 24 * row + 4] & 15 == 2);
-            let (first, second) = (rows.next().unwrap(), rows.next().unwrap());
-            let name: [u8; 4] = image[symbols + 24 * second..][..4].try_into().unwrap();
-            image[symbols + 24 * first..][..4].copy_from_slice(&name);
+            let [first, second] = functions(image, table);
+            let name: [u8; 4] = image[second..][..4].try_into().unwrap();
+            image[first..][..4].copy_from_slice(&name);
         }
     }),
 ];
