@@ -4,6 +4,7 @@
 mod harness;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use harness::command::{cuweld, stderr};
@@ -41,25 +42,28 @@ impl With<'_> {
     }
 }
 
+/// Runs a command that writes `out`.
+fn run(folder: &Path, words: &[&str], out: &str) -> Linked {
+    let output = cuweld(folder, words);
+    let said = stderr(&output);
+    assert!(output.status.success(), "{words:?}: {said}");
+    let bytes = std::fs::read(folder.join(out)).unwrap();
+    Linked { bytes, said }
+}
+
 /// Links `a.cubin` and `b.cubin`; each pass is verified, the file is proved against the objects, and NVIDIA's tools read it.
 fn link(with: With<'_>) -> Linked {
     let folder = tempfile::tempdir().unwrap();
     let inputs = ["a.cubin", "b.cubin"].map(|name| format!("{INPUTS}/{name}"));
-    let output = cuweld(
-        folder.path(),
-        &[
-            "opt",
-            &inputs[0],
-            &inputs[1],
-            "--arch=sm_90",
-            "--verify-each",
-            "--passes",
-            &with.passes(),
-            "-o",
-            "out.cubin",
-        ],
-    );
-    assert!(output.status.success(), "{}", stderr(&output));
+    let words = [
+        "opt",
+        &inputs[0],
+        &inputs[1],
+        "--arch=sm_90",
+        "--verify-each",
+    ];
+    let passes = ["--passes", &with.passes(), "-o", "out.cubin"];
+    let linked = run(folder.path(), &[&words[..], &passes].concat(), "out.cubin");
     let file = folder.path().join("out.cubin");
     let checked = cuweld(folder.path(), &["check", "out.cubin"]);
     assert!(checked.status.success(), "{}", stderr(&checked));
@@ -78,10 +82,7 @@ fn link(with: With<'_>) -> Linked {
             assert!(output.status.success(), "{tool}: {}", stderr(&output));
         }
     }
-    Linked {
-        bytes: std::fs::read(file).unwrap(),
-        said: stderr(&output),
-    }
+    linked
 }
 
 struct Linked {
@@ -92,6 +93,15 @@ struct Linked {
 impl Linked {
     fn elf(&self) -> ElfFile<'_, FileHeader64<Endianness>> {
         ElfFile::parse(&*self.bytes).unwrap()
+    }
+
+    /// The names of functions and variables that another file does not have.
+    fn lost(&self, other: &Linked) -> Vec<String> {
+        let (before, after) = (self.symbols(), other.symbols());
+        let gone = before
+            .difference(&after)
+            .filter(|name| !name.starts_with('.'));
+        gone.cloned().collect()
     }
 
     fn symbols(&self) -> BTreeSet<String> {
@@ -179,12 +189,7 @@ fn identical_functions_are_linked_once() {
         resolved: "fold-identical-functions",
         ..With::default()
     });
-    let gone: Vec<_> = plain
-        .symbols()
-        .difference(&folded.symbols())
-        .cloned()
-        .collect();
-    let functions: Vec<_> = gone.iter().filter(|name| !name.starts_with('.')).collect();
+    let functions = plain.lost(&folded);
     assert_eq!(functions, ["calls_one", "same_one", "same_three"]);
     // What called them calls the one that is left; kernels and functions whose address is taken are apart.
     assert!(
@@ -221,12 +226,7 @@ fn unused_variables_go() {
         live: "strip-unused-variables{unnamed=['*']}",
         ..With::default()
     });
-    let gone: Vec<_> = plain
-        .symbols()
-        .difference(&stripped.symbols())
-        .cloned()
-        .collect();
-    let variables: Vec<_> = gone.iter().filter(|name| !name.starts_with('.')).collect();
+    let variables = plain.lost(&stripped);
     let expected = [
         "pointer_that_is_not",
         "target_of_unused",
@@ -267,17 +267,8 @@ fn names_are_others() {
         classified: "rename-symbols{names=['kernel_a=kernel_z','same_one=f','used_by_a=v']}",
         ..With::default()
     });
-    let (old, new) = (plain.symbols(), renamed.symbols());
-    let gone: Vec<_> = old
-        .difference(&new)
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    let come: Vec<_> = new
-        .difference(&old)
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    assert_eq!(gone, ["kernel_a", "same_one", "used_by_a"]);
-    assert_eq!(come, ["f", "kernel_z", "v"]);
+    assert_eq!(plain.lost(&renamed), ["kernel_a", "same_one", "used_by_a"]);
+    assert_eq!(renamed.lost(&plain), ["f", "kernel_z", "v"]);
     assert_eq!(
         plain.code_by_name()[".text.kernel_a"],
         renamed.code_by_name()[".text.kernel_z"]
@@ -349,22 +340,16 @@ fn internal_names_meet_nothing() {
         ];
         let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
         let inputs = ["a.cubin", "b.cubin"].map(|name| format!("{INPUTS}/{name}"));
-        let output = cuweld(
-            folder.path(),
-            &[
-                "opt",
-                &inputs[0],
-                &inputs[1],
-                "-r",
-                "--arch=sm_90",
-                "--verify-each",
-                "--passes",
-                &steps.join(","),
-                "-o",
-                out,
-            ],
-        );
-        assert!(output.status.success(), "{}", stderr(&output));
+        let words = [
+            "opt",
+            &inputs[0],
+            &inputs[1],
+            "-r",
+            "--arch=sm_90",
+            "--verify-each",
+        ];
+        let passes = ["--passes", &steps.join(","), "-o", out];
+        run(folder.path(), &[&words[..], &passes].concat(), out);
     };
     relocatable("", "visible.cubin");
     relocatable("internalize{keep=['from_*']}", "internal.cubin");
@@ -433,74 +418,48 @@ fn resources_as_table_and_as_json() {
 #[test]
 fn predefined_pipelines() {
     let folder = tempfile::tempdir().unwrap();
-    let links = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links/weak-templates");
-    let run = |pipeline: &str, arch: &str, more: &[&str], out: &str| {
-        let inputs = match arch {
-            "sm_90" => ["a", "b"].map(|name| format!("{INPUTS}/{name}.cubin")),
-            _ => ["a", "b"].map(|name| format!("{links}/{arch}/{name}.cubin")),
-        };
-        let target = format!("--arch={arch}");
-        let base = [
-            "opt",
-            &inputs[0],
-            &inputs[1],
-            &target,
-            "--pipeline",
-            pipeline,
-            "--verify-each",
-            "-o",
-            out,
-        ];
-        let output = cuweld(folder.path(), &[&base[..], more].concat());
-        assert!(output.status.success(), "{pipeline}: {}", stderr(&output));
-        (
-            std::fs::read(folder.path().join(out)).unwrap(),
-            stderr(&output),
-        )
+    let links = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links");
+    let of = |command: &[&str], inputs: &str, arch: &str, more: &[&str], out: &str| {
+        let [a, b] = ["a", "b"].map(|name| format!("{inputs}/{name}.cubin"));
+        let words = [&a, &b, &format!("--arch={arch}"), "-o", out];
+        run(folder.path(), &[command, &words, more].concat(), out)
     };
-    let link = |arch: &str, more: &[&str]| {
-        let inputs = match arch {
-            "sm_90" => ["a", "b"].map(|name| format!("{INPUTS}/{name}.cubin")),
-            _ => ["a", "b"].map(|name| format!("{links}/{arch}/{name}.cubin")),
-        };
-        let target = format!("--arch={arch}");
-        let base = ["link", &inputs[0], &inputs[1], &target, "-o", "out.cubin"];
-        let output = cuweld(folder.path(), &[&base[..], more].concat());
-        assert!(output.status.success(), "{}", stderr(&output));
-        std::fs::read(folder.path().join("out.cubin")).unwrap()
+    let inputs = |arch: &str| match arch {
+        "sm_90" => INPUTS.to_owned(),
+        _ => format!("{links}/weak-templates/{arch}"),
     };
-    let (executable, _) = run("executable", "sm_90", &[], "out.cubin");
+    let runs = |pipeline: &str, arch: &str, more: &[&str], out: &str| {
+        let command = ["opt", "--pipeline", pipeline, "--verify-each"];
+        let linked = of(&command, &inputs(arch), arch, more, out);
+        (linked.bytes, linked.said)
+    };
+    let link =
+        |arch: &str, more: &[&str]| of(&["link"], &inputs(arch), arch, more, "out.cubin").bytes;
+    let (executable, _) = runs("executable", "sm_90", &[], "out.cubin");
     assert!(executable == link("sm_90", &[]));
-    assert!(run("relocatable", "sm_90", &["-r"], "out.cubin").0 == link("sm_90", &["-r"]));
-    assert!(run("mercury", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
-    assert!(
-        run("mercury-relocatable", "sm_100", &["-r"], "out.cubin").0 == link("sm_100", &["-r"])
-    );
-    let sass = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links/sass-only");
+    assert!(runs("relocatable", "sm_90", &["-r"], "out.cubin").0 == link("sm_90", &["-r"]));
+    assert!(runs("mercury", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
+    let (relocatable, _) = runs("mercury-relocatable", "sm_100", &["-r"], "out.cubin");
+    assert!(relocatable == link("sm_100", &["-r"]));
+    let sass = format!("{links}/sass-only/sm_100");
     for more in [&[][..], &["-r"]] {
-        let inputs = ["a", "b"].map(|name| format!("{sass}/sm_100/{name}.cubin"));
-        let linked = |command: &[&str]| {
-            let base = [command, &[&inputs[0], &inputs[1], "--arch=sm_100"], more].concat();
-            let output = cuweld(folder.path(), &[&base[..], &["-o", "out.cubin"]].concat());
-            assert!(output.status.success(), "{}", stderr(&output));
-            std::fs::read(folder.path().join("out.cubin")).unwrap()
-        };
+        let linked = |command| of(command, &sass, "sm_100", more, "out.cubin").bytes;
         assert!(linked(&["opt", "--pipeline", "sass"]) == linked(&["link"]));
     }
-    let (debug, report) = run("debug", "sm_90", &[], "out.cubin");
+    let (debug, report) = runs("debug", "sm_90", &[], "out.cubin");
     assert!(
         debug == executable && report.contains("call chain"),
         "{report}"
     );
-    assert!(run("debug", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
-    let (size, _) = run("size", "sm_90", &[], "out.cubin");
+    assert!(runs("debug", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
+    let (size, _) = runs("size", "sm_90", &[], "out.cubin");
     assert!(
         size.len() * 5 < executable.len() * 3,
         "{} {}",
         size.len(),
         executable.len()
     );
-    let (checked, _) = run("check-only", "sm_90", &[], "out.lir");
+    let (checked, _) = runs("check-only", "sm_90", &[], "out.lir");
     assert!(checked.starts_with(b"lir 1\nmodule phase=planned"));
 }
 
