@@ -10,6 +10,9 @@
 //! loses or is skipped is marked with its reason; what changes in the bytes is a [`Patch`] that the
 //! writer applies while it copies.
 
+#[macro_use]
+mod rules;
+
 pub mod arena;
 pub mod attribute;
 pub mod callgraph_record;

@@ -25,43 +25,12 @@ impl Part {
     }
 }
 
-macro_rules! rules {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal of $part:ident,)*) => {
-        /// Something that holds of every sound device ELF, or of one that its link has just written.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule {
-            $($(#[doc = $doc])+ $variant,)*
-        }
-
-        impl Rule {
-            /// All rules.
-            pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
-
-            /// Its name, which stays the same from version to version.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Rule::$variant => $name,)*
-                }
-            }
-
-            /// The rule as a sentence.
-            pub fn doc(self) -> &'static str {
-                match self {
-                    $(Rule::$variant => concat!($($doc),+).trim_ascii(),)*
-                }
-            }
-
-            /// What it is about.
-            pub fn part(self) -> Part {
-                match self {
-                    $(Rule::$variant => Part::$part,)*
-                }
-            }
-        }
-    };
-}
-
 rules! {
+    /// Something that holds of every sound device ELF, or of one that its link has just written.
+    enum Rule;
+    /// What it is about.
+    fn part -> Part;
+
     /// The file is a little-endian ELF64 for CUDA, and its headers speak of nothing outside of it.
     Structure = "structure" of Symbols,
     /// Every byte belongs to a header table or to one section, to two only if one is the Mercury name of the other; all others are zeros for an alignment, or room that names took.

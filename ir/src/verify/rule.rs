@@ -4,43 +4,12 @@ use std::fmt;
 
 use crate::module::Phase;
 
-macro_rules! rules {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal from $phase:ident,)*) => {
-        /// An invariant of the IR.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule {
-            $($(#[doc = $doc])+ $variant,)*
-        }
-
-        impl Rule {
-            /// All invariants.
-            pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
-
-            /// Its name, which stays the same from version to version.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Rule::$variant => $name,)*
-                }
-            }
-
-            /// The invariant as a sentence.
-            pub fn doc(self) -> &'static str {
-                match self {
-                    $(Rule::$variant => concat!($($doc),+),)*
-                }
-            }
-
-            /// The phase from which it holds.
-            pub fn from_phase(self) -> Phase {
-                match self {
-                    $(Rule::$variant => Phase::$phase,)*
-                }
-            }
-        }
-    };
-}
-
 rules! {
+    /// An invariant of the IR.
+    enum Rule;
+    /// The phase from which it holds.
+    fn from_phase -> Phase;
+
     /// Every id and every range of ids names rows of its table.
     IdsInRange = "ids-in-range" from Lowered,
     /// The ranges of the objects partition every table, in link order; only attributes and notes of
