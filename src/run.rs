@@ -14,6 +14,7 @@ use cuweld_passes::Diagnostic;
 use cuweld_passes::Diagnostics;
 use cuweld_passes::analysis::call_graph_dot;
 use cuweld_passes::instrument::Dump;
+use cuweld_passes::instrument::INSTRUMENTED;
 use cuweld_passes::instrument::Instrument;
 use cuweld_passes::instrument::InstrumentError;
 use cuweld_passes::instrument::PassStatistics;
@@ -140,24 +141,31 @@ pub enum StatisticsForm {
 }
 
 impl Controls {
-    /// Whether steps are chosen, or anything looks at the module between them.
+    /// Whether anything looks at the module between passes.
     fn watches(&self) -> bool {
         self.verify_each
             || self.time_passes
             || !self.dump_before.is_empty()
             || !self.dump_after.is_empty()
             || self.dump_changed.is_some()
-            || self.start_after.is_some()
-            || self.stop_after.is_some()
-            || !self.skip.is_empty()
-            || self.bisect_limit.is_some()
             || self.exec_on_change.is_some()
             || self.statistics.is_some()
             || self.chrome_trace.is_some()
     }
 
+    /// Whether steps are chosen.
+    fn selects(&self) -> bool {
+        self.start_after.is_some()
+            || self.stop_after.is_some()
+            || !self.skip.is_empty()
+            || self.bisect_limit.is_some()
+    }
+
     /// The pipeline that was asked for, for a module that has this phase at its start.
     pub fn manager(&self, facts: Facts, start: Phase) -> Result<PassManager, Diagnostic> {
+        if !INSTRUMENTED && self.watches() {
+            return Err(Diagnostic::fatal("cuweld: this build has no instruments"));
+        }
         let registry = self.extensions.registry()?;
         let parsed = match self.parsed()? {
             Some(parsed) => parsed,
@@ -237,7 +245,8 @@ pub fn run_pipeline<'data>(
 pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
     let steps = manager.pipeline().steps();
     let ends_in_emit = steps.last().is_some_and(|step| step.pass.name() == "emit");
-    (ends_in_emit && !controls.watches()).then(|| steps.len().saturating_sub(1))
+    let runs_through = !controls.watches() && !controls.selects();
+    (ends_in_emit && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
 /// As [`run_pipeline`], up to a step.

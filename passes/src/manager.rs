@@ -23,6 +23,7 @@ use thiserror::Error;
 use crate::analysis::Analyses;
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Severity;
+use crate::instrument::INSTRUMENTED;
 use crate::instrument::Instrument;
 use crate::instrument::InstrumentError;
 use crate::instrument::PassReport;
@@ -150,7 +151,7 @@ impl PassManager {
             changed: Changed::No,
         };
         let result = running.run(&selection, &self.pipeline, &run, module);
-        for instrument in running.instruments.iter_mut().rev() {
+        for instrument in watching(running.instruments).rev() {
             instrument.after_run(&run, module);
         }
         result?;
@@ -161,6 +162,14 @@ impl PassManager {
             changed: running.changed,
         })
     }
+}
+
+/// The instruments that are told of a run; none if the build has none.
+fn watching<'s, 'i>(
+    instruments: &'s mut [&'i mut dyn Instrument],
+) -> impl DoubleEndedIterator<Item = &'s mut &'i mut dyn Instrument> {
+    let count = if INSTRUMENTED { instruments.len() } else { 0 };
+    instruments.iter_mut().take(count)
 }
 
 /// A run on its way.
@@ -180,7 +189,7 @@ impl<'data> Running<'_, '_, 'data> {
         run: &RunInfo<'_>,
         module: &mut Module<'data>,
     ) -> Result<(), RunError> {
-        for instrument in self.instruments.iter_mut() {
+        for instrument in watching(self.instruments) {
             instrument
                 .before_run(run, module)
                 .map_err(|error| RunError::Instrument {
@@ -254,7 +263,7 @@ impl<'data> Running<'_, '_, 'data> {
         module: &mut Module<'data>,
     ) -> Result<(), RunError> {
         let (pass, number) = (info.name, info.number);
-        for instrument in self.instruments.iter_mut() {
+        for instrument in watching(self.instruments) {
             instrument
                 .before_pass(info, module)
                 .map_err(|error| RunError::Instrument {
@@ -280,7 +289,7 @@ impl<'data> Running<'_, '_, 'data> {
         let changed = match result {
             Ok(changed) => changed,
             Err(error) => {
-                for instrument in self.instruments.iter_mut().rev() {
+                for instrument in watching(self.instruments).rev() {
                     instrument.after_failed(info, module, &error);
                 }
                 return Err(RunError::Pass {
@@ -300,7 +309,7 @@ impl<'data> Running<'_, '_, 'data> {
             statistics: &statistics,
             diagnostics,
         };
-        for instrument in self.instruments.iter_mut().rev() {
+        for instrument in watching(self.instruments).rev() {
             instrument
                 .after_pass(info, module, &report)
                 .map_err(|error| RunError::Instrument {

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::analysis::Analyses;
 use crate::analysis::Preserved;
 use crate::diagnostic::Diagnostics;
+use crate::instrument::INSTRUMENTED;
 
 /// A step of a link that reads and changes a module.
 ///
@@ -101,6 +102,9 @@ pub struct Statistics {
 impl Statistics {
     /// Adds to a counter.
     pub fn add(&mut self, name: &'static str, count: u64) {
+        if !INSTRUMENTED {
+            return;
+        }
         match self.counters.iter_mut().find(|(known, _)| *known == name) {
             Some((_, value)) => *value += count,
             None => self.counters.push((name, count)),

@@ -1,0 +1,172 @@
+//! Why a function or variable stays, or goes.
+
+use std::collections::VecDeque;
+
+use cuweld_ir::CallKind;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+
+use crate::analysis::CallGraph;
+use crate::analysis::counting_calls;
+use crate::callgraph_dce::kernel_roots::KernelRoots;
+use crate::suggest;
+
+/// Says of each symbol of this name what it stands for and why it is live or not. Linear in the link.
+pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
+    let named = |id: &LinkSymbolId| module.link_name(*id) == name.as_bytes();
+    let found: Vec<LinkSymbolId> = module.link_symbols.ids().filter(named).collect();
+    if found.is_empty() {
+        let known = module.link_symbols.ids();
+        let known = known.filter_map(|id| std::str::from_utf8(module.link_name(id)).ok());
+        let meant = suggest::nearest(name, known).map(|near| format!("; did you mean '{near}'?"));
+        return format!("'{name}': no symbol of the link\n{}", meant.unwrap_or_default());
+    }
+    let graph = CallGraph::new(module);
+    let mut text = String::new();
+    for id in found {
+        let live = match module.link_symbols[id].live.is_live() {
+            true => "is live",
+            false => "is not live",
+        };
+        text.push_str(&format!("'{name}' {live}\n"));
+        for line in definitions(module, id).into_iter().chain(reasons(module, &graph, id)) {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    text
+}
+
+/// Where it is defined, and which definitions were not taken.
+fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
+    let taken = module.link_symbols[id].definition;
+    let mut lines = vec![match taken {
+        Some(symbol) => format!("defined in '{}'", object(module, module.symbols[symbol].object)),
+        None => "undefined".to_owned(),
+    }];
+    for (object_id, row) in module.included_objects() {
+        for symbol_id in row.symbols.iter() {
+            let symbol = &module.symbols[symbol_id];
+            if symbol.link != Some(id) || symbol.is_undefined() || Some(symbol_id) == taken {
+                continue;
+            }
+            let copy = if symbol.bind == stb::WEAK { "weak copy" } else { "copy" };
+            lines.push(format!("the {copy} in '{}' is not taken", object(module, object_id)));
+        }
+    }
+    lines
+}
+
+fn object(module: &Module<'_>, id: ObjectId) -> String {
+    module.objects[id].display()
+}
+
+/// The rule that keeps it, or that none does.
+fn reasons(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> Vec<String> {
+    let symbol = &module.symbols[module.link_symbols[id].first];
+    let live = module.link_symbols[id].live.is_live();
+    if !symbol.is_function() {
+        let why = match live {
+            true => "all variables and constants stay",
+            false => "nothing that stays names it",
+        };
+        return vec![why.to_owned()];
+    }
+    let roots = KernelRoots::new(&module.options);
+    if live && module.keeps_dead_code() {
+        return vec!["-g, -r or -preserve-relocs: all functions stay".to_owned()];
+    }
+    if let Some(chain) = chain(module, graph, &roots, id) {
+        return chain;
+    }
+    if live {
+        let takes = counting_calls(module).into_iter().find(|call| {
+            let symbol = call.from.symbol().map(|symbol| &module.symbols[symbol]);
+            call.kind == CallKind::AddressTaken && symbol.is_some_and(|row| row.link == Some(id))
+        });
+        let place = takes.and_then(|call| call.from.symbol());
+        return vec![match place {
+            Some(symbol) => {
+                let place = object(module, module.symbols[symbol].object);
+                format!("its address is taken in '{place}'")
+            }
+            None => "something that stays calls it".to_owned(),
+        }];
+    }
+    let defined = module.link_symbols[id].definition;
+    let is_kernel = defined.is_some_and(|symbol| module.symbols[symbol].is_entry());
+    vec![match is_kernel {
+        true => format!("a kernel that {}", left_out(&roots)),
+        false => "no kernel that stays reaches it, and its address is not taken".to_owned(),
+    }]
+}
+
+fn kept_by(roots: &KernelRoots<'_>) -> &'static str {
+    match roots {
+        KernelRoots::All => "all kernels stay",
+        KernelRoots::Containing(_) => "-kernels-used names it",
+        KernelRoots::Matching { .. } => "host code refers to it",
+    }
+}
+
+fn left_out(roots: &KernelRoots<'_>) -> &'static str {
+    match roots {
+        KernelRoots::All => "has no definition",
+        KernelRoots::Containing(_) => "-kernels-used does not name",
+        KernelRoots::Matching { .. } => "no host code refers to",
+    }
+}
+
+/// The shortest chain of calls from a kernel that stays, the kernel first; `None` if there is none.
+fn chain(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    roots: &KernelRoots<'_>,
+    wanted: LinkSymbolId,
+) -> Option<Vec<String>> {
+    let mut from: Vec<Option<u32>> = vec![None; graph.node_count()];
+    let mut waiting = VecDeque::new();
+    for id in module.link_symbols.ids().filter(|id| roots.contain(module, *id)) {
+        let node = u32::try_from(id.index()).ok()?;
+        // A root is its own origin.
+        *from.get_mut(id.index())? = Some(node);
+        waiting.push_back(node);
+    }
+    while let Some(node) = waiting.pop_front() {
+        for next in graph.successors(node) {
+            let origin = from.get_mut(next as usize)?;
+            if origin.is_none() {
+                *origin = Some(node);
+                waiting.push_back(next);
+            }
+        }
+    }
+    let mut path = vec![u32::try_from(wanted.index()).ok()?];
+    while let Some(&last) = path.last() {
+        match (*from.get(last as usize)?)? {
+            origin if origin == last => break,
+            origin => path.push(origin),
+        }
+    }
+    let mut lines = Vec::new();
+    let mut by_pointer = false;
+    for node in path.into_iter().rev() {
+        let Some(id) = graph.link_symbol(node) else {
+            by_pointer = true;
+            continue;
+        };
+        let name = String::from_utf8_lossy(module.link_name(id));
+        let place = match module.link_symbols[id].definition {
+            Some(symbol) => format!("in '{}'", object(module, module.symbols[symbol].object)),
+            None => "undefined".to_owned(),
+        };
+        lines.push(match (lines.is_empty(), std::mem::take(&mut by_pointer)) {
+            (true, _) => format!("kernel '{name}' {place}: {}", kept_by(roots)),
+            (_, false) => format!("calls '{name}' {place}"),
+            (_, true) => format!("calls by pointer, for which '{name}' {place} has the prototype"),
+        });
+    }
+    Some(lines)
+}
