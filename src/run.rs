@@ -21,6 +21,7 @@ use cuweld_passes::instrument::PassStatistics;
 use cuweld_passes::instrument::Timing;
 use cuweld_passes::instrument::TracingSpans;
 use cuweld_passes::instrument::VerifyEach;
+use cuweld_passes::instrument::Why;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunError;
 use cuweld_passes::manager::RunOptions;
@@ -84,6 +85,10 @@ pub struct Controls {
     pub skip: Vec<String>,
     /// How many of the optional passes to run; `None` for all.
     pub bisect_limit: Option<usize>,
+    /// Explain why these functions and variables stay or go.
+    pub why_live: Vec<String>,
+    /// Explain why these objects take part or do not.
+    pub why_extract: Vec<String>,
     /// A shell command to run after every pass that changed the module.
     pub exec_on_change: Option<String>,
     /// Dump after passes that changed the module.
@@ -151,6 +156,12 @@ impl Controls {
             || self.exec_on_change.is_some()
             || self.statistics.is_some()
             || self.chrome_trace.is_some()
+            || self.explains()
+    }
+
+    /// Whether anything is to be explained.
+    fn explains(&self) -> bool {
+        !self.why_live.is_empty() || !self.why_extract.is_empty()
     }
 
     /// Whether steps are chosen.
@@ -274,16 +285,20 @@ pub fn run_until<'data>(
         .time_passes
         .then(|| Timing::new().with_cpu(cpu_time));
     let mut statistics = controls.statistics.map(|_| PassStatistics::new());
+    let mut why = controls
+        .explains()
+        .then(|| Why::new(&controls.why_live, &controls.why_extract));
+    let mut exec = controls.exec_on_change.as_deref().map(ExecOnChange::new);
     let mut trace = controls.chrome_trace.as_ref().map(|_| ChromeTrace::new());
     let mut spans = tracing::dispatcher::has_been_set().then(TracingSpans::new);
     let result = {
         let mut dump = dump(controls, &mut sink);
         let mut verify_each = controls.verify_each.then(|| VerifyEach::new(findings));
-        let mut exec = controls.exec_on_change.as_deref().map(ExecOnChange::new);
         let mut instruments: Vec<&mut dyn Instrument> = Vec::new();
         // The last is closest to the passes.
         instruments.extend(dump.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(verify_each.as_mut().map(|it| it as &mut dyn Instrument));
+        instruments.extend(why.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(exec.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(statistics.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(spans.as_mut().map(|it| it as &mut dyn Instrument));
@@ -316,6 +331,8 @@ pub fn run_until<'data>(
         }
     }
     reporter.text(sink.text())?;
+    reporter.text(&exec.map_or(String::new(), ExecOnChange::said))?;
+    reporter.text(&why.map_or(String::new(), |why| why.report()))?;
     if let Some(limit) = controls.bisect_limit {
         reporter.text(&bisect_lines(manager, limit))?;
     }

@@ -302,3 +302,69 @@ fn the_log_follows_its_filter() {
     assert!(!counts.contains("discover"), "{counts}");
     assert!(log("cuweld=nonsense=3").contains("warning: CUWELD_LOG: "));
 }
+
+/// `--why-live` and `--why-extract`, on modules of `tests/passes` and a link.
+#[test]
+fn remarks_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let remarks = |file: &str, passes: &str, question: &str| {
+        let file = format!("{}/tests/passes/{file}.lir", env!("CARGO_MANIFEST_DIR"));
+        let words = ["opt", &file, "--passes", passes, question, "-o", "out.lir"];
+        stderr(&cuweld(folder.path(), &words))
+    };
+    let named = "callgraph-dce-named-kernels";
+    assert_eq!(
+        remarks(named, "callgraph-dce", "--why-live=f,k1,dead,kk2"),
+        "'f' is live\n  defined in 'a.cubin'\n  kernel 'k2' in 'a.cubin': -kernels-used names it\n  calls 'f' in 'a.cubin'\n\
+         'k1' is not live\n  defined in 'a.cubin'\n  a kernel that -kernels-used does not name\n\
+         'dead' is not live\n  defined in 'a.cubin'\n  no kernel that stays reaches it, and its address is not taken\n\
+         'kk2': no symbol of the link; did you mean 'k2'?\n"
+    );
+    let taken = remarks(
+        "callgraph-dce-address-taken",
+        "callgraph-dce",
+        "--why-live=taken",
+    );
+    assert!(taken.contains("address is taken in 'a.cubin'"), "{taken}");
+    let library = "select-objects-system-library";
+    assert_eq!(
+        remarks(
+            library,
+            "select-objects",
+            "--why-extract=early.o,needed.o,a.cubin,no.o"
+        ),
+        "'libcudadevrt.a:early.o' takes no part: when it is its turn, no function is undefined that the driver does not provide\n\
+         'libcudadevrt.a:needed.o' takes part: when it is its turn, 'cudaLaunchDevice' is undefined, which 'a.cubin' needs\n\
+         'a.cubin' takes part: objects and members of libraries do, all but those of the device runtime\n\
+         'no.o': no object of the link\n"
+    );
+    assert_eq!(
+        remarks(library, "select-objects", "--why-live=f"),
+        "'f': the run ended before this was decided\n"
+    );
+    let inputs = ["a", "b"].map(|name| INPUT.replace("a.cubin", &format!("{name}.cubin")));
+    let link = [
+        "link",
+        &inputs[0],
+        &inputs[1],
+        "--arch=sm_90",
+        "-o",
+        "out.cubin",
+    ];
+    let done = cuweld(
+        folder.path(),
+        &[&link[..], &["--why-live=_Z5heavyIfET_PKS0_i"]].concat(),
+    );
+    let said = stderr(&done);
+    assert!(said.contains("weak copy in '"), "{said}");
+    // Stopped before there is a file.
+    let stopped = cuweld(
+        folder.path(),
+        &[&link[..], &["--stop-after=classify"]].concat(),
+    );
+    assert!(
+        stderr(&stopped).contains("nothing is written"),
+        "{}",
+        stderr(&stopped)
+    );
+}

@@ -6,14 +6,17 @@
 //! `-keep-system-libraries` lifts the condition.
 
 use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
+use cuweld_ir::Symbol;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -46,14 +49,12 @@ impl Pass for SelectObjects {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let has_library = module.objects.values().any(|object| object.system_library);
-        // Whether each name is defined so far; only needed if a library waits for undefined ones.
-        let mut defined: HashMap<&[u8], bool, FixedState> = HashMap::default();
-        let mut undefined = 0usize;
+        let mut awaited = Awaited::default();
         let ids: Vec<_> = module.objects.ids().collect();
         for id in ids {
             let object = &module.objects[id];
             let needed =
-                undefined > 0 || module.options.keep_system_libraries || !object.system_library;
+                awaited.any() || module.options.keep_system_libraries || !object.system_library;
             let state = if object.e_type == ET_EXEC {
                 ObjectState::SkippedExecutable
             } else if needed {
@@ -62,27 +63,7 @@ impl Pass for SelectObjects {
                 ObjectState::SkippedUnneeded
             };
             if state == ObjectState::Included && has_library {
-                for symbol in &module.symbols[object.symbols] {
-                    if symbol.bind == stb::LOCAL || symbol.name.is_empty() {
-                        continue;
-                    }
-                    let known = defined.entry(symbol.name);
-                    let is_defined = !symbol.is_undefined();
-                    let counts = symbol.bind == stb::GLOBAL
-                        && symbol.ty == stt::FUNC
-                        && !toolkit::is_system_function(symbol.name);
-                    match known {
-                        hashbrown::hash_map::Entry::Vacant(entry) => {
-                            entry.insert(is_defined || !counts);
-                            undefined += usize::from(!is_defined && counts);
-                        }
-                        hashbrown::hash_map::Entry::Occupied(mut entry) => {
-                            if is_defined && !std::mem::replace(entry.get_mut(), true) {
-                                undefined -= 1;
-                            }
-                        }
-                    }
-                }
+                awaited.add(module, object);
             }
             module.objects[id].state = state;
             let counter = if state.is_included() {
@@ -93,5 +74,49 @@ impl Pass for SelectObjects {
             cx.statistics.add(counter, 1);
         }
         Ok(Changed::Yes)
+    }
+}
+
+/// Undefined functions that a device runtime library is linked for, as objects take part one by one.
+#[derive(Default)]
+pub(crate) struct Awaited<'data> {
+    /// Whether each name is defined so far, or need not be.
+    defined: HashMap<&'data [u8], bool, FixedState>,
+    undefined: usize,
+}
+
+impl<'data> Awaited<'data> {
+    /// Whether any function is awaited.
+    pub(crate) fn any(&self) -> bool {
+        self.undefined > 0
+    }
+
+    /// Whether a symbol refers to a function that is.
+    pub(crate) fn waits_for(&self, symbol: &Symbol<'_>) -> bool {
+        self.defined.get(symbol.name) == Some(&false)
+    }
+
+    /// An object takes part.
+    pub(crate) fn add(&mut self, module: &Module<'data>, object: &Object<'data>) {
+        for symbol in &module.symbols[object.symbols] {
+            if symbol.bind == stb::LOCAL || symbol.name.is_empty() {
+                continue;
+            }
+            let is_defined = !symbol.is_undefined();
+            let counts = symbol.bind == stb::GLOBAL
+                && symbol.ty == stt::FUNC
+                && !toolkit::is_system_function(symbol.name);
+            match self.defined.entry(symbol.name) {
+                Entry::Vacant(entry) => {
+                    entry.insert(is_defined || !counts);
+                    self.undefined += usize::from(!is_defined && counts);
+                }
+                Entry::Occupied(mut entry) => {
+                    if is_defined && !std::mem::replace(entry.get_mut(), true) {
+                        self.undefined -= 1;
+                    }
+                }
+            }
+        }
     }
 }

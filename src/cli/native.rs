@@ -10,6 +10,7 @@ use cuweld_ir::Arena;
 use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_passes::Diagnostic;
+use cuweld_passes::Severity;
 use cuweld_passes::finalizer::BinaryKind;
 use cuweld_passes::finalizer::default_output_name;
 use cuweld_passes::finalizer::sass_view;
@@ -231,6 +232,11 @@ fn run_link(
     }
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
+    if outcome.output.is_none() && !reporter.failed() {
+        let message = "the passes ended before the file was made: nothing is written";
+        let note = Diagnostic::new(Severity::Note, message);
+        reporter.report(&note.help("`cuweld opt` writes the module as it is"))?;
+    }
     let file = match outcome.output {
         Some(file) if wants_sass && args.arch.is_mercury() => match sass_file(&file) {
             Ok(file) => Some(file),

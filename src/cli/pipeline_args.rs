@@ -158,6 +158,12 @@ pub struct PipelineArgs {
     /// Load passes from this library; docs/WRITING-PASSES.md says how one is written.
     #[arg(long, value_name = "LIBRARY")]
     load_pass_plugin: Vec<String>,
+    /// Say why these functions or variables are in the output, or are not: the definition, and the calls from a kernel.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    why_live: Vec<String>,
+    /// Say why these objects, or members of libraries, take part in the link, or do not.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    why_extract: Vec<String>,
     /// Check the invariants of the IR after every pass.
     #[arg(long)]
     verify_each: bool,
@@ -239,6 +245,8 @@ impl PipelineArgs {
             stop_after: self.stop_after.clone(),
             skip: self.skip.clone(),
             bisect_limit: self.bisect_limit,
+            why_live: self.why_live.clone(),
+            why_extract: self.why_extract.clone(),
             exec_on_change: self.exec_on_change.clone(),
             dump_changed: self.dump_changed.as_deref().map(|word| match word {
                 "diff" => DumpChanged::Diff,

@@ -14,10 +14,11 @@ use cuweld_passes::instrument::RunInfo;
 use cuweld_passes::instrument::StepInfo;
 
 /// After every pass whose text differs from the one before, runs a shell command with the text's file as
-/// its last argument. A command that fails ends the link.
+/// its last argument. What it prints is shown after the run; a command that fails ends the link.
 pub struct ExecOnChange {
     command: String,
     last: String,
+    said: String,
     folder: Option<tempfile::TempDir>,
 }
 
@@ -27,8 +28,14 @@ impl ExecOnChange {
         ExecOnChange {
             command: command.to_owned(),
             last: String::new(),
+            said: String::new(),
             folder: None,
         }
+    }
+
+    /// What the commands printed.
+    pub fn said(self) -> String {
+        self.said
     }
 
     fn run(&mut self, step: &StepInfo<'_>, text: &str) -> io::Result<Result<(), String>> {
@@ -47,11 +54,12 @@ impl ExecOnChange {
             .stdin(Stdio::null())
             .output()?;
         std::fs::remove_file(&file)?;
-        if output.status.success() {
-            return Ok(Ok(()));
-        }
         let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
         said.push_str(&String::from_utf8_lossy(&output.stderr));
+        if output.status.success() {
+            self.said.push_str(&said);
+            return Ok(Ok(()));
+        }
         Ok(Err(format!("{}: {}", output.status, said.trim_end())))
     }
 }

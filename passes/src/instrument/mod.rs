@@ -8,6 +8,7 @@ mod statistics;
 mod timing;
 mod tracing_spans;
 mod verify_each;
+mod why;
 
 pub use dump::DiffText;
 pub use dump::Dump;
@@ -17,6 +18,7 @@ pub use statistics::PassStatistics;
 pub use timing::Timing;
 pub use tracing_spans::TracingSpans;
 pub use verify_each::VerifyEach;
+pub use why::Why;
 
 use cuweld_ir::Module;
 use thiserror::Error;

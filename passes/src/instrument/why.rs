@@ -36,7 +36,9 @@ impl Why {
     pub fn report(&self) -> String {
         let mut text = self.text.clone();
         for name in self.extract.iter().chain(&self.live) {
-            text.push_str(&format!("'{name}': the run ended before this was decided\n"));
+            text.push_str(&format!(
+                "'{name}': the run ended before this was decided\n"
+            ));
         }
         text
     }
@@ -61,7 +63,4 @@ impl Instrument for Why {
         }
         Ok(())
     }
-
-
 }
-

@@ -59,8 +59,14 @@ fn reason(module: &Module<'_>, id: ObjectId, awaited: &Awaited<'_>) -> String {
 }
 
 /// The first name that objects before this one wait for, and the object that does.
-fn first_awaited(module: &Module<'_>, id: ObjectId, awaited: &Awaited<'_>) -> Option<(String, String)> {
-    let before = module.included_objects().take_while(|(other, _)| *other < id);
+fn first_awaited(
+    module: &Module<'_>,
+    id: ObjectId,
+    awaited: &Awaited<'_>,
+) -> Option<(String, String)> {
+    let before = module
+        .included_objects()
+        .take_while(|(other, _)| *other < id);
     for (_, object) in before {
         let mut symbols = module.symbols[object.symbols].iter();
         if let Some(symbol) = symbols.find(|symbol| awaited.waits_for(symbol)) {

@@ -11,7 +11,7 @@ use cuweld_ir::table::EntityId;
 
 use crate::analysis::CallGraph;
 use crate::analysis::counting_calls;
-use crate::callgraph_dce::kernel_roots::KernelRoots;
+use crate::host_names::HostNames;
 use crate::suggest;
 
 /// Says of each symbol of this name what it stands for and why it is live or not. Linear in the link.
@@ -22,7 +22,10 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
         let known = module.link_symbols.ids();
         let known = known.filter_map(|id| std::str::from_utf8(module.link_name(id)).ok());
         let meant = suggest::nearest(name, known).map(|near| format!("; did you mean '{near}'?"));
-        return format!("'{name}': no symbol of the link\n{}", meant.unwrap_or_default());
+        return format!(
+            "'{name}': no symbol of the link{}\n",
+            meant.unwrap_or_default()
+        );
     }
     let graph = CallGraph::new(module);
     let mut text = String::new();
@@ -32,7 +35,10 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
             false => "is not live",
         };
         text.push_str(&format!("'{name}' {live}\n"));
-        for line in definitions(module, id).into_iter().chain(reasons(module, &graph, id)) {
+        for line in definitions(module, id)
+            .into_iter()
+            .chain(reasons(module, &graph, id))
+        {
             text.push_str(&format!("  {line}\n"));
         }
     }
@@ -43,7 +49,10 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
 fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
     let taken = module.link_symbols[id].definition;
     let mut lines = vec![match taken {
-        Some(symbol) => format!("defined in '{}'", object(module, module.symbols[symbol].object)),
+        Some(symbol) => format!(
+            "defined in '{}'",
+            object(module, module.symbols[symbol].object)
+        ),
         None => "undefined".to_owned(),
     }];
     for (object_id, row) in module.included_objects() {
@@ -52,8 +61,15 @@ fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
             if symbol.link != Some(id) || symbol.is_undefined() || Some(symbol_id) == taken {
                 continue;
             }
-            let copy = if symbol.bind == stb::WEAK { "weak copy" } else { "copy" };
-            lines.push(format!("the {copy} in '{}' is not taken", object(module, object_id)));
+            let copy = if symbol.bind == stb::WEAK {
+                "weak copy"
+            } else {
+                "copy"
+            };
+            lines.push(format!(
+                "the {copy} in '{}' is not taken",
+                object(module, object_id)
+            ));
         }
     }
     lines
@@ -74,7 +90,7 @@ fn reasons(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> Vec<Stri
         };
         return vec![why.to_owned()];
     }
-    let roots = KernelRoots::new(&module.options);
+    let roots = HostNames::kernels(&module.options);
     if live && module.keeps_dead_code() {
         return vec!["-g, -r or -preserve-relocs: all functions stay".to_owned()];
     }
@@ -103,19 +119,19 @@ fn reasons(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> Vec<Stri
     }]
 }
 
-fn kept_by(roots: &KernelRoots<'_>) -> &'static str {
+fn kept_by(roots: &HostNames<'_>) -> &'static str {
     match roots {
-        KernelRoots::All => "all kernels stay",
-        KernelRoots::Containing(_) => "-kernels-used names it",
-        KernelRoots::Matching { .. } => "host code refers to it",
+        HostNames::All => "all kernels stay",
+        HostNames::Containing(_) => "-kernels-used names it",
+        HostNames::Matching { .. } => "host code refers to it",
     }
 }
 
-fn left_out(roots: &KernelRoots<'_>) -> &'static str {
+fn left_out(roots: &HostNames<'_>) -> &'static str {
     match roots {
-        KernelRoots::All => "has no definition",
-        KernelRoots::Containing(_) => "-kernels-used does not name",
-        KernelRoots::Matching { .. } => "no host code refers to",
+        HostNames::All => "has no definition",
+        HostNames::Containing(_) => "-kernels-used does not name",
+        HostNames::Matching { .. } => "no host code refers to",
     }
 }
 
@@ -123,12 +139,16 @@ fn left_out(roots: &KernelRoots<'_>) -> &'static str {
 fn chain(
     module: &Module<'_>,
     graph: &CallGraph,
-    roots: &KernelRoots<'_>,
+    roots: &HostNames<'_>,
     wanted: LinkSymbolId,
 ) -> Option<Vec<String>> {
     let mut from: Vec<Option<u32>> = vec![None; graph.node_count()];
     let mut waiting = VecDeque::new();
-    for id in module.link_symbols.ids().filter(|id| roots.contain(module, *id)) {
+    for id in module
+        .link_symbols
+        .ids()
+        .filter(|id| roots.hold_kernel(module, *id))
+    {
         let node = u32::try_from(id.index()).ok()?;
         // A root is its own origin.
         *from.get_mut(id.index())? = Some(node);
