@@ -110,6 +110,14 @@ impl LinkedFile<'_> {
         }
     }
 
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        match self {
+            LinkedFile::Image(bytes) => bytes.len() as u64,
+            LinkedFile::Planned(module) => module.plan.as_ref().map_or(0, |plan| plan.file_size),
+        }
+    }
+
     /// Writes the file.
     pub fn write(&self, path: &Path) -> Result<(), OutputError> {
         match self {

@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use harness::oracle;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -110,8 +111,28 @@ struct Outcome {
     register: Option<String>,
 }
 
+/// What came of the links of the tables and of the register files; printed at the end.
+#[derive(Default)]
+struct Counts {
+    /// Links of the tables with nvlink's outcome: messages, exit code, output, register file.
+    identical: AtomicUsize,
+    /// Those of them that are identical with `--cuweld-strict` only: deviation D03.
+    deviating: AtomicUsize,
+    /// Links of the tables that are refused by name (docs/MERCURY.md).
+    refused: AtomicUsize,
+    /// Register files that are nvlink's.
+    registers: AtomicUsize,
+}
+
+impl Counts {
+    fn add(count: &AtomicUsize) {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// The files to link, and nvlink's tools.
 struct Workplace {
+    counts: Counts,
     folder: PathBuf,
     tools: PathBuf,
     _owner: tempfile::TempDir,
@@ -120,10 +141,12 @@ struct Workplace {
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
+    let mut done = None;
     match oracle::tools() {
         Some(_) if arguments.list => {}
         Some(tools) => {
             let workplace = Arc::new(build(tools)?);
+            done = Some(Arc::clone(&workplace));
             for (form, first) in FORMS {
                 for target in ARCHITECTURES
                     .into_iter()
@@ -161,7 +184,22 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             )?;
         }
     }
-    Ok(libtest_mimic::run(&arguments, trials).exit_code())
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Some(workplace) = done {
+        let counts = &workplace.counts;
+        let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        writeln!(
+            std::io::stdout(),
+            "inputs: of the links of {n} x {n} tables {} are identical ({} of them with --cuweld-strict, D03 without), {} are refused by name; \
+             {} register files are identical",
+            number(&counts.identical),
+            number(&counts.deviating),
+            number(&counts.refused),
+            number(&counts.registers),
+            n = ARCHITECTURES.len(),
+        )?;
+    }
+    Ok(conclusion.exit_code())
 }
 
 fn links() -> Result<Vec<(String, Link)>, Box<dyn Error>> {
@@ -209,6 +247,7 @@ fn build(tools: PathBuf) -> Result<Workplace, Box<dyn Error>> {
         .into());
     }
     Ok(Workplace {
+        counts: Counts::default(),
         folder,
         tools,
         _owner: owner,
@@ -239,6 +278,7 @@ fn register_file(workplace: &Workplace, seed: u32) -> Result<(), Failed> {
     let options = ["--cuweld-explain=off", "--cuweld-strict"];
     let ours = run(workplace, &link, true, &options)?;
     if ours == theirs {
+        Counts::add(&workplace.counts.registers);
         Ok(())
     } else {
         Err(format!("{}\n{}", link.args, difference(&ours, &theirs)).into())
@@ -290,10 +330,15 @@ fn table(workplace: &Workplace, form: &str, target: &str) -> Result<(), Failed> 
         let theirs = run(workplace, &link(form), false, &[])?;
         let strict = ["--cuweld-explain=off", "--cuweld-strict"];
         let ours = run(workplace, &link(form), true, &strict)?;
-        if ours != theirs && !is_refused(&ours, &theirs) {
+        if ours == theirs {
+            Counts::add(&workplace.counts.identical);
+        } else if is_refused(&ours, &theirs) {
+            Counts::add(&workplace.counts.refused);
+        } else {
             let _ = writeln!(report, "{member}: {}", difference(&ours, &theirs));
         }
         if form == ".ptx" && number(target) < FIRST_SM_FOR_PTX_FILES && theirs.exit == Some(0) {
+            Counts::add(&workplace.counts.deviating);
             let theirs = run(workplace, &link("-ptx.fatbin"), false, &[])?;
             let ours = run(workplace, &link(form), true, &[])?;
             let is_said = ours.lines.iter().any(|line| line.contains("deviation D03"));

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::io::Write as _;
 use std::path::Path;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -75,6 +76,12 @@ fn every_message_has_a_case() -> Result {
     let forms: Vec<&str> = table.filter(|line| !line.starts_with('#')).collect();
     let has_case = |form: &&&str| lines.iter().any(|line| is_of_form(line, form));
     let (with, without): (Vec<&&str>, Vec<&&str>) = forms.iter().partition(has_case);
+    writeln!(
+        std::io::stdout(),
+        "messages: {} of {} have a case",
+        with.len(),
+        forms.len()
+    )?;
     assert!(without.is_empty(), "no case: {without:#?}");
     assert!(with.len() > 60, "only {} messages", with.len());
     Ok(())

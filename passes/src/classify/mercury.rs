@@ -186,6 +186,9 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
             }
             SectionKind::MercuryText if section.owner.is_none() => "Mercury that no function has",
             SectionKind::Unified => "unified tables for sm_100 and up",
+            _ if section.ty == sht::CUDA_MERCURY_RELA && section.relocs.is_empty() => {
+                "a relocation section of the Mercury view without rows"
+            }
             _ => continue,
         };
         refused(what, Some(id), section.object.index_u32());

@@ -53,6 +53,6 @@ pub fn host_linker_script(
     script.extend_from_slice(FATBIN_SECTIONS.as_bytes());
     match output {
         None => stdout.write_all(&script),
-        Some(output) => write_output(output, &script, reporter),
+        Some(output) => write_output(output, &script, false, reporter),
     }
 }

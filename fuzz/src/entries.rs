@@ -1,0 +1,175 @@
+//! One function for each kind of input that comes from outside: it may refuse the bytes, and nothing else. What it accepts has to hold what
+//! is said of it: a module passes the verifier, a text parses to what it was printed from.
+//!
+//! This file is a part of the fuzz crate and of `tests/fuzz_entries.rs`.
+
+use std::io;
+
+use cuweld::cli::nvlink::parse::LowArgs;
+use cuweld::cli::nvlink::parse::parse;
+use cuweld::diagnostics::Reporter;
+use cuweld::diagnostics::Style;
+use cuweld::input::DiscoverOptions;
+use cuweld::input::InputArena;
+use cuweld::input::discover_bytes;
+use cuweld::inspect::inspect_bytes;
+use cuweld::run::Controls;
+use cuweld::run::run_pipeline;
+use cuweld_ir::Arena;
+use cuweld_ir::LinkOptions;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::Target;
+use cuweld_ir::elf;
+use cuweld_ir::text;
+use cuweld_ir::text::DumpBytes;
+use cuweld_ir::verify;
+use cuweld_passes::pipeline::Embedded;
+use cuweld_passes::pipeline::Facts;
+use cuweld_passes::pipeline::Source;
+use cuweld_passes::pipeline::resolve;
+use cuweld_passes::pipeline::text_form;
+use cuweld_passes::pipeline::toml_form;
+use cuweld_passes::registry::Registry;
+
+/// A fatbin file.
+pub fn fatbin(data: &[u8]) {
+    discover("a.fatbin", data);
+}
+
+/// An archive.
+pub fn archive(data: &[u8]) {
+    discover("a.a", data);
+}
+
+/// A host object.
+pub fn host_object(data: &[u8]) {
+    discover("a.o", data);
+}
+
+/// Discovery for targets of both kinds, as nvlink does it and as we do; then what `cuweld inspect` sees.
+fn discover(name: &str, data: &[u8]) {
+    for target in ["sm_90", "sm_103a"].into_iter().filter_map(Target::parse) {
+        for strict in [false, true] {
+            let inputs = [name.to_owned()];
+            let options = DiscoverOptions {
+                strict,
+                lto: strict,
+                ..DiscoverOptions::new(target, &inputs)
+            };
+            let arena = InputArena::new();
+            if let Err(failure) = discover_bytes(&options, &[(name, data)], &arena) {
+                assert!(!failure.error.lines().is_empty());
+            }
+        }
+    }
+    inspect(data);
+}
+
+fn inspect(data: &[u8]) {
+    let arena = InputArena::new();
+    let _ = inspect_bytes(b"a", data, &arena);
+}
+
+/// A device ELF through all passes, each of which is verified.
+pub fn device_elf(data: &[u8]) {
+    inspect(data);
+    for target in ["sm_90", "sm_100"].into_iter().filter_map(Target::parse) {
+        let Ok(part) = elf::read_object(data, b"a.cubin", b"") else {
+            continue;
+        };
+        let mut module = Module::new(target, LinkOptions::default());
+        if module.append(part).is_err() {
+            continue;
+        }
+        assert_eq!(verify(&module), [], "the reader made a broken module");
+        let controls = Controls {
+            verify_each: true,
+            ..Controls::default()
+        };
+        let facts = Facts::new(target, &LinkOptions::default());
+        let Ok(manager) = controls.manager(facts, Phase::Lowered) else {
+            panic!("the embedded pipelines do not resolve");
+        };
+        let arena = Arena::new();
+        let mut messages = Vec::new();
+        let mut reporter = Reporter::new(&mut messages, Style::Native);
+        let run = run_pipeline(&controls, &manager, &mut module, &arena, &mut reporter);
+        assert!(run.is_ok(), "a Vec takes every message");
+        let messages = String::from_utf8_lossy(&messages);
+        assert!(!messages.contains("the module is broken"), "{messages}");
+    }
+}
+
+/// The text form of the IR.
+pub fn lir(data: &[u8]) {
+    let Ok(source) = std::str::from_utf8(data) else {
+        return;
+    };
+    let arena = Arena::new();
+    let Ok(module) = text::parse(source, &arena, &|_| None) else {
+        return;
+    };
+    let printed = text::print(&module, DumpBytes::Full);
+    let again = text::parse(&printed, &arena, &|_| None);
+    let again = again.unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    assert_eq!(text::print(&again, DumpBytes::Full), printed);
+    let _ = verify(&module);
+}
+
+/// A pipeline, as a file and on one line.
+pub fn pipeline(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let source = || Source {
+        name: "fuzz".to_owned(),
+        text: text.to_owned(),
+    };
+    let Some(target) = Target::parse("sm_90") else {
+        return;
+    };
+    let facts = Facts::new(target, &LinkOptions::default());
+    for (parse, print) in [
+        (
+            toml_form::parse as fn(_) -> _,
+            toml_form::print as fn(&_) -> _,
+        ),
+        (text_form::parse, text_form::print),
+    ] {
+        let Ok(parsed) = parse(source()) else {
+            continue;
+        };
+        let printed = print(&parsed);
+        let again = parse(Source {
+            name: "fuzz".to_owned(),
+            text: printed.clone(),
+        });
+        let again = again.unwrap_or_else(|error| panic!("{error}\n{printed}"));
+        assert_eq!(print(&again), printed);
+        let _ = resolve(
+            &parsed,
+            &Registry::standard(),
+            &Embedded,
+            facts,
+            Phase::Lowered,
+        );
+    }
+}
+
+/// The file of `--options-file` on nvlink's command line. It names no other file that can be read.
+pub fn response_file(data: &[u8]) {
+    let mut unread = Some(data.to_vec());
+    let mut read_file = |_: &std::path::Path| {
+        unread
+            .take()
+            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    };
+    let words: [&[u8]; 2] = [b"--options-file", b"options"];
+    let _ = parse(
+        &words,
+        &mut read_file,
+        &mut LowArgs::default(),
+        &mut Vec::new(),
+    );
+}
