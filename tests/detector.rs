@@ -145,7 +145,7 @@ fn object(numbers: &mut Numbers, target: &str) -> String {
     text
 }
 
-fn compile(tools: &Path, folder: &Path, name: &str, target: &str, text: &str) {
+fn compile(tools: &Path, folder: &Path, name: &str, target: &str, text: &str, debug: bool) {
     std::fs::write(folder.join(format!("{name}.ptx")), text).unwrap();
     let done = Command::new(tools.join("ptxas"))
         .args([
@@ -156,6 +156,7 @@ fn compile(tools: &Path, folder: &Path, name: &str, target: &str, text: &str) {
             "-o",
             &format!("{name}.cubin"),
         ])
+        .args(debug.then_some("-g"))
         .current_dir(folder)
         .output()
         .unwrap();
@@ -217,26 +218,25 @@ fn kernels_that_nvlink_changes_are_known() {
         )
     };
     for target in TARGETS {
-        compile(
-            &tools,
-            folder,
-            &format!("callee-{target}"),
-            target,
-            &callee(target),
-        );
+        for (name, debug) in [("callee", false), ("callee-debug", true)] {
+            let name = format!("{name}-{target}");
+            compile(&tools, folder, &name, target, &callee(target), debug);
+        }
     }
     let (mut kernels, mut changed, mut refused, mut wrong) = (0, 0, 0, Vec::new());
-    for (seed, target) in (1..).zip(TARGETS.into_iter().cycle()) {
+    for (seed, target) in (1_u64..).zip(TARGETS.into_iter().cycle()) {
         if kernels + refused >= wanted {
             break;
         }
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let text = object(&mut numbers, target);
-        compile(&tools, folder, "a", target, &text);
+        // Every other round over the targets is compiled for the debugger.
+        let debug = (seed - 1) / TARGETS.len() as u64 % 2 == 1;
+        compile(&tools, folder, "a", target, &text, debug);
         let arguments = [
             format!("-arch={target}"),
             "a.cubin".to_owned(),
-            format!("callee-{target}.cubin"),
+            format!("callee{}-{target}.cubin", if debug { "-debug" } else { "" }),
         ];
         let nvlink = Linker::nvlink(tools.join("nvlink"))
             .link(folder, &arguments)

@@ -26,6 +26,7 @@ use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
@@ -246,6 +247,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
         self.number();
         self.replaced_constants();
+        self.replaced_code();
         // The lists of the view are needed as they are until their clones are made.
         let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
         self.parameter_sections();
@@ -468,6 +470,38 @@ impl<'m, 'data> Encode<'m, 'data> {
                 && !self.is_as_linked(owner)
             {
                 let what = "constants with relocations of a copy that is replaced";
+                self.refusals.push(Refusal::new(what, patched));
+            }
+        }
+    }
+
+    /// Refuses relocations of code that a later copy replaced, where it is not linked or where kernels are left out: nvlink
+    /// ends some such links with `unexpected reloc`, and others not (measured).
+    fn replaced_code(&mut self) {
+        let module = self.module;
+        let options = &module.options;
+        let prunes = options.host_kernels_external.is_some() || options.kernels_used.is_some();
+        for section in module.sections.values() {
+            let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
+                (section.kind, section.owner, section.info)
+            else {
+                continue;
+            };
+            let function = &module.functions[owner];
+            let link = module.symbols[function.symbol].link;
+            let goes = |link: LinkSymbolId| prunes || !module.link_symbols[link].live.is_live();
+            let Some(link) = link.filter(|link| goes(*link)) else {
+                continue;
+            };
+            let chosen = module.link_symbols[link].definition;
+            let is_replaced =
+                chosen.is_some_and(|chosen| module.symbols[chosen].object > function.object);
+            if module.sections[patched].kind == SectionKind::MercuryText
+                && is_replaced
+                && !section.relocs.is_empty()
+            {
+                let what =
+                    "code with relocations that another copy replaced, where code is left out";
                 self.refusals.push(Refusal::new(what, patched));
             }
         }

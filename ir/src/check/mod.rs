@@ -103,6 +103,18 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
     findings.into_list()
 }
 
+/// Checks that the two views of an object with Mercury stand for each other; the first reason why not.
+///
+/// nvlink reads the Mercury view and derives the other one from it, so that what only the SASS view says is of no effect.
+pub fn check_views(image: &[u8]) -> Option<Finding> {
+    let mut findings = Findings::default();
+    let view = read(image, &mut findings)?;
+    symbols::check(&view, &mut findings);
+    relocs::check(&view, &mut findings);
+    mercury::check(&view, &mut findings);
+    findings.list.into_iter().next()
+}
+
 /// Whether a file holds Mercury beside SASS.
 pub fn is_mercury_image(image: &[u8]) -> bool {
     let view = read(image, &mut Findings::default());

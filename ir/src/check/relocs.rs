@@ -121,6 +121,9 @@ fn mercury_size(view: &View<'_>, code: &ViewSection<'_>) -> u64 {
     symbol.map_or(0, |symbol| symbol.size.get())
 }
 
+/// R_CUDA_64.
+const ADDRESS: u32 = 2;
+
 /// Whether a section holds the rows of a line table.
 fn is_line_table(name: &[u8]) -> bool {
     matches!(name, b".rela.debug_line" | b".rela.nv_debug_line_sass")
@@ -132,9 +135,18 @@ fn pairs(
     (twin, sass): (&ViewSection<'_>, &[Row]),
     findings: &mut Findings,
 ) {
+    if twin.ty() != sht::RELA {
+        let what = "rows without addends stand for rows with them";
+        findings.report(Rule::RelocPairs, section.name, None, what);
+    }
     // Debug information but frames has rows of its own in each view.
     let is_debug = section.name.windows(6).any(|part| part == b"debug_");
     if is_debug && !section.name.ends_with(b".debug_frame") {
+        let is_address = |row: &Row| row.ty == ADDRESS && row.addend == 0;
+        if is_line_table(twin.name) && !sass.iter().all(is_address) {
+            let what = "a row of the SASS view is not the address of a function";
+            findings.report(Rule::RelocPairs, twin.name, None, what);
+        }
         return;
     }
     let table = view.section(section.header.link.get());
@@ -152,6 +164,8 @@ fn pairs(
         name.is_some_and(toolkit::is_reserved_shared_symbol)
     };
     let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
+    let patched = view.section(twin.header.info.get());
+    let code_size = patched.map_or(0, |code| code.bytes.len() as i64);
     let mut both: Vec<(u64, &Row)> = (0_u64..)
         .zip(mercury)
         .filter(|(_, row)| !is_alone(row))
@@ -173,9 +187,14 @@ fn pairs(
         sass.sort_by_key(|row| row.symbol);
     }
     for ((index, row), sass) in both.iter().zip(sass) {
+        // The address of an instruction counts bytes of the view's own code.
+        let is_place = !in_code
+            || !is_instruction_address(row.ty)
+            || sass.addend & 15 == 0 && (0..=code_size).contains(&sass.addend);
         let fits = counterparts(row.ty, in_code).contains(&sass.ty)
+            && is_place
             && row.symbol == sass.symbol
-            && (row.addend == sass.addend || is_instruction_address(row.ty) || !in_code);
+            && (row.addend == sass.addend || is_instruction_address(row.ty) || is_debug);
         if !fits {
             let what = format!(
                 "row {index} ({:#x} symbol {} addend {:#x}) does not stand for ({:#x} symbol {} addend {:#x})",

@@ -8,6 +8,7 @@ use super::View;
 use super::ViewSection;
 use super::file::has_mercury;
 use super::file::sass_bank;
+use crate::elf::raw::ET_REL;
 use crate::elf::raw::RawSymbol;
 use crate::elf::raw::SHN_LORESERVE;
 use crate::mercury::PREFIX;
@@ -15,6 +16,7 @@ use crate::symbol::stt;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
+use crate::target::toolkit;
 
 /// What precedes the name of a function's code in the names of its Mercury code.
 const CAPMERC: &[u8] = b".nv.capmerc";
@@ -153,6 +155,9 @@ fn asked(section: &ViewSection<'_>) -> Option<(u32, u64, bool, Info)> {
     })
 }
 
+/// Alignment in bytes of Mercury code.
+const CAPMERC_ALIGN: u64 = 16;
+
 /// What `sh_info` is.
 enum Info {
     None,
@@ -177,6 +182,9 @@ fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
             }
             if section.flags() != flags | shf::MERCURY {
                 wrong(&format!("its flags are {:#x}", section.flags()));
+            }
+            if ty == sht::CUDA_CAPMERC && header.align.get() != CAPMERC_ALIGN {
+                wrong(&format!("its alignment is {}", header.align.get()));
             }
             let link = view.section(header.link.get()).map(ViewSection::ty);
             if linked && link != Some(sht::CUDA_MERCURY_SYMTAB) {
@@ -260,6 +268,17 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 format!("symbol {index} has another name or binding"),
                 findings,
             );
+        }
+        let is_reserved = view
+            .symbol_name(mercury, row)
+            .is_some_and(toolkit::is_reserved_shared_symbol);
+        // Executables have shared memory, kinds of memory and addresses of their own in each view.
+        let is_object = view.headers.file.e_type.get() == ET_REL && !is_reserved;
+        let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;
+        let same_value = sass_row.value == row.value && sass_row.other == row.other;
+        if is_object && !(same_size && same_value) {
+            let what = format!("symbol {index} has another value or size");
+            differs(index, what, findings);
         }
         let place = usize::from(sass_row.shndx.get());
         let wanted = match clone_of.get(place).copied().flatten() {

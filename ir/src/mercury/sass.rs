@@ -46,6 +46,11 @@ impl Instruction {
         self.operation() == 0x992
     }
 
+    /// Whether it ends the thread, `EXIT`.
+    pub fn is_exit(self) -> bool {
+        self.operation() == 0x94d
+    }
+
     /// The write barrier of the control bits, 7 for none.
     pub fn write_barrier(self) -> u8 {
         (self.0 >> 110 & 7) as u8

@@ -128,6 +128,30 @@ attributes! {
     0x66 LANGUAGE,
 }
 
+/// Whether a record holds places of instructions, which each view of code has its own of.
+pub fn holds_places(code: u8) -> bool {
+    matches!(
+        code,
+        EXIT_INSTR_OFFSETS
+            | S2RCTAID_INSTR_OFFSETS
+            | LD_CACHEMOD_INSTR_OFFSETS
+            | ATOM_SYS_INSTR_OFFSETS
+            | COOP_GROUP_INSTR_OFFSETS
+            | ATOMF16_EMUL_INSTR_OFFSETS
+            | INT_WARP_WIDE_INSTR_OFFSETS
+            | INDIRECT_BRANCH_TARGETS
+            | MBARRIER_INSTR_OFFSETS
+            | COROUTINE_RESUME_ID_OFFSETS
+            | UNUSED_LOAD_BYTE_OFFSET
+            | SYSCALL_OFFSETS
+            | SW_WAR_MEMBAR_SYS_INSTR_OFFSETS
+            | ANNOTATIONS
+            | STACK_CANARY_TRAP_OFFSETS
+            | LOCAL_CTA_ASYNC_STORE_OFFSETS
+            | IGNOREOOB_CP_ASYNC_BULK_INSTR_OFFSETS
+    )
+}
+
 /// How many leading words of an S record's payload are symbol indices (`nvinfo.md` section 2.2).
 pub fn reference_words(code: u8, payload_words: usize) -> usize {
     match code {

@@ -10,6 +10,7 @@ use cuweld_ir::ObjectState;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::check::check_views;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::symbol::stt;
@@ -141,6 +142,10 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
                 "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
                 object.sm()
             );
+            refused(&what, None, id.index_u32());
+        }
+        if capmerc && let Some(finding) = check_views(object.image) {
+            let what = format!("the two views of '{name}' do not stand for each other: {finding}");
             refused(&what, None, id.index_u32());
         }
         for symbol in &module.symbols[object.symbols] {

@@ -55,11 +55,16 @@ impl Encode<'_, '_> {
         }
         let merc = self.module.sections[row.views.merc?.text].bytes();
         let capmerc = Capmerc::parse(merc).ok()?;
-        let has_workaround = capmerc.items().any(|item| {
-            matches!(item.form, Form::Run(Some(_))) && is_workaround(instructions(code, &item))
-        });
-        if has_workaround {
+        let has_run = |is_such: fn(&[u8]) -> bool| {
+            capmerc.items().any(|item| {
+                matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
+            })
+        };
+        if has_run(is_workaround) {
             return Some("it calls nothing, and has a work-around at a memory barrier");
+        }
+        if has_run(is_guarded_end) {
+            return Some("it calls nothing, and has a memory barrier where it ends");
         }
         let has_frame = Instruction::all(code).any(Instruction::moves_stack_pointer);
         let stack = Instruction::all(code).find(|word| word.loads_stack_pointer());
@@ -82,4 +87,10 @@ fn instructions<'data>(code: &'data [u8], item: &Item<'_>) -> &'data [u8] {
 fn is_workaround(run: &[u8]) -> bool {
     Instruction::all(run).any(Instruction::waits_for_shared)
         && Instruction::all(run).any(Instruction::is_memory_barrier)
+}
+
+/// Whether SASS ends the thread behind a memory barrier, as code for the debugger does.
+fn is_guarded_end(run: &[u8]) -> bool {
+    Instruction::all(run).any(Instruction::is_memory_barrier)
+        && Instruction::all(run).any(Instruction::is_exit)
 }

@@ -129,6 +129,7 @@ impl<'data> Encode<'_, 'data> {
         let same = |(a, b): (&AttributeId, &AttributeId)| {
             let (a, b) = (&self.module.attributes[*a], &self.module.attributes[*b]);
             (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
+                && (attributes::holds_places(a.code) || (a.value, a.rest) == (b.value, b.rest))
         };
         if merc.len() != shared.len() || !merc.iter().zip(&shared).all(same) {
             let what = "attributes of a function in two views that differ";

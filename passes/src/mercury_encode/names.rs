@@ -1,8 +1,11 @@
 //! String tables of both views (`mercury.md` section 5).
 
 use cuweld_ir::mercury::Bank;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use super::Encode;
+use super::Refusal;
 
 /// What precedes the names of sections in those of their relocations.
 const RELA: &[u8] = b".rela";
@@ -12,6 +15,7 @@ impl<'data> Encode<'_, 'data> {
     /// between the symbols' names and the symbols: its size in bytes is returned.
     pub(super) fn rename(&mut self) -> u64 {
         let mut gap = 0;
+        let mut renamed = HashSet::<u32, FixedState>::default();
         for index in 0..self.view {
             let section = &mut self.plan.sections[index];
             let old = section.name;
@@ -22,6 +26,11 @@ impl<'data> Encode<'_, 'data> {
             let Some((bank, function)) = Bank::of_name(bank) else {
                 continue;
             };
+            // nvlink renames one string twice, and the name of the function is gone (measured).
+            if !renamed.insert(section.name_offset) {
+                let what = "constants of two functions of one name with -r";
+                self.refusals.push(Refusal::new(what, None));
+            }
             let new = [prefix, bank.sass, function].concat();
             section.name = self.arena.bytes(&new);
             let start = section.name_offset as usize;
