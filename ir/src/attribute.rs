@@ -16,6 +16,12 @@ pub mod format {
     pub const SVAL: u8 = 4;
 }
 
+/// The code of rows of `.nv.uft.entry` and `.nv.udt.entry`, which are kept as records too: not NVIDIA's, and not in the file.
+pub const UNIFIED_ENTRY: u8 = 0xfe;
+
+/// Bytes of such a row: the words symbol, flags, value of the symbol, zero, and an identifier of 16 bytes (measured).
+pub const UNIFIED_ENTRY_SIZE: usize = 32;
+
 /// One type-length-value record.
 ///
 /// A payload whose leading words are symbol indices keeps them as references; `rest` is what

@@ -196,6 +196,7 @@ impl SectionKind {
                 | SectionKind::Debug
                 | SectionKind::Other
                 | SectionKind::Local
+                | SectionKind::Unified
                 | SectionKind::MercuryTwin
                 | SectionKind::MercuryDebug
         )

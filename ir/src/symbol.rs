@@ -72,6 +72,10 @@ pub mod sto {
     pub const RESERVED: u8 = 0xa0;
     /// With [`GLOBAL`]: managed memory, which host code uses by address (measured).
     pub const MANAGED: u8 = 0x04;
+    /// Of a function: it has a unified address (measured).
+    pub const UNIFIED: u8 = 0x04;
+    /// Of a variable, beside its space: it has a unified address (measured).
+    pub const UNIFIED_VARIABLE: u8 = 0x10;
     /// With [`CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
     pub const COMPILER: u8 = 0x01;
 }

@@ -250,8 +250,8 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 "a variable in reserved shared memory with --disable-smem-reservation"
             }
             // For executables `place-memory` says what nvlink says.
-            SectionKind::Unified if module.options.relocatable || module.target.is_mercury() => {
-                "unified function and data tables of relocatable output"
+            SectionKind::Unified if module.target.is_mercury() => {
+                "unified tables for sm_100 and up"
             }
             SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
             SectionKind::Other if is_made_by_linker(section.name) => {

@@ -161,6 +161,8 @@ enum Content {
     OfFunction(LinkSymbolId),
     /// The concatenation of same-named sections.
     Concatenated,
+    /// `.nv.uft.entry`, `.nv.udt.entry`: their concatenation, with the symbols of the output.
+    UnifiedEntries,
     /// `.nv.constantN.K`.
     Constants(LinkSymbolId, u8),
     /// `.nv.shared.K`.

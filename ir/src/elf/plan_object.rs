@@ -31,6 +31,7 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::symbol::stt;
 use crate::table::EntityId;
+use crate::target::section_types::is_unified_entries;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
@@ -176,6 +177,15 @@ pub fn plan_object<'data>(
                         .map(|target| symbol_index(*target))
                         .collect();
                     append_attribute(&mut bytes, attribute, &refs);
+                }
+                PlanContent::Bytes(arena.bytes(&bytes))
+            }
+            (ty, _) if is_unified_entries(ty) => {
+                for entry in &module.attributes[section.attributes] {
+                    for target in module.refs(entry) {
+                        bytes.extend_from_slice(&symbol_index(*target).to_le_bytes());
+                    }
+                    bytes.extend_from_slice(entry.rest);
                 }
                 PlanContent::Bytes(arena.bytes(&bytes))
             }

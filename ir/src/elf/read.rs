@@ -19,6 +19,8 @@ use super::validate::StructureError;
 use super::validate::validate_extent;
 use super::validate::validate_structure;
 use crate::attribute::Attribute;
+use crate::attribute::UNIFIED_ENTRY;
+use crate::attribute::UNIFIED_ENTRY_SIZE;
 use crate::attribute::format;
 use crate::callgraph_record::CallKind;
 use crate::callgraph_record::CallRecord;
@@ -44,6 +46,7 @@ use crate::symbol::stt;
 use crate::table::EntityId;
 use crate::table::IdRange;
 use crate::target::attributes::reference_words;
+use crate::target::section_types::is_decoded;
 use crate::target::section_types::is_info;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::is_rela;
@@ -205,18 +208,7 @@ impl<'data> Reader<'data> {
             let ty = header.ty.get();
             let name = string_at(names, header.name.get());
             let content = match ty {
-                sht::SYMTAB
-                | sht::STRTAB
-                | sht::RELA
-                | sht::REL
-                | sht::NOTE
-                | sht::SYMTAB_SHNDX
-                | sht::CUDA_INFO
-                | sht::CUDA_MERCURY_INFO
-                | sht::CUDA_MERCURY_RELA
-                | sht::CUDA_CALLGRAPH
-                | sht::CUDA_PROTOTYPE
-                | sht::CUDA_COMPAT => SectionContent::Decoded,
+                _ if is_decoded(ty) => SectionContent::Decoded,
                 _ if is_no_bits(ty, header.flags.get()) => {
                     SectionContent::NoBits(header.size.get())
                 }
@@ -295,6 +287,9 @@ impl<'data> Reader<'data> {
                 sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA => self.relocs(index)?,
                 sht::CUDA_INFO | sht::CUDA_MERCURY_INFO | sht::CUDA_COMPAT => {
                     self.attributes(index)?;
+                }
+                sht::CUDA_UNIFIED_FUNCTIONS | sht::CUDA_UNIFIED_VARIABLES => {
+                    self.unified_entries(index)?;
                 }
                 sht::CUDA_CALLGRAPH => self.calls(index)?,
                 sht::CUDA_PROTOTYPE => self.prototypes(index)?,

@@ -40,6 +40,10 @@ pub mod sht {
     pub const CUDA_RELOCINFO: u32 = 0x7000_000b;
     /// `.nv.uft.rel.F`: the entry of a function in the unified table.
     pub const CUDA_UNIFIED_FUNCTION: u32 = 0x7000_000e;
+    /// `.nv.uft.entry`: the functions with unified addresses, in rows of 32 bytes.
+    pub const CUDA_UNIFIED_FUNCTIONS: u32 = 0x7000_0011;
+    /// `.nv.udt.entry`: the variables with unified addresses, in rows of 32 bytes.
+    pub const CUDA_UNIFIED_VARIABLES: u32 = 0x7000_0014;
     /// Reserved shared memory and the like: exempt from extent checks.
     pub const CUDA_SHARED_RESERVED: u32 = 0x7000_0015;
     /// Constant bank 0; bank N is this + N, up to 17.
@@ -109,6 +113,36 @@ pub fn is_rela(ty: u32) -> bool {
 /// Whether a section of this type holds attribute records that refer to symbols.
 pub fn is_info(ty: u32) -> bool {
     matches!(ty, sht::CUDA_INFO | sht::CUDA_MERCURY_INFO)
+}
+
+/// `.nv.uft.entry` and `.nv.udt.entry`.
+pub fn is_unified_entries(ty: u32) -> bool {
+    matches!(
+        ty,
+        sht::CUDA_UNIFIED_FUNCTIONS | sht::CUDA_UNIFIED_VARIABLES
+    )
+}
+
+/// Whether the rows of a section are [`crate::Attribute`]s.
+pub fn has_records(ty: u32) -> bool {
+    is_info(ty) || ty == sht::CUDA_COMPAT || is_unified_entries(ty)
+}
+
+/// Whether the contents of a section are rows of the IR, not bytes.
+pub fn is_decoded(ty: u32) -> bool {
+    has_records(ty)
+        || matches!(
+            ty,
+            sht::SYMTAB
+                | sht::STRTAB
+                | sht::RELA
+                | sht::REL
+                | sht::NOTE
+                | sht::SYMTAB_SHNDX
+                | sht::CUDA_MERCURY_RELA
+                | sht::CUDA_CALLGRAPH
+                | sht::CUDA_PROTOTYPE
+        )
 }
 
 /// Whether `sh_info` of a section of this type, if it is not 0, is the section of the function that it

@@ -10,7 +10,8 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::symbol::stt;
 use crate::table::EntityId;
-use crate::target::section_types::is_info;
+use crate::target::section_types::has_records;
+use crate::target::section_types::is_decoded;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::is_relocs;
 use crate::target::section_types::may_have_owner;
@@ -137,18 +138,7 @@ enum Form {
 
 fn content_form(ty: u32, flags: u64) -> Form {
     match ty {
-        sht::SYMTAB
-        | sht::STRTAB
-        | sht::RELA
-        | sht::REL
-        | sht::NOTE
-        | sht::SYMTAB_SHNDX
-        | sht::CUDA_INFO
-        | sht::CUDA_MERCURY_INFO
-        | sht::CUDA_MERCURY_RELA
-        | sht::CUDA_CALLGRAPH
-        | sht::CUDA_PROTOTYPE
-        | sht::CUDA_COMPAT => Form::Decoded,
+        _ if is_decoded(ty) => Form::Decoded,
         _ if is_no_bits(ty, flags) => Form::NoBits,
         _ => Form::Bytes,
     }
@@ -282,11 +272,7 @@ fn attributes(checker: &mut Checker<'_, '_>) {
         checker.report(Rule::AttributeRefs, format!("reference {next}"), what);
     }
     for ((id, section), rows) in module.sections.iter().zip(rows) {
-        let expected = if is_info(section.ty) || section.ty == sht::CUDA_COMPAT {
-            rows
-        } else {
-            0
-        };
+        let expected = if has_records(section.ty) { rows } else { 0 };
         if section.attributes.len() != rows || rows != expected {
             let what = format!("its range is {:?}, {rows} rows name it", section.attributes);
             let place = checker.section(id);

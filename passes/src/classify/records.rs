@@ -4,13 +4,16 @@
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
+use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::attribute::UNIFIED_ENTRY;
 use cuweld_ir::attribute::format;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::attributes::reference_words;
+use cuweld_ir::target::section_types::sht;
 
 /// Registers that a function can use, at most.
 const MOST_REGISTERS: u32 = 255;
@@ -59,6 +62,15 @@ pub(super) fn attribute_oddity(
             });
             (!fits).then_some("a record of parameters that does not name their section")
         }
+        UNIFIED_ENTRY => {
+            let symbol = target.and_then(|target| target.symbol());
+            let value = symbol.map(|symbol| module.symbols[symbol].value as u32);
+            // The flags of ptxas, and those of nvlink.
+            let fits = matches!(attribute.word(0), Some(1 | 7))
+                && attribute.word(1) == value
+                && attribute.word(2) == Some(0);
+            (!fits).then_some("a row of a unified table that no compiler writes")
+        }
         attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {
             Some("a mask of sparse matrices of another format")
         }
@@ -76,7 +88,7 @@ pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
     for object in module.objects.values() {
         let lists = || {
             let sections = object.sections.iter();
-            sections.filter(|id| module.sections[*id].kind == SectionKind::FunctionInfo)
+            sections.filter(|id| is_list_of_code(module, &module.sections[*id]))
         };
         let has = |id: SectionId, code| {
             let records = &module.attributes[module.sections[id].attributes];
@@ -89,6 +101,13 @@ pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
         }));
     }
     found
+}
+
+/// Whether a section is the list of a function that is not just the stub of a unified one.
+fn is_list_of_code(module: &Module<'_>, section: &Section<'_>) -> bool {
+    let of_stub = matches!(section.info, SectionInfo::Section(code)
+        if module.sections[code].ty == sht::CUDA_UNIFIED_FUNCTION);
+    section.kind == SectionKind::FunctionInfo && !of_stub
 }
 
 /// Whether a row of `.debug_frame` refers to something else than code and frames.

@@ -17,15 +17,6 @@ use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// `st_other` of a managed variable, beside its space.
-const STO_MANAGED: u8 = 4;
-
-/// `st_other` of a function with a unified address.
-const STO_UNIFIED: u8 = 4;
-
-/// `st_other` of a variable with a unified address, beside its space.
-const STO_UNIFIED_VARIABLE: u8 = 0x10;
-
 /// Larger alignments in bytes of shared variables, which would make files of any size, are refused. (Compilers take
 /// up to 128.)
 const LARGEST_ALIGN: u64 = 1 << 20;
@@ -54,14 +45,14 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'
         symbol.bind == stb::GLOBAL && symbol.other == 0 && symbol.value == 0 && symbol.size == 0
     } else if symbol.is_function() {
         plain
-            && symbol.other & !(sto::ENTRY | STO_UNIFIED) == 0
+            && symbol.other & !(sto::ENTRY | sto::UNIFIED) == 0
             && symbol.value == 0
             && symbol.size == 0
     } else if symbol.bind == stb::LOCAL {
         // `.nv.ptx.const0.size` of the device runtime.
         symbol.other & sto::COMPILER != 0 && symbol.name.starts_with(b".nv.")
     } else {
-        let space = symbol.other & !(STO_MANAGED | STO_UNIFIED_VARIABLE);
+        let space = symbol.other & !(sto::MANAGED | sto::UNIFIED_VARIABLE);
         let known = matches!(space, sto::GLOBAL | sto::CONSTANT)
             || symbol.other & !sto::COMPILER == sto::SHARED;
         // Relocatable output gives kernels weak names of dynamic shared memory.
@@ -76,7 +67,7 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'
 /// What is odd about a function that an object defines.
 fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option<&'static str> {
     let whole = capmerc || symbol.size == section.size();
-    let fits = symbol.other & !(sto::ENTRY | STO_UNIFIED) == 0 && symbol.value == 0 && whole;
+    let fits = symbol.other & !(sto::ENTRY | sto::UNIFIED) == 0 && symbol.value == 0 && whole;
     (!fits).then_some("a function that is not the whole of its section")
 }
 
@@ -84,7 +75,7 @@ fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option
 fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> {
     let fits = match section.kind {
         SectionKind::Global | SectionKind::GlobalInit => {
-            symbol.other & !(STO_MANAGED) == sto::GLOBAL
+            symbol.other & !(sto::MANAGED) == sto::GLOBAL
         }
         SectionKind::KernelShared | SectionKind::ModuleShared => {
             // The value is the alignment. Names of the compiler's own making begin with a dollar sign. Outputs of -r
@@ -139,14 +130,6 @@ pub(super) fn oddity(
     symbol: &Symbol<'_>,
     capmerc: bool,
 ) -> Option<&'static str> {
-    let unified = if symbol.is_function() {
-        symbol.other & STO_UNIFIED
-    } else {
-        symbol.other & STO_UNIFIED_VARIABLE
-    };
-    if unified != 0 && module.options.relocatable {
-        return Some("unified symbols in relocatable output");
-    }
     if symbol.is_reserved_alias() {
         return None;
     }

@@ -7,8 +7,10 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::attribute::UNIFIED_ENTRY_SIZE;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::is_unified_entries;
 use cuweld_ir::target::toolkit;
 
 use super::Content;
@@ -185,6 +187,11 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
             let Some(target) = output_of(module, out, id) else {
                 continue;
             };
+            if is_unified_entries(section.ty) {
+                let rows = section.attributes.len() * UNIFIED_ENTRY_SIZE;
+                out.sections[target].size += rows as u64;
+                continue;
+            }
             let moved = merge.moved.get(&id).filter(|_| module.options.strict);
             let place = match moved {
                 Some(None) => continue,

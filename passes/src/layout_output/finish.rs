@@ -4,6 +4,7 @@ mod call_graph;
 mod section_indices;
 mod segments;
 mod symbols;
+mod unified;
 
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
@@ -289,6 +290,7 @@ impl<'data> Finish<'_, 'data> {
             Content::Compat => self.attributes(&self.module.merged_compat),
             Content::CallGraph => self.call_graph(),
             Content::Prototypes => self.prototypes(),
+            Content::UnifiedEntries => self.unified_entries(id),
             Content::RelAction => PlanContent::Bytes(&toolkit::REL_ACTION),
             Content::Relocs(_) | Content::ResolvedRelocs(_) => self.relocs(id),
             Content::HeaderRelocs(_, link) => self.header_relocs(link),
@@ -346,7 +348,10 @@ impl<'data> Finish<'_, 'data> {
         };
         match self.out.sections[id].content {
             Content::CudaInfo => (index_of(Content::ToolInfo), index_of(Content::Compat)),
-            Content::Info(None) | Content::CallGraph | Content::Prototypes => (SYMTAB, 0),
+            Content::Info(None)
+            | Content::CallGraph
+            | Content::Prototypes
+            | Content::UnifiedEntries => (SYMTAB, 0),
             Content::Info(Some(link)) => (SYMTAB, self.text_index(link)),
             Content::Text(link) => {
                 let high = self.module.link_function(link).map_or(0, |function| {

@@ -50,6 +50,37 @@ impl<'data> Reader<'data> {
         Ok(())
     }
 
+    /// Rows of 32 bytes that begin with a symbol.
+    pub(super) fn unified_entries(&mut self, index: usize) -> Result<(), ReadError> {
+        let start = self.part.attributes.len();
+        let mut rows = self.bytes(index).chunks_exact(UNIFIED_ENTRY_SIZE);
+        for row in &mut rows {
+            let (symbol, rest) = row.split_at(4);
+            let symbol = u32::from_le_bytes([symbol[0], symbol[1], symbol[2], symbol[3]]);
+            let target = self.symbol_ref(symbol).ok_or_else(|| {
+                self.error(
+                    index,
+                    format!("a row refers to symbol {symbol}, which is none"),
+                )
+            })?;
+            let refs_start = self.part.attribute_refs.len() as u32;
+            self.part.attribute_refs.push(target);
+            self.part.attributes.push(Attribute {
+                section: Some(SectionId::new(index)),
+                format: format::SVAL,
+                code: UNIFIED_ENTRY,
+                value: 0,
+                refs: refs_start..refs_start + 1,
+                rest,
+            });
+        }
+        if !rows.remainder().is_empty() {
+            return Err(self.error(index, "its size is no multiple of 32"));
+        }
+        self.part.sections[index].attributes = IdRange::new(start, self.part.attributes.len());
+        Ok(())
+    }
+
     pub(super) fn attributes(&mut self, index: usize) -> Result<(), ReadError> {
         let section = SectionId::new(index);
         let start = self.part.attributes.len();

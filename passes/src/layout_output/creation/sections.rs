@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use cuweld_ir::target::section_types::is_unified_entries;
+
 use super::*;
 
 /// Type, flags and alignment of a section that is created.
@@ -236,6 +238,7 @@ impl<'data> Replay<'_, 'data> {
             let content = match section.kind {
                 SectionKind::ModuleShared => Content::ModuleShared,
                 SectionKind::ReservedShared => Content::ReservedShared,
+                _ if is_unified_entries(section.ty) => Content::UnifiedEntries,
                 _ => Content::Concatenated,
             };
             let name = self.view_name(section);

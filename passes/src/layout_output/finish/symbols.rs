@@ -189,7 +189,10 @@ impl<'data> Finish<'_, 'data> {
             },
             info: bind << 4 | ty,
             // In executables the memory space goes; what remains marks kernels and managed variables.
-            other: if relocatable {
+            // Functions are marked as unified if the symbol that came first is (measured).
+            other: if relocatable && symbol.is_function() {
+                symbol.other & !sto::UNIFIED | first.other & sto::UNIFIED
+            } else if relocatable {
                 symbol.other
             } else {
                 symbol.other & 0x1f | u8::from(self.is_marked(&symbol))
