@@ -39,7 +39,8 @@ impl ViewSection<'_> {
 
     /// Whether it holds code.
     pub fn is_code(&self) -> bool {
-        self.flags() & shf::EXECINSTR != 0 && self.ty() == sht::PROGBITS
+        let may_hold = matches!(self.ty(), sht::PROGBITS | sht::CUDA_UNIFIED_FUNCTION);
+        self.flags() & shf::EXECINSTR != 0 && may_hold
     }
 }
 
