@@ -52,6 +52,7 @@ use crate::input::InputError;
 use crate::input::MessageLine;
 use crate::input::discover;
 use crate::input::host_info::ReferenceKind;
+use crate::jobs::Jobs;
 use crate::optimise::Optimisation;
 use crate::optimise::optimise;
 use crate::output::OutputError;
@@ -75,6 +76,8 @@ pub struct Request<'a> {
     pub ignore_host_info: bool,
     /// How the pipeline runs and what is shown of it.
     pub controls: &'a Controls,
+    /// How many threads it may use.
+    pub jobs: Jobs,
     /// Whether the text of `--register-link-binaries` is made.
     pub registers: bool,
 }
@@ -286,7 +289,14 @@ fn lower_inputs<'data>(
     let mut compile_times = Vec::new();
     if compiles && failure.is_none() {
         report_found(reporter, std::mem::take(&mut said))?;
-        match compile_ptx(&mut inputs, target, &request.compile, input_arena, reporter)? {
+        match compile_ptx(
+            &mut inputs,
+            target,
+            &request.compile,
+            &request.jobs,
+            input_arena,
+            reporter,
+        )? {
             Some(times) => compile_times = times,
             None => return Ok(None),
         }
@@ -302,31 +312,43 @@ fn lower_inputs<'data>(
     options.warnings_are_errors = reporter.early_errors().skipped_library;
     let mut lowering = Lowering::new(target, options);
     lowering.trace_compatibility = request.controls.trace_compatibility;
-    for (index, input) in inputs.iter().enumerate() {
-        let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
-        report_found(reporter, said.get(..now).unwrap_or(&[]))?;
-        said = said.get(now..).unwrap_or(&[]);
-        let is_ptx = matches!(input.image, Some(Image::Ptx(_)));
-        if failure.is_some() && is_ptx {
-            continue;
-        }
-        let image = match image(input, arena) {
-            Ok(None) => continue,
-            Ok(Some(image)) => image,
-            Err(diagnostic) => {
-                reporter.report(&diagnostic)?;
+    let team = request.jobs.team(pieces(&inputs));
+    let window = match team.size() {
+        1 => 1,
+        size => size * OBJECTS_AHEAD,
+    };
+    let mut index = 0;
+    for window in inputs.chunks(window) {
+        let images = window.iter().map(|input| image(input, arena));
+        let images: Vec<Result<Option<NamedImage<'_>>, Diagnostic>> = images.collect();
+        let parts = team.map(&images, |image| match image {
+            Ok(Some(image)) => Some(image.read()),
+            _ => None,
+        });
+        for ((input, image), part) in window.iter().zip(images).zip(parts) {
+            let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
+            report_found(reporter, said.get(..now).unwrap_or(&[]))?;
+            said = said.get(now..).unwrap_or(&[]);
+            index += 1;
+            let is_ptx = matches!(input.image, Some(Image::Ptx(_)));
+            if failure.is_some() && is_ptx {
+                continue;
+            }
+            let mut findings = Vec::new();
+            match (image, part) {
+                (Ok(Some(image)), Some(part)) => lowering.add(&image, part, &mut findings),
+                (Err(diagnostic), _) => findings.push(diagnostic),
+                _ => continue,
+            }
+            for diagnostic in &findings {
+                reporter.report(diagnostic)?;
+            }
+            if reporter.is_fatal() {
                 return Ok(None);
             }
-        };
-        let mut findings = Vec::new();
-        lowering.add(&image, &mut findings);
-        for diagnostic in &findings {
-            reporter.report(diagnostic)?;
-        }
-        if reporter.is_fatal() {
-            return Ok(None);
         }
     }
+    drop(team);
     report_found(reporter, said)?;
     if let Some(error) = failure {
         report_lines(reporter, &error.lines(), error.help())?;
@@ -337,6 +359,22 @@ fn lower_inputs<'data>(
         compile_times,
     })
     .filter(|_| !reporter.failed()))
+}
+
+/// Images of so many bytes are worth a thread of their own.
+const BYTES_PER_THREAD: u64 = 4 << 20;
+
+/// How many objects each thread reads before they become rows of the module.
+const OBJECTS_AHEAD: usize = 64;
+
+/// Into how many pieces the reading of images is worth being divided.
+fn pieces(inputs: &[DeviceInput<'_>]) -> usize {
+    let sizes = inputs.iter().map(|input| match input.image {
+        Some(Image::Cubin(image)) if input.skip.is_none() => image.len() as u64,
+        _ => 0,
+    });
+    let pieces = sizes.sum::<u64>() / BYTES_PER_THREAD;
+    usize::try_from(pieces).map_or(inputs.len(), |pieces| pieces.min(inputs.len()))
 }
 
 /// A link whose output link-time optimisation made.
@@ -410,7 +448,12 @@ pub struct NamedImage<'data> {
     pub system_library: bool,
 }
 
-impl NamedImage<'_> {
+impl<'data> NamedImage<'data> {
+    /// Its rows.
+    fn read(&self) -> Result<ObjectPart<'data>, elf::ReadError> {
+        elf::read_object(self.image, self.name.as_bytes(), self.member.as_bytes())
+    }
+
     fn display(&self) -> String {
         if self.member.is_empty() {
             self.name.to_owned()
@@ -517,13 +560,17 @@ impl<'data> Lowering<'data> {
         self.trace_compatibility.then(|| Diagnostic::report(line))
     }
 
-    /// Lowers an image. What is said of it comes into `findings`; a fatal finding ends the link.
+    /// Adds the rows of an image. What is said of it comes into `findings`; a fatal finding ends the link.
     ///
     /// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
-    fn add(&mut self, image: &NamedImage<'data>, findings: &mut Vec<Diagnostic>) {
+    fn add(
+        &mut self,
+        image: &NamedImage<'data>,
+        part: Result<ObjectPart<'data>, elf::ReadError>,
+        findings: &mut Vec<Diagnostic>,
+    ) {
         let (target, strict) = (self.module.target, self.module.options.strict);
-        let name = image.name.as_bytes();
-        let part = match elf::read_object(image.image, name, image.member.as_bytes()) {
+        let part = match part {
             Ok(part) => part,
             Err(error) => return findings.extend(damaged(image, &error, target, strict)),
         };

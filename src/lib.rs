@@ -12,6 +12,7 @@ pub mod dump;
 pub mod extend;
 pub mod input;
 pub mod inspect;
+pub mod jobs;
 mod optimise;
 pub mod output;
 pub mod pipeline_files;

@@ -81,7 +81,8 @@ fn read<'data>(
         // Compiled or not, that is what it was.
         let remark = lto::remark(input);
         let input = std::slice::from_mut(input);
-        match compile_ptx(input, target, &request.compile, arena, reporter)? {
+        let (compile, jobs) = (&request.compile, &request.jobs);
+        match compile_ptx(input, target, compile, jobs, arena, reporter)? {
             Some(compiled) => times.extend(compiled),
             None => return Ok(false),
         }

@@ -2,45 +2,23 @@
 //!
 //! `cargo test --release --test lir_scale -- --nocapture` shows the times.
 
+mod harness;
+
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cuweld_ir::Arena;
 use cuweld_ir::text::{DumpBytes, parse, print};
-
-/// An object with one kernel and one function, and the names in it that each copy has its own of.
-const OBJECT: &[u8] = include_bytes!("opt_in/c.cubin");
-const NAMES: [&str; 2] = ["kernel_c", "helper"];
+use harness::copies::copies;
 
 /// A byte of a large link may cost so many times as much as one of a small link: caches and allocation, but no loop in a loop, which
 /// would make it eight times as much.
 const SLOWER: f64 = 3.0;
 
-/// The object with its names numbered.
-fn copy(number: usize) -> Vec<u8> {
-    let mut bytes = OBJECT.to_vec();
-    for name in NAMES {
-        let width = name.len() - 1;
-        let new = format!("{}{number:0width$}", &name[..1]);
-        let last = bytes.len() - name.len();
-        for at in 0..=last {
-            if bytes[at..].starts_with(name.as_bytes()) {
-                bytes[at..at + new.len()].copy_from_slice(new.as_bytes());
-            }
-        }
-    }
-    bytes
-}
-
 /// The laid-out link of so many objects as text.
 fn text_of(folder: &Path, objects: usize) -> String {
-    let files: Vec<String> = (0..objects)
-        .map(|number| format!("{number}.cubin"))
-        .collect();
-    for (number, file) in files.iter().enumerate() {
-        std::fs::write(folder.join(file), copy(number)).unwrap();
-    }
+    let files = copies(folder, objects);
     let output = Command::new(env!("CARGO_BIN_EXE_cuweld"))
         .args([
             "opt",

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -24,6 +25,7 @@ use crate::extend::Register;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
+use crate::jobs::Jobs;
 use crate::run::Controls;
 use crate::run::DumpChanged;
 use crate::run::DumpFormat;
@@ -51,6 +53,9 @@ pub struct InputArgs {
     /// Keep kernels that no host code references.
     #[arg(long)]
     ignore_host_info: bool,
+    /// Use so many threads; else what make's jobserver allows, or all of the machine's.
+    #[arg(short = 'j', long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.
     #[arg(long, value_name = "FILE")]
     ptxas: Option<PathBuf>,
@@ -102,7 +107,10 @@ impl InputArgs {
             },
             lto: Default::default(),
         };
+        let given = variable("CUWELD_JOBS").and_then(|text| text.to_str()?.parse().ok());
+        let makeflags = variable("MAKEFLAGS").and_then(|flags| flags.into_string().ok());
         Ok(Request {
+            jobs: Jobs::new(self.jobs.map(NonZeroUsize::get).or(given), makeflags),
             compile,
             discover: DiscoverOptions {
                 target,

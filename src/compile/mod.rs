@@ -16,7 +16,6 @@ pub mod record;
 use std::io;
 
 use cuweld_passes::Diagnostic;
-use rayon::prelude::*;
 
 pub use find::ToolPaths;
 pub use lto::LtoOptions;
@@ -30,6 +29,7 @@ use crate::input::InputArena;
 use crate::input::PtxImage;
 use crate::input::SkipReason;
 use crate::input::Target;
+use crate::jobs::Jobs;
 use ptxas::CompileError;
 use ptxas::Compiled;
 use ptxas::Ptxas;
@@ -66,6 +66,7 @@ pub fn compile_ptx<'data>(
     inputs: &mut [DeviceInput<'data>],
     target: Target,
     options: &CompileOptions,
+    threads: &Jobs,
     arena: &'data InputArena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<Vec<CompileTime>>> {
@@ -93,14 +94,10 @@ pub fn compile_ptx<'data>(
             return Ok(None);
         }
     };
-    // One job is the common case, and needs no thread.
-    let results: Vec<Result<Compiled, CompileError>> = match jobs.as_slice() {
-        [(_, ptx)] => vec![ptxas.compile(*ptx)],
-        _ => jobs
-            .par_iter()
-            .map(|(_, ptx)| ptxas.compile(*ptx))
-            .collect(),
-    };
+    let team = threads.team(jobs.len());
+    let results: Vec<Result<Compiled, CompileError>> =
+        team.map(&jobs, |(_, ptx)| ptxas.compile(*ptx));
+    drop(team);
     let mut told_of_release = false;
     for ((index, ptx), result) in jobs.into_iter().zip(results) {
         let Some(input) = inputs.get_mut(index) else {

@@ -3,6 +3,7 @@
 
 pub mod case;
 pub mod command;
+pub mod copies;
 pub mod elf_difference;
 pub mod link;
 pub mod oracle;

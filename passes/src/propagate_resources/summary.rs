@@ -1,6 +1,7 @@
 //! What a component of the call graph, with all that it reaches, needs.
 
 use std::fmt::Write as _;
+use std::hash::Hash;
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -9,6 +10,7 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
 use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use crate::analysis::CallGraph;
@@ -55,7 +57,8 @@ pub struct Summary {
     pub cta_init_count: u8,
     /// Place and value of the last REG_RECONFIG.
     pub reg_reconfig: Option<(u64, u16)>,
-    /// Externs of device functions with their first places, in order.
+    /// Externs of device functions with their first places, in order: functions that the driver provides, and kernels that device
+    /// code launches. No others stay undefined in an executable, so that these lists are short.
     pub externs: Vec<(u64, LinkSymbolId)>,
     /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
     pub fragments: Vec<(u64, u32)>,
@@ -114,17 +117,34 @@ pub fn add_mbarriers(a: u16, b: u16) -> u16 {
     }
 }
 
+/// So few values are looked up without a table.
+const SHORT: usize = 8;
+
 /// Merges two lists in order of place, keeping the first place of each value.
-fn merge_places<T: Copy + PartialEq>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
+fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
     let mut changed = false;
+    let is_long = theirs.len() > SHORT;
+    let mut table: HashMap<T, usize, FixedState> = HashMap::default();
+    if is_long {
+        for (index, (_, value)) in mine.iter().enumerate() {
+            table.entry(*value).or_insert(index);
+        }
+    }
     for &(place, value) in theirs {
-        match mine.iter_mut().find(|(_, known)| *known == value) {
+        let found = match is_long {
+            true => table.get(&value).copied(),
+            false => mine.iter().position(|(_, known)| *known == value),
+        };
+        match found.and_then(|index| mine.get_mut(index)) {
             Some((known, _)) if *known <= place => {}
             Some((known, _)) => {
                 *known = place;
                 changed = true;
             }
             None => {
+                if is_long {
+                    table.insert(value, mine.len());
+                }
                 mine.push((place, value));
                 changed = true;
             }

@@ -35,6 +35,8 @@ pub struct NvlinkArgs {
     pub libraries: Vec<String>,
     /// `-L`.
     pub library_paths: Vec<String>,
+    /// `--cuweld-jobs`.
+    pub jobs: Option<usize>,
     /// `-cpu-arch`.
     pub cpu_arch: CpuArch,
     /// `-ignore-host-info`, or options that replace host information.
@@ -106,6 +108,9 @@ impl NvlinkArgs {
             ignore_host_info: replaced || low.given(Id::IgnoreHostInfo),
             register_link_binaries: text(Id::RegisterLinkBinaries),
             tool_name: text(Id::ToolName).unwrap_or_else(|| "nvlink".to_owned()),
+            jobs: low
+                .number(Id::CuweldJobs)
+                .map(|count| usize::try_from(count).unwrap_or(0)),
             compile: CompileOptions {
                 tools: ToolPaths {
                     ptxas: low.text(Id::CuweldPtxas).map(path_of),

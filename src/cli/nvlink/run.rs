@@ -28,6 +28,7 @@ use crate::driver::link;
 use crate::extend::Register;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
+use crate::jobs::Jobs;
 use crate::output::OutputError;
 use crate::output::write_atomically;
 use crate::repro::Recorder;
@@ -142,7 +143,9 @@ fn run_link(
     let variable = |name| environment(name).filter(|value| !value.is_empty());
     compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
     compile.tools.path = variable("PATH").map(OsString::from_vec);
+    let makeflags = variable("MAKEFLAGS").map(|flags| String::from_utf8_lossy(&flags).into_owned());
     let request = Request {
+        jobs: Jobs::new(args.jobs, makeflags),
         discover,
         compile,
         options: args.link.clone(),

@@ -89,10 +89,11 @@ pub enum OptionId {
     CuweldNvjitlink,
     CuweldRepro,
     CuweldLoadPassPlugin,
+    CuweldJobs,
 }
 
 /// The number of options.
-pub const OPTION_COUNT: usize = OptionId::CuweldLoadPassPlugin as usize + 1;
+pub const OPTION_COUNT: usize = OptionId::CuweldJobs as usize + 1;
 
 /// The values that an option accepts: every prefix with every name.
 #[derive(Clone, Copy, Debug)]

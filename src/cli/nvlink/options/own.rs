@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 18] = [
+pub(super) const OPTIONS: [OptionSpec; 19] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -152,4 +152,12 @@ pub(super) const OPTIONS: [OptionSpec; 18] = [
     .names("cuweld-load-pass-plugin", "")
     .metavar("LIBRARY")
     .environment("CUWELD_LOAD_PASS_PLUGIN"),
+    own(
+        OptionId::CuweldJobs,
+        ValueKind::Number(None),
+        "Use so many threads. Default: what make's jobserver allows, else all of the machine's.",
+    )
+    .names("cuweld-jobs", "")
+    .metavar("N")
+    .environment("CUWELD_JOBS"),
 ];
