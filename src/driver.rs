@@ -639,16 +639,17 @@ fn damaged(
     strict: bool,
 ) -> Option<Diagnostic> {
     let file = image.display();
-    if matches!(error, elf::ReadError::Structure(StructureError::Not64Bit)) {
-        return Some(Diagnostic::fatal(format!(
-            "Input file '{file}' size does not match target '-m64'"
-        )));
-    }
-    if strict && !target.is_mercury() {
+    // nvlink crashes without the table of section names, and from sm_100 on.
+    let is_lost = !target.is_mercury()
+        && matches!(error, elf::ReadError::Structure(error) if !matches!(error, StructureError::NameTable(_)));
+    if strict && is_lost {
         return None;
     }
-    let mut diagnostic = Diagnostic::fatal(format!("cuweld: '{file}' is damaged: {error}"))
-        .note("nvlink 13.0.88 ignores this input without a message, and its code is lost");
+    let mut diagnostic = Diagnostic::fatal(format!("cuweld: '{file}' is damaged: {error}"));
+    if is_lost {
+        let note = "nvlink 13.0.88 ignores this input without a message, and its code is lost";
+        diagnostic = diagnostic.note(note);
+    }
     diagnostic.deviation = Some("D01");
     Some(diagnostic)
 }

@@ -118,8 +118,9 @@ fn identify_cubin(path: &str, bytes: &[u8]) -> Result<FileKind, InputError> {
             file: path.to_owned(),
         });
     }
-    match elf_kind(bytes) {
-        Some(kind) if kind.machine == EM_CUDA => Ok(FileKind::Cubin),
+    // Read as device files are, whatever byte order the header speaks of.
+    match bytes.get(18..20) {
+        Some(machine) if machine == EM_CUDA.to_le_bytes() => Ok(FileKind::Cubin),
         _ => Err(InputError::CubinNotDeviceElf {
             file: path.to_owned(),
         }),

@@ -275,6 +275,10 @@ changed("osabi.cubin", "c90.cubin", [(7, b"\x40")])
 changed("abi.cubin", "c90.cubin", [(8, b"\x07")])
 changed("class.cubin", "c90.cubin", [(4, b"\x01")])
 changed("machine.cubin", "c90.cubin", [(18, b"\x3e\x00")])
+changed("order.cubin", "c90.cubin", [(5, b"\x02")])
+changed("entries.cubin", "c90.cubin", [(0x3A, b"\x20\x00")])
+changed("table.cubin", "c90.cubin", [(0x28, b"\0\0\0\x40")])
+write("cut.cubin", read("c90.cubin")[:-100])
 
 # ---- archives
 
