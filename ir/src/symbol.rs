@@ -151,11 +151,10 @@ impl Symbol<'_> {
         !self.is_function() && self.other & 0x81 == 0x81
     }
 
-    /// Whether it has no part in any link: one of the anonymous NOTYPE fillers that ptxas writes, or
-    /// another name of the reserved block.
+    /// Whether it has no part in any link: NOTYPE, whatever its name, section and value (measured). ptxas writes anonymous
+    /// ones, and other names of the reserved block.
     pub fn is_filler(&self) -> bool {
-        self.ty == stt::NOTYPE && self.name.is_empty() && self.is_undefined()
-            || self.is_reserved_alias()
+        self.ty == stt::NOTYPE
     }
 
     /// Whether it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in `.nv.shared.reserved.N`.

@@ -120,7 +120,10 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::STRTAB => SectionKind::SymbolNames,
         sht::REL | sht::RELA => SectionKind::Relocs,
         sht::NOTE if name == b".note.nv.tkinfo" => SectionKind::ToolInfo,
-        sht::NOTE if name == b".note.nv.cuinfo" => SectionKind::CudaInfo,
+        // Under either name it goes, as the linker writes its own (measured).
+        sht::NOTE if matches!(name, b".note.nv.cuinfo" | b".note.nv.cuver") => {
+            SectionKind::CudaInfo
+        }
         sht::CUDA_INFO if is_owned => SectionKind::FunctionInfo,
         sht::CUDA_INFO => SectionKind::Info,
         sht::CUDA_COMPAT => SectionKind::Compat,
@@ -240,7 +243,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
     for (id, section) in module.sections.iter() {
         let what = match section.kind {
             SectionKind::ReservedShared
-                if section.size() != 0 && !symbols::has_reserved_variable(module, id) =>
+                if section.size() != 0 && !symbols::has_symbols(module, id) =>
             {
                 "variables in reserved shared memory"
             }
@@ -253,7 +256,14 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             SectionKind::Unified if module.target.is_mercury() => {
                 "unified tables for sm_100 and up"
             }
-            SectionKind::RelAction => "a relocatable object with .nv.rel.action is not supported",
+            // One without symbols is left out: the linker makes its own (measured).
+            SectionKind::RelAction
+                if section.name != b".nv.rel.action"
+                    || module.target.is_mercury()
+                    || symbols::has_symbols(module, id) =>
+            {
+                "an object whose .nv.rel.action has another name or symbols"
+            }
             SectionKind::Other if is_made_by_linker(section.name) => {
                 "a section of another type than its name says"
             }
@@ -266,6 +276,9 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 if !module.target.is_mercury() && !is_bank_of_owner(module, section, bank) =>
             {
                 "a section of constants with an unusual name"
+            }
+            SectionKind::FunctionConstants(1..) if section.flags & shf::COMPRESSED != 0 => {
+                "packed constants of a function"
             }
             _ if section.ty == sht::CUDA_RESOLVED_RELA => {
                 "the output of a link with -r and -preserve-relocs"
@@ -292,7 +305,7 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
                 "shared memory that is not aligned as its variables"
             }
             SectionKind::Text if section.owner.is_none() => "code that no function symbol names",
-            SectionKind::Text if section.flags_with_barriers(0) >> 3 != 0 => {
+            SectionKind::Text if section.flags_with_barriers(0) & !shf::COMPRESSED & !7 != 0 => {
                 "code with unusual section flags"
             }
             _ if !module.target.is_mercury() && has_foreign_bank(section) => {
@@ -363,7 +376,13 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         }
     }
     for symbol in module.symbols.values() {
-        if let Some(what) = symbols::oddity(module, symbol, capmerc) {
+        if symbols::is_unmapped(module, symbol) {
+            cx.diagnostics.emit(
+                Diagnostic::fatal("Internal error: section not mapped")
+                    .at(symbol.object.index_u32(), 0),
+            );
+            refused = true;
+        } else if let Some(what) = symbols::oddity(module, symbol, capmerc) {
             cx.diagnostics.emit(
                 Diagnostic::fatal(format!("cuweld: unsupported: {what}"))
                     .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))

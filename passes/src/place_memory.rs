@@ -81,13 +81,19 @@ impl Pass for PlaceMemory {
             banks::place(module, cx.analyses.call_graph(module), &mut errors);
             headers::place(module, cx.analyses.call_graph(module), &mut errors);
         }
-        concatenate(module, cx);
+        let too_much_constant_data = concatenate(module);
+        // Measured: what nvlink says of shared memory comes before what it says of constants.
+        let mut shared_errors = Vec::new();
         if !module.options.relocatable {
-            shared::place(module, cx.analyses.call_graph(module), &mut errors);
+            shared::place(module, cx.analyses.call_graph(module), &mut shared_errors);
         } else {
             shared_relocatable::place(module);
         }
-        for error in errors {
+        for error in shared_errors
+            .into_iter()
+            .chain(too_much_constant_data)
+            .chain(errors)
+        {
             cx.diagnostics.emit(error);
         }
         if cx.diagnostics.has_errors() {
@@ -144,8 +150,10 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
 /// The bank of compiler constants.
 const COMPILER_BANK: u8 = 2;
 
-/// Gives every contribution its offset in the output section and every variable its value.
-fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
+/// Gives every contribution its offset in the output section and every variable its value. Returns an error for
+/// each constant bank that is too large.
+fn concatenate(module: &mut Module<'_>) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
     let taken = taken_memory(module);
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
     let objects: Vec<_> = module
@@ -175,7 +183,7 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
     }
     for (_, size) in constant_ends {
         if size > CONSTANT_BANK_LIMIT {
-            cx.diagnostics.emit(Diagnostic::error(format!(
+            errors.push(Diagnostic::error(format!(
                 "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
             )));
         }
@@ -188,7 +196,7 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
             && module.is_section_linked(id)
         {
             let (name, size) = (module.function_name(owner), section.size());
-            cx.diagnostics.emit(Diagnostic::error(format!(
+            errors.push(Diagnostic::error(format!(
                 "Entry function '{}' uses too much constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)",
                 String::from_utf8_lossy(name)
             )));
@@ -225,4 +233,5 @@ fn concatenate(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) {
         link.value = Some(place);
         end = place.saturating_add(link.size);
     }
+    errors
 }

@@ -175,11 +175,12 @@ pub fn table(section_type: u32) -> Table {
 }
 
 /// `sh_flags` bits: letter and name.
-pub const SECTION_FLAGS: [(u64, char, &str); 8] = [
+pub const SECTION_FLAGS: [(u64, char, &str); 9] = [
     (1, 'W', "WRITE"),
     (2, 'A', "ALLOC"),
     (4, 'X', "EXECINSTR"),
     (0x40, 'I', "INFO_LINK"),
+    (0x800, 'Z', "COMPRESSED"),
     (0x100_0000, 'C', "CUDA_INFO_NOTE"),
     (0x200_0000, 'T', "CUDA_TOOL_NOTE"),
     (0x1000_0000, 'M', "CUDA_MERCURY"),

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use cuweld_ir::elf::class32::is_class32;
+use cuweld_ir::elf::class32::widen;
 use cuweld_ir::elf::raw::EM_CUDA;
 use cuweld_ir::elf::raw::SectionHeader;
 use cuweld_ir::elf::raw::string_at;
@@ -10,6 +12,7 @@ use cuweld_ir::target::section_types::is_no_bits;
 
 use super::code_names;
 use super::device::decode_device_elf;
+use super::device::decode_narrow_device_elf;
 use super::error::InspectError;
 use super::model::*;
 use super::name::Name;
@@ -105,7 +108,7 @@ impl<'data> Collector<'data> {
             self.region(&mut node, bytes, true);
         } else if let Some(kind) = identify::elf_kind(bytes) {
             if kind.machine == EM_CUDA {
-                device_elf(&mut node, bytes);
+                self.device_elf(&mut node, bytes);
             } else {
                 self.host_elf(&mut node, bytes, kind);
             }
@@ -327,7 +330,7 @@ impl<'data> Collector<'data> {
                     if packed {
                         self.unpack_budget = self.unpack_budget.saturating_sub(unpacked_size);
                     }
-                    Some(image(kind, data))
+                    Some(self.image(kind, data))
                 }
                 Err(error) => {
                     node.errors.push(error.into());
@@ -363,31 +366,38 @@ impl<'data> Collector<'data> {
         }));
         node
     }
-}
 
-/// The unpacked data of a fatbin member.
-fn image<'data>(kind: MemberKind, data: &'data [u8]) -> Node<'data> {
-    let mut node = Node::new(Name::default(), data, Content::Unknown);
-    match (kind, identify::elf_kind(data), ptx(data)) {
-        (MemberKind::Elf | MemberKind::Mercury, Some(elf), _) if elf.machine == EM_CUDA => {
-            device_elf(&mut node, data)
+    /// The unpacked data of a fatbin member.
+    fn image(&self, kind: MemberKind, data: &'data [u8]) -> Node<'data> {
+        let mut node = Node::new(Name::default(), data, Content::Unknown);
+        match (kind, identify::elf_kind(data), ptx(data)) {
+            (MemberKind::Elf | MemberKind::Mercury, Some(elf), _) if elf.machine == EM_CUDA => {
+                self.device_elf(&mut node, data)
+            }
+            (MemberKind::Ptx, _, Some(ptx)) => node.content = Content::Ptx(ptx),
+            (MemberKind::Elf | MemberKind::Mercury | MemberKind::Ptx, ..) => {
+                node.errors.push(InspectError::UnknownFormat)
+            }
+            _ => {}
         }
-        (MemberKind::Ptx, _, Some(ptx)) => node.content = Content::Ptx(ptx),
-        (MemberKind::Elf | MemberKind::Mercury | MemberKind::Ptx, ..) => {
-            node.errors.push(InspectError::UnknownFormat)
-        }
-        _ => {}
+        node
     }
-    node
-}
 
-fn device_elf<'data>(node: &mut Node<'data>, bytes: &'data [u8]) {
-    match decode_device_elf(bytes) {
-        Ok((elf, errors)) => {
-            node.content = Content::DeviceElf(Box::new(elf));
-            node.errors = errors;
+    fn device_elf(&self, node: &mut Node<'data>, bytes: &'data [u8]) {
+        let decoded = if is_class32(bytes) {
+            widen(bytes).and_then(|(wide, narrow)| {
+                decode_narrow_device_elf(bytes, self.arena.keep_buffer(wide), &narrow)
+            })
+        } else {
+            decode_device_elf(bytes)
+        };
+        match decoded {
+            Ok((elf, errors)) => {
+                node.content = Content::DeviceElf(Box::new(elf));
+                node.errors = errors;
+            }
+            Err(error) => node.errors.push(error.into()),
         }
-        Err(error) => node.errors.push(error.into()),
     }
 }
 

@@ -43,11 +43,13 @@ pub struct DeviceElf<'data> {
 /// The file header.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header {
+    /// `e_ident[EI_CLASS]`: ELF64, or ELF32 of old 32-bit programs.
+    pub class: &'static str,
     /// `e_type`.
     pub file_type: Coded,
     /// `e_machine`.
     pub machine: Coded,
-    /// Architecture: the SM of `flags`, with `a` if `.nv.compat` marks the file so.
+    /// Architecture: the SM of `flags`, with `a` if `.nv.compat`, or legacy `flags`, mark the file so.
     pub arch: String,
     /// `e_ident[EI_OSABI]`.
     pub os_abi: u8,
@@ -59,12 +61,15 @@ pub struct Header {
     pub entry: u64,
     /// `e_flags`.
     pub flags: u32,
-    /// SM number, bits 8 to 23 of `flags`.
+    /// SM number, bits 8 to 23 of `flags`; bits 0 to 7 of legacy ones.
     pub sm: u16,
-    /// Code in the file, bits 0 to 7 of `flags`: 4 for SASS, 2 for Mercury.
+    /// Code in the file, bits 0 to 7 of `flags`: 4 for SASS, 2 for Mercury. Legacy files have SASS.
     pub code: Coded,
-    /// Index of `.note.nv.cuinfo`, bits 24 to 31 of `flags`.
+    /// Index of `.note.nv.cuinfo`, bits 24 to 31 of `flags`; 0 in legacy files.
     pub cuda_info_section: u8,
+    /// The other fields of `flags`, if they have the legacy layout (OS ABI other than 0x41).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub legacy: Option<LegacyFlags>,
     /// `e_phoff`.
     pub program_headers_offset: u64,
     /// `e_shoff`.
@@ -75,6 +80,19 @@ pub struct Header {
     pub section_header_count: u16,
     /// `e_shstrndx`.
     pub section_names_section: u16,
+}
+
+/// Fields of `e_flags` in the layout that toolkits before 13.0 write below sm_100.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LegacyFlags {
+    /// SM number of the virtual architecture, bits 16 to 23.
+    pub virtual_sm: u8,
+    /// Whether addresses have 64 bits (bit 10).
+    pub addresses_64: bool,
+    /// Bit 14, SASS.
+    pub sass: bool,
+    /// Bit 31, relocatable.
+    pub relocatable: bool,
 }
 
 /// A program header.

@@ -29,6 +29,7 @@ pub mod text;
 pub use collect::inspect_bytes;
 pub use collect::inspect_file;
 pub use device::decode_device_elf;
+pub use device::decode_narrow_device_elf;
 pub use device_model::DeviceElf;
 pub use error::InspectError;
 pub use model::Content;

@@ -233,6 +233,7 @@ fn every_cut_is_an_error() {
         "tests/links/weak-templates/sm_90/a.cubin",
         "tests/links/archive/sm_90/libk.a",
         "tests/links/fatbin/sm_90/a.fatbin",
+        "tests/links/elf32-object/sm_75/k.cubin",
     ] {
         let bytes = fixture(path);
         for length in (0..bytes.len()).step_by(37) {
@@ -260,6 +261,7 @@ fn damage_never_panics() {
         "tests/links/archive/sm_90/libk.a",
         "tests/links/fatbin/sm_90/a.fatbin",
         "examples/rdc/b.o",
+        "tests/links/elf32-object/sm_75/k.cubin",
     ] {
         let bytes = fixture(path);
         let mut headers: Vec<usize> = (0..64).collect();

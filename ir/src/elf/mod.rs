@@ -1,5 +1,6 @@
 //! The device ELF form of the IR.
 //!
+//! - [`class32`]: ELF32 files in the form of ELF64 ones.
 //! - [`raw`]: the file's records, as zero-copy views.
 //! - [`validate`]: the four layers of checks of the specification.
 //! - [`read`]: bytes to an [`ObjectPart`], the rows of one object.
@@ -8,6 +9,7 @@
 //! - [`write()`]: a plan to bytes.
 
 mod append;
+pub mod class32;
 pub mod encode;
 pub mod layout;
 pub mod names;

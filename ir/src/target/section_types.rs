@@ -80,6 +80,8 @@ pub mod shf {
     pub const EXECINSTR: u64 = 4;
     /// `sh_info` is a section index.
     pub const INFO_LINK: u64 = 0x40;
+    /// The contents are packed (SHF_COMPRESSED). nvlink takes them as they are, and knows nothing of the flag (measured).
+    pub const COMPRESSED: u64 = 0x800;
     /// Of the Mercury view.
     pub const MERCURY: u64 = 0x1000_0000;
     /// On `.note.nv.cuinfo`.

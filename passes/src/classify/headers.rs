@@ -91,7 +91,7 @@ pub(super) fn is_odd(module: &Module<'_>, id: SectionId) -> bool {
     };
     let is_filled = section.kind != SectionKind::FunctionConstants(0) || section.size() > 0;
     let fits = section.ty == expected.ty
-        && section.flags_with_barriers(0) & !shf::INFO_LINK == expected.flags
+        && section.flags_with_barriers(0) & !(shf::INFO_LINK | shf::COMPRESSED) == expected.flags
         && link_fits
         && info_fits
         && is_filled;

@@ -123,6 +123,31 @@ fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
     Some((start.parse().ok()?, end.parse().ok()?))
 }
 
+/// Whether a texture, sampler or surface lies in a section that is never part of the output as it is. Sections of code and
+/// data are mapped at a turn of their own; in those such a symbol is only odd (measured).
+pub(super) fn is_unmapped(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
+    let SymbolPlace::Section(section) = symbol.place else {
+        return false;
+    };
+    let is_table = matches!(
+        module.sections[section].kind,
+        SectionKind::SectionNames
+            | SectionKind::SymbolNames
+            | SectionKind::Symbols
+            | SectionKind::Relocs
+            | SectionKind::ToolInfo
+            | SectionKind::CudaInfo
+            | SectionKind::Info
+            | SectionKind::FunctionInfo
+            | SectionKind::Compat
+            | SectionKind::CallGraph
+            | SectionKind::Prototypes
+            | SectionKind::ModuleShared
+            | SectionKind::Debug
+    );
+    is_table && stt::is_header(symbol.ty) && !module.target.is_mercury()
+}
+
 /// What is odd about a symbol, once sections have their kinds. `capmerc` is [`Module::is_capmerc`], which looks at
 /// every object.
 pub(super) fn oddity(
@@ -134,9 +159,9 @@ pub(super) fn oddity(
         return None;
     }
     if symbol.is_filler() {
-        let fits = symbol.bind == stb::LOCAL && symbol.value == 0 && symbol.size == 0;
-        return (!fits || symbol.other & !sto::COMPILER != 0)
-            .then_some("a symbol without a name that has a value");
+        let anonymous = symbol.name.is_empty() && symbol.is_undefined();
+        return (module.target.is_mercury() && !anonymous)
+            .then_some("a symbol without a type in an object with Mercury");
     }
     let section = match symbol.place {
         SymbolPlace::Section(section) => &module.sections[section],
@@ -184,8 +209,8 @@ pub(super) fn is_in_reserved(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     in_section || symbol.is_reserved_alias()
 }
 
-/// Whether a section of reserved shared memory is that of the one variable that is known.
-pub(super) fn has_reserved_variable(module: &Module<'_>, section: SectionId) -> bool {
+/// Whether a symbol that stands for something lies in a section.
+pub(super) fn has_symbols(module: &Module<'_>, section: SectionId) -> bool {
     let symbols = module.objects[module.sections[section].object].symbols;
     let mut within = module.symbols[symbols].iter();
     within.any(|symbol| symbol.place == SymbolPlace::Section(section) && !symbol.is_filler())

@@ -270,7 +270,8 @@ impl<'data> Replay<'_, 'data> {
             let text = &self.module.sections[self.module.functions[function].views.sass.text];
             let mut header = Header::of(text, self.module.options.relocatable);
             let chosen = self.module.link_function(link).unwrap_or(function);
-            header.flags = text.flags_with_barriers(self.module.functions[chosen].flag_barriers);
+            header.flags = text.flags_with_barriers(self.module.functions[chosen].flag_barriers)
+                & !shf::COMPRESSED;
             let id = self.push(text.name, header, Content::Text(link), true);
             self.out.text[link.index()] = Some(id);
             self.out.by_function.insert(link, text.name, id);

@@ -6,6 +6,9 @@ mod symbols;
 mod tables;
 mod view;
 
+use cuweld_ir::elf::class32::Narrow;
+use cuweld_ir::elf::class32::SHIFT;
+use cuweld_ir::elf::raw::OSABI_CUDA;
 use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::target::compat::CUDA_ACCELERATOR_TARGET;
 use cuweld_ir::target::section_types::shf;
@@ -63,13 +66,68 @@ pub fn decode_device_elf(
     decoder.references(&mut elf);
     decoder.tables(&mut elf);
     decoder.segments(&mut elf);
-    if is_specific(&elf) {
+    if elf.header.legacy.is_none() && is_specific(&elf) {
         elf.header.arch.push('a');
     }
     if decoder.more_errors != 0 {
         decoder.errors.push(InspectError::More(decoder.more_errors));
     }
     Ok((elf, decoder.errors))
+}
+
+/// Decodes the ELF64 form `wide` of an ELF32 device file, with offsets and sizes as in the file itself.
+pub fn decode_narrow_device_elf<'data>(
+    image: &'data [u8],
+    wide: &'data [u8],
+    narrow: &Narrow,
+) -> Result<(DeviceElf<'data>, Vec<InspectError>), StructureError> {
+    let (mut elf, errors) = decode_device_elf(wide)?;
+    elf.header.class = CLASS_NAMES[0];
+    elf.header.program_headers_offset = narrow.phoff;
+    elf.header.section_headers_offset = narrow.shoff;
+    for (section, (offset, size, entry_size)) in elf.sections.iter_mut().zip(&narrow.sections) {
+        section.offset = *offset;
+        section.size = *size;
+        section.entry_size = *entry_size;
+        // Of tables that were widened, the file's own bytes.
+        let start = usize::try_from(*offset).ok();
+        let end = usize::try_from(offset.saturating_add(*size)).ok();
+        if let (Some(start), Some(end), false) = (start, end, section.contents.is_empty()) {
+            section.contents = image.get(start..end).unwrap_or_default();
+        }
+    }
+    for segment in &mut elf.segments {
+        segment.offset = segment.offset.saturating_sub(SHIFT);
+    }
+    elf.image = image;
+    Ok((elf, errors))
+}
+
+/// What inspections call ELF32 and ELF64.
+const CLASS_NAMES: [&str; 2] = ["ELF32", "ELF64"];
+
+/// Bits of `e_flags` in the layout that toolkits before 13.0 write below sm_100, and all 32-bit files have.
+mod legacy {
+    /// 64-bit addresses.
+    pub(super) const ADDRESSES_64: u32 = 1 << 10;
+    /// The `a` variant, from sm_90 on.
+    pub(super) const SPECIFIC: u32 = 1 << 11;
+    /// SASS (seed 000); the compilers leave it out.
+    pub(super) const SASS: u32 = 1 << 14;
+    /// Relocatable (seed 000); the compilers leave it out.
+    pub(super) const RELOCATABLE: u32 = 1 << 31;
+    /// The first architecture that has variants.
+    pub(super) const FIRST_SPECIFIC: u16 = 90;
+}
+
+/// What `e_flags` of the legacy layout say.
+fn legacy_flags(flags: u32) -> LegacyFlags {
+    LegacyFlags {
+        virtual_sm: (flags >> 16 & 0xff) as u8,
+        addresses_64: flags & legacy::ADDRESSES_64 != 0,
+        sass: flags & legacy::SASS != 0,
+        relocatable: flags & legacy::RELOCATABLE != 0,
+    }
 }
 
 /// Whether `.nv.compat` marks the file as made for an `a` variant.
@@ -87,12 +145,23 @@ fn is_specific(elf: &DeviceElf<'_>) -> bool {
 fn header(view: &View<'_>) -> Header {
     let file = view.file;
     let flags = file.flags.get();
-    let sm = ((flags >> 8) & 0xffff) as u16;
-    let code = flags & 0xff;
+    let is_legacy = file.ident[7] != OSABI_CUDA;
+    let (sm, code, cuda_info_section) = if is_legacy {
+        // The layout has no kinds of code: there was SASS alone.
+        ((flags & 0xff) as u16, 4, 0)
+    } else {
+        (
+            ((flags >> 8) & 0xffff) as u16,
+            flags & 0xff,
+            (flags >> 24) as u8,
+        )
+    };
+    let specific = is_legacy && flags & legacy::SPECIFIC != 0 && sm >= legacy::FIRST_SPECIFIC;
     Header {
+        class: CLASS_NAMES[1],
         file_type: code_names::file_type(file.e_type.get()),
         machine: code_names::machine(file.machine.get()),
-        arch: format!("sm_{sm}"),
+        arch: format!("sm_{sm}{}", if specific { "a" } else { "" }),
         os_abi: file.ident[7],
         abi_version: file.ident[8],
         version: file.version.get(),
@@ -100,7 +169,8 @@ fn header(view: &View<'_>) -> Header {
         flags,
         sm,
         code: code_names::code_kind(code),
-        cuda_info_section: (flags >> 24) as u8,
+        cuda_info_section,
+        legacy: is_legacy.then(|| legacy_flags(flags)),
         program_headers_offset: file.phoff.get(),
         section_headers_offset: file.shoff.get(),
         program_header_count: file.phnum.get(),

@@ -51,13 +51,28 @@ impl Printer<'_> {
             header.file_type, header.machine, header.version, header.entry
         ))?;
         self.line(format_args!(
-            "OS ABI {:#x}, ABI version {}",
-            header.os_abi, header.abi_version
+            "class {}, OS ABI {:#x}, ABI version {}",
+            header.class, header.os_abi, header.abi_version
         ))?;
-        self.line(format_args!(
-            "flags {:#x}: {}, {} code, CUDA info in section {}",
-            header.flags, header.arch, header.code, header.cuda_info_section
-        ))?;
+        match header.legacy {
+            None => self.line(format_args!(
+                "flags {:#x}: {}, {} code, CUDA info in section {}",
+                header.flags, header.arch, header.code, header.cuda_info_section
+            ))?,
+            Some(legacy) => self.line(format_args!(
+                "flags {:#x}, legacy layout: {}, compute_{}, {}-bit addresses{}{}",
+                header.flags,
+                header.arch,
+                legacy.virtual_sm,
+                if legacy.addresses_64 { 64 } else { 32 },
+                if legacy.sass { ", SASS" } else { "" },
+                if legacy.relocatable {
+                    ", relocatable"
+                } else {
+                    ""
+                }
+            ))?,
+        }
         self.line(format_args!(
             "{} program headers at {:#x}, {} section headers at {:#x}, names in section {}",
             header.program_header_count,

@@ -46,9 +46,14 @@ impl Header {
             SectionKind::FunctionConstants(1..) | SectionKind::KernelShared => shf::INFO_LINK,
             _ => 0,
         };
+        // Shared memory loses the flag, as code does; sections whose bytes are the inputs' keep it (measured).
+        let lost = match section.kind {
+            SectionKind::KernelShared | SectionKind::ModuleShared => shf::COMPRESSED,
+            _ => 0,
+        };
         Header {
             ty,
-            flags: section.flags | linked,
+            flags: section.flags & !lost | linked,
             align: section.align,
             entsize: section.entsize,
         }

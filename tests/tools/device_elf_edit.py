@@ -1,0 +1,86 @@
+"""Changes single fields of a device ELF, for `edit` in the builds of link cases. A change is one of
+
+    symbol NAME info|other|section|value|size NUMBER
+    section NAME type|flags|size|link|info|align|entsize NUMBER
+    section NAME rename NEW         no longer than the old name; its SECTION symbol gets the name too
+    header cuda-info-section NUMBER
+
+Numbers are C's; `+NUMBER` sets bits in what is there.
+"""
+import struct
+
+SECTION_FIELDS = {"type": (4, "I"), "flags": (8, "Q"), "size": (32, "Q"), "link": (40, "I"), "info": (44, "I"), "align": (48, "Q"), "entsize": (56, "Q")}
+SYMBOL_FIELDS = {"info": (4, "B"), "other": (5, "B"), "section": (6, "H"), "value": (8, "Q"), "size": (16, "Q")}
+HEADER_FIELDS = {"cuda-info-section": (51, "B")}
+SYMTAB = 2
+STT_SECTION = 3
+
+
+class Image:
+    """A whole file, with its section headers as (name, offset of the header)."""
+
+    def __init__(self, data):
+        self.data = bytearray(data)
+        table, = struct.unpack_from("<Q", self.data, 40)
+        count, names = struct.unpack_from("<HH", self.data, 60)
+        self.headers = [table + 64 * index for index in range(count)]
+        self.names = self.headers[names]
+
+    def field(self, header, name):
+        offset, form = SECTION_FIELDS[name] if name != "offset" else (24, "Q")
+        return struct.unpack_from("<" + form, self.data, header + offset)[0]
+
+    def string(self, table, at):
+        """The place of a string, and the string."""
+        start = self.field(table, "offset") + struct.unpack_from("<I", self.data, at)[0]
+        return start, bytes(self.data[start:self.data.index(0, start)]).decode()
+
+    def section(self, name):
+        return next(index for index, header in enumerate(self.headers) if self.string(self.names, header)[1] == name)
+
+    def symbols(self):
+        """The place of each symbol, and its name with that name's place."""
+        table = next(header for header in self.headers if self.field(header, "type") == SYMTAB)
+        names = self.headers[self.field(table, "link")]
+        start = self.field(table, "offset")
+        for at in range(start, start + self.field(table, "size"), 24):
+            yield at, self.string(names, at)
+
+    def rename(self, name, new):
+        index = self.section(name)
+        places = [self.string(self.names, self.headers[index])[0]]
+        for at, (place, _) in self.symbols():
+            info, _, section = struct.unpack_from("<BBH", self.data, at + 4)
+            if info & 15 == STT_SECTION and section == index:
+                places.append(place)
+        assert len(new) <= len(name)
+        for place in places:
+            self.data[place:place + len(name)] = new.encode().ljust(len(name), b"\0")
+
+    def set(self, at, form, number):
+        value = int(number.removeprefix("+"), 0)
+        if number.startswith("+"):
+            value |= struct.unpack_from("<" + form, self.data, at)[0]
+        struct.pack_into("<" + form, self.data, at, value)
+
+
+def edit(data, changes):
+    """The file with these changes."""
+    image = Image(data)
+    for change in changes:
+        match change.split():
+            case ["section", name, "rename", new]:
+                image.rename(name, new)
+            case ["section", name, field, number]:
+                offset, form = SECTION_FIELDS[field]
+                image.set(image.headers[image.section(name)] + offset, form, number)
+            case ["symbol", name, field, number]:
+                offset, form = SYMBOL_FIELDS[field]
+                at = next(at for at, (_, known) in image.symbols() if known == name)
+                image.set(at + offset, form, number)
+            case ["header", field, number]:
+                offset, form = HEADER_FIELDS[field]
+                image.set(offset, form, number)
+            case _:
+                raise ValueError(change)
+    return bytes(image.data)
