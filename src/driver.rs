@@ -14,6 +14,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::elf::StreamError;
+use cuweld_ir::elf::class32::is_sound_class32;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::elf::raw::ET_EXEC;
@@ -639,6 +640,11 @@ fn damaged(
     strict: bool,
 ) -> Option<Diagnostic> {
     let file = image.display();
+    if is_sound_class32(image.image) {
+        return Some(Diagnostic::fatal(format!(
+            "Input file '{file}' size does not match target '-m64'"
+        )));
+    }
     // nvlink crashes without the table of section names, and from sm_100 on.
     let is_lost = !target.is_mercury()
         && matches!(error, elf::ReadError::Structure(error) if !matches!(error, StructureError::NameTable(_)));

@@ -14,6 +14,7 @@ use zerocopy::little_endian::U32;
 
 use super::raw;
 use super::validate::StructureError;
+use super::validate::validate_structure;
 use crate::target::section_types::sht;
 
 /// `e_ident[EI_CLASS]` of ELF32.
@@ -112,6 +113,13 @@ pub struct Narrow {
 /// Whether the bytes begin like an ELF32 file.
 pub fn is_class32(image: &[u8]) -> bool {
     image.starts_with(b"\x7fELF") && image.get(4) == Some(&CLASS)
+}
+
+/// Whether the bytes are a whole ELF32 file. Of those nvlink says that they do not fit; damaged ones it ignores (measured).
+pub fn is_sound_class32(image: &[u8]) -> bool {
+    widen(image).is_ok_and(|(wide, narrow)| {
+        !narrow.sections.is_empty() && validate_structure(&wide).is_ok()
+    })
 }
 
 /// How far contents move to make room for the larger header, in bytes.
