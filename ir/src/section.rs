@@ -175,7 +175,8 @@ pub enum SectionKind {
     SassParameters,
     /// `.nv.shared.reserved.N` of EWP objects: names the reserved block, and is not linked.
     ReservedShared,
-    /// Left out of the link: by an opt-in pass, or the Mercury view of an object in a link of SASS alone.
+    /// Left out of the link: by an opt-in pass, the Mercury view of an object in a link of SASS alone, or what
+    /// `-preserve-relocs` recorded.
     Stripped,
 }
 

@@ -130,6 +130,8 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::CUDA_CALLGRAPH => SectionKind::CallGraph,
         sht::CUDA_PROTOTYPE => SectionKind::Prototypes,
         sht::CUDA_RELOCINFO => SectionKind::RelAction,
+        // What `-r -preserve-relocs` records is for people (measured: it changes nothing).
+        sht::CUDA_RESOLVED_RELA => SectionKind::Stripped,
         sht::CUDA_GLOBAL => SectionKind::Global,
         sht::CUDA_GLOBAL_INIT => SectionKind::GlobalInit,
         sht::CUDA_LOCAL => SectionKind::Local,
@@ -279,9 +281,6 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             }
             SectionKind::FunctionConstants(1..) if section.flags & shf::COMPRESSED != 0 => {
                 "packed constants of a function"
-            }
-            _ if section.ty == sht::CUDA_RESOLVED_RELA => {
-                "the output of a link with -r and -preserve-relocs"
             }
             SectionKind::ToolInfo | SectionKind::CudaInfo if section.align != 4 => {
                 "a note that is not aligned to 4"
