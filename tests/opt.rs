@@ -5,9 +5,10 @@ mod harness;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use cuweld::extend::registry;
 use cuweld_passes::pipeline::{Embedded, PipelineSource};
 use harness::case::{Case, Expect};
-use harness::command::{cuweld, stderr};
+use harness::command::{cuweld, said, stderr};
 use harness::link::{Expected, Linker, compare};
 use harness::oracle;
 
@@ -103,6 +104,40 @@ fn the_grammar_for_editors_knows_every_phase_and_row() {
             assert!(heading.contains(word), "{word}: {line}");
         }
     }
+}
+
+/// `cuweld passes` knows every pass and pipeline, with the options of passes.
+#[test]
+fn passes_and_pipelines_are_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let passes = |words: &[&str]| {
+        let done = cuweld(folder.path(), &[&["passes"], words].concat());
+        (done.status.success(), said(&done))
+    };
+    let (_, all) = passes(&[]);
+    for info in registry().iter() {
+        assert!(all.contains(&format!("{:22} {}\n", info.name, info.summary)));
+        let (known, text) = passes(&[info.name]);
+        assert!(known && text.contains(&format!("requires: {}\n", info.requires.name())));
+        for option in info.options {
+            let row = format!(
+                "{} = {}\n    {}: {}\n",
+                option.name, option.default, option.ty, option.doc
+            );
+            assert!(text.contains(&row), "{text}");
+        }
+    }
+    for name in Embedded.names() {
+        let summary = Embedded.pipeline(&name).unwrap().unwrap().summary;
+        assert!(all.contains(&format!("{name:22} {summary}\n")));
+        let (known, text) = passes(&[&name]);
+        assert!(known && text.starts_with(&format!("{name}: {summary}\n\n")));
+    }
+    let (known, text) = passes(&["clasify"]);
+    assert!(
+        !known && text.contains("did you mean 'classify'?"),
+        "{text}"
+    );
 }
 
 /// The passes of every predefined pipeline, printed for a link, are what `--passes` takes; and without a name those of the target.

@@ -463,6 +463,37 @@ fn predefined_pipelines() {
     assert!(checked.starts_with(b"lir 1\nmodule phase=planned"));
 }
 
+/// `docs/PIPELINES.md` tells how large the output is with the passes that leave something out.
+#[test]
+fn effects_are_documented() {
+    let page = include_str!("../docs/PIPELINES.md");
+    let (debug, fold) = ("strip-debug", "fold-identical-functions");
+    let unused = "strip-unused-variables{unnamed=['*']}";
+    for (row, classified, resolved, live) in [
+        ("none", "", "", ""),
+        ("`strip-debug`", debug, "", ""),
+        ("`fold-identical-functions`", "", fold, ""),
+        ("`strip-unused-variables{unnamed=['*']}`", "", "", unused),
+        ("all three", debug, fold, unused),
+    ] {
+        let with = With {
+            classified,
+            resolved,
+            live,
+            ..With::default()
+        };
+        let size = link(with).bytes.len();
+        let end = format!("| {},{:03} bytes |", size / 1000, size % 1000);
+        let line = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| {row} |")));
+        assert!(
+            line.is_some_and(|line| line.ends_with(&end)),
+            "{row}: {size}"
+        );
+    }
+}
+
 /// `docs/PIPELINES.md` has a row for each.
 #[test]
 fn predefined_pipelines_are_documented() {

@@ -18,6 +18,7 @@ pub mod module_args;
 pub mod native;
 pub mod nvlink;
 pub mod opt;
+pub mod passes;
 pub mod pipeline_args;
 pub mod reduce;
 pub mod replay;

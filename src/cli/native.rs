@@ -14,11 +14,7 @@ use cuweld_passes::Severity;
 use cuweld_passes::finalizer::BinaryKind;
 use cuweld_passes::finalizer::default_output_name;
 use cuweld_passes::finalizer::sass_view;
-use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::Facts;
-use cuweld_passes::pipeline::PipelineSource;
-use cuweld_passes::pipeline::text_form;
-use cuweld_passes::pipeline::toml_form;
 
 use super::bisect::BisectArgs;
 use super::check::CheckArgs;
@@ -27,6 +23,7 @@ use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
 use super::opt::OptArgs;
+use super::passes::PassesArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::parse_target;
@@ -39,13 +36,11 @@ use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
 use crate::driver::link;
-use crate::extend::Extensions;
 use crate::extend::Register;
 use crate::input::InputArena;
 use crate::output::OutputError;
 use crate::repro::Recorder;
 use crate::repro::finish;
-use crate::run::pipeline_source;
 
 /// An open CUDA device linker.
 #[derive(Parser)]
@@ -90,7 +85,7 @@ enum Command {
     Reduce(Box<ReduceArgs>),
     /// Run a link again from the file that `--repro` wrote.
     Replay(ReplayArgs),
-    /// List the passes, or describe one; print pipelines.
+    /// List passes and pipelines, or describe one; print pipelines.
     Passes(PassesArgs),
 }
 
@@ -111,18 +106,6 @@ struct LinkArgs {
     finalizer: FinalizerArgs,
     #[command(flatten)]
     pipeline: PipelineArgs,
-}
-
-#[derive(clap::Args)]
-struct PassesArgs {
-    /// Describe this pass.
-    name: Option<String>,
-    /// Print this pipeline in its one-line form.
-    #[arg(long, value_name = "NAME|FILE")]
-    pipeline: Option<String>,
-    /// Load passes from this library.
-    #[arg(long, value_name = "LIBRARY")]
-    load_pass_plugin: Vec<String>,
 }
 
 /// Runs the program, with passes of the program that embeds cuweld: `arguments` begin with its name.
@@ -181,7 +164,7 @@ pub fn run(
         Command::Toolkit(args) => super::toolkit::run(&args, stdout, stderr),
         Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
         Command::Replay(args) => super::replay::run(&args, stdout, stderr),
-        Command::Passes(args) => run_passes(&args, register, stdout, stderr),
+        Command::Passes(args) => super::passes::run(&args, register, stdout, stderr),
     }
 }
 
@@ -267,71 +250,4 @@ fn sass_file<'data>(file: &LinkedFile<'data>) -> Result<LinkedFile<'data>, Diagn
         .map_err(|error| Diagnostic::fatal(error.to_string()))?;
     let sass = sass_view(&image).map_err(|error| Diagnostic::fatal(error.to_string()))?;
     Ok(LinkedFile::Image(sass))
-}
-
-fn run_passes(
-    args: &PassesArgs,
-    register: &[Register],
-    stdout: &mut dyn Write,
-    stderr: &mut dyn Write,
-) -> io::Result<u8> {
-    let extensions = Extensions {
-        register: register.to_vec(),
-        plugins: args.load_pass_plugin.clone(),
-    };
-    let registry = match extensions.registry() {
-        Ok(registry) => registry,
-        Err(diagnostic) => {
-            writeln!(stderr, "error: {}", diagnostic.message)?;
-            return Ok(1);
-        }
-    };
-    if let Some(name) = &args.pipeline {
-        let source = match pipeline_source(name) {
-            Ok(source) => source,
-            Err(diagnostic) => {
-                writeln!(stderr, "error: {}", diagnostic.message)?;
-                return Ok(1);
-            }
-        };
-        return match toml_form::parse(source) {
-            Ok(pipeline) => {
-                writeln!(stdout, "{}", text_form::print(&pipeline))?;
-                Ok(0)
-            }
-            Err(error) => {
-                writeln!(stderr, "{}", error.render())?;
-                Ok(1)
-            }
-        };
-    }
-    match &args.name {
-        None => {
-            for info in registry.iter() {
-                writeln!(stdout, "{:22} {}", info.name, info.summary)?;
-            }
-            writeln!(stdout, "\npipelines:")?;
-            for name in Embedded.names() {
-                let summary = match Embedded.pipeline(&name) {
-                    Some(Ok(pipeline)) => pipeline.summary,
-                    _ => String::new(),
-                };
-                writeln!(stdout, "{name:22} {summary}")?;
-            }
-            Ok(0)
-        }
-        Some(name) => match registry.get(name) {
-            Some(info) => {
-                writeln!(stdout, "{}: {}\n\n{}", info.name, info.summary, info.doc())?;
-                Ok(0)
-            }
-            None => {
-                let meant = registry
-                    .suggest(name)
-                    .map_or(String::new(), |word| format!("; did you mean '{word}'?"));
-                writeln!(stderr, "error: no pass '{name}'{meant}")?;
-                Ok(1)
-            }
-        },
-    }
 }
