@@ -13,8 +13,12 @@ mod fixtures;
 mod harness;
 #[path = "conformance/kept_schedule.rs"]
 mod kept_schedule;
+#[path = "conformance/leaf_kernels.rs"]
+mod leaf_kernels;
 #[path = "conformance/link.rs"]
 mod link;
+#[path = "conformance/mercury.rs"]
+mod mercury;
 #[allow(dead_code, reason = "mutate.rs uses all of it")]
 #[path = "mutate/mutation.rs"]
 mod mutation;
@@ -80,6 +84,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     if let Ok(seed) = std::env::var("CUWELD_SHRINK") {
         return shrink_seed(&engine, seed.parse()?, &target.join("conformance"));
+    }
+    if let Ok(wanted) = std::env::var("CUWELD_MERCURY") {
+        let (report, good) = mercury::measure(&engine, wanted.parse()?)?;
+        write!(out, "{report}")?;
+        return Ok(match good {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        });
     }
     let seeds = seeds()?;
     let start = Instant::now();
@@ -254,6 +266,7 @@ fn one(
         features: Default::default(),
         change: None,
         commands: Vec::new(),
+        kept: None,
         times: Default::default(),
     });
     (link, seen)

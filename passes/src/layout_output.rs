@@ -115,6 +115,12 @@ pub(crate) fn lay_out<'data>(
     module: &Module<'data>,
     cx: &mut PassCx<'_, 'data>,
 ) -> Result<ElfPlan<'data>, PassError> {
+    if refused::replaces_converted(module) {
+        cx.diagnostics.emit(Diagnostic::fatal(
+            "cuweld: unsupported: copies of a function with Mercury before an object of SASS alone",
+        ));
+        return Err(PassError::Diagnosed);
+    }
     let mut created = creation::replay(module, cx.arena);
     if created.needs_index_table()
         && let Some(what) = refused::unknown_numbers(module)
@@ -271,15 +277,20 @@ impl<'data> Created<'data> {
 
     /// The name of an input section in what is laid out.
     fn name_of(&self, section: &Section<'data>) -> Cow<'data, [u8]> {
-        if !self.capmerc {
-            return Cow::Borrowed(section.name);
+        match self.capmerc {
+            true => mercury_name(section),
+            false => Cow::Borrowed(section.name),
         }
-        if let SectionKind::FunctionConstants(number) = section.kind
-            && let Some(bank) = Bank::numbered(number)
-            && let Some(function) = section.name.strip_prefix(bank.sass)
-        {
-            return Cow::Owned([bank.name, function].concat());
-        }
-        Cow::Borrowed(view_name(section))
     }
+}
+
+/// The name of an input section in the Mercury view.
+fn mercury_name<'data>(section: &Section<'data>) -> Cow<'data, [u8]> {
+    if let SectionKind::FunctionConstants(number) = section.kind
+        && let Some(bank) = Bank::numbered(number)
+        && let Some(function) = section.name.strip_prefix(bank.sass)
+    {
+        return Cow::Owned([bank.name, function].concat());
+    }
+    Cow::Borrowed(view_name(section))
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::features::{self, option_name};
 use super::harness::link::Outcome;
 use super::harness::verdict::{Verdict, judge, message_template};
-use super::kept_schedule;
+use super::kept_schedule::{self, Kept};
 use super::link::{Code, Input, Link, Source, Step, Wrap};
 use super::mutation::{Numbers, mutate};
 use super::object::Object;
@@ -31,6 +31,8 @@ pub struct Seen {
     pub change: Option<String>,
     /// The command lines, for reports.
     pub commands: Vec<String>,
+    /// What kernels that keep their code left to be compared, if there are any.
+    pub kept: Option<Kept>,
     /// Time in nvlink and in cuweld.
     pub times: [Duration; 2],
 }
@@ -53,6 +55,7 @@ impl Engine {
             features: BTreeSet::new(),
             change: None,
             commands: Vec::new(),
+            kept: None,
             times: [Duration::ZERO; 2],
         };
         let mut previous = None;
@@ -96,7 +99,8 @@ impl Engine {
             if matches!(seen.verdict, Verdict::Differs(_)) && ours.exit == Some(0) {
                 let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict-finalize"];
                 let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
-                if kept_schedule::mask(&mut theirs, &mut ours, &strictly) {
+                seen.kept = kept_schedule::mask(&mut theirs, &mut ours, &strictly);
+                if seen.kept.is_some() {
                     seen.verdict = match judge(&theirs, &ours, false) {
                         Verdict::Identical => Verdict::Deviation,
                         other => other,

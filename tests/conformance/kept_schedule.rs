@@ -19,9 +19,18 @@ fn kernel(line: &str) -> Option<&str> {
         .map(|(name, _)| name)
 }
 
+/// What such kernels leave to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Everything but the control bits of their code.
+    ControlBits,
+    /// Nothing of the output: without a memory barrier code is shorter, and much moves.
+    MemoryBarrier,
+}
+
 /// Takes what differs on purpose out of both results, `strictly` being that of the link with `--cuweld-strict-finalize`;
-/// says whether there was anything.
-pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> bool {
+/// says what there was.
+pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Option<Kept> {
     let kept: Vec<&String> = strictly
         .lines
         .iter()
@@ -30,8 +39,11 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> boo
     ours.lines.retain(|line| !line.contains(KEEPS));
     let lines = ours.stderr.lines().filter(|line| !line.contains(KEEPS));
     ours.stderr = lines.map(|line| format!("{line}\n")).collect();
-    if kept.iter().any(|line| line.contains("memory barrier")) {
-        // Without the work-around code is shorter, and much moves.
+    let what = match kept.iter().any(|line| line.contains("memory barrier")) {
+        true => Kept::MemoryBarrier,
+        false => Kept::ControlBits,
+    };
+    if what == Kept::MemoryBarrier {
         (theirs.output, ours.output) = (None, None);
     }
     let names: Vec<&str> = kept.iter().filter_map(|line| kernel(line)).collect();
@@ -40,7 +52,7 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> boo
             mask_code(output, &format!(".text.{name}"));
         }
     }
-    !kept.is_empty()
+    (!kept.is_empty()).then_some(what)
 }
 
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {

@@ -22,10 +22,10 @@ pub fn family(seed: u32) -> u32 {
 }
 
 /// Programs from here on are for targets with Mercury: seeds from 1,000,000.
-const MERCURY: u32 = 100_000;
+pub const MERCURY: u32 = 100_000;
 
 /// These targets, in turns.
-const MERCURY_TURNS: [&str; 15] = [
+pub const MERCURY_TURNS: [&str; 15] = [
     "sm_100", "sm_120", "sm_103", "sm_110", "sm_121", "sm_100a", "sm_120a", "sm_103a", "sm_110a",
     "sm_121a", "sm_100f", "sm_120f", "sm_103f", "sm_110f", "sm_121f",
 ];

@@ -8,6 +8,7 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
@@ -46,6 +47,7 @@ use super::OutSection;
 use super::OutSymbol;
 use super::constant_rows;
 use super::contents::slots_end;
+use super::mercury_name;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::host_names::HostNames;
@@ -64,6 +66,8 @@ struct Replay<'m, 'data> {
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
     roots: HostNames<'m>,
+    /// The first object of SASS alone in a link for a target with Mercury.
+    first_sass: Option<ObjectId>,
     /// Whether names of dynamic shared memory show because the reserved block is added to their address.
     shows_reserve: bool,
 }
@@ -145,6 +149,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         numbered: vec![false; module.sections.len()],
         own_shared,
         roots: HostNames::kernels(&module.options),
+        first_sass: module.first_sass_object(),
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
         // block is added to that (measured).
         shows_reserve: module.options.preserve_relocs
@@ -292,8 +297,11 @@ impl<'data> Replay<'_, 'data> {
     fn symbols(&mut self, object: &Object<'data>) {
         let relocatable = self.module.options.relocatable;
         let mut compiler_constants = 0_u32;
+        // Objects with Mercury before the first of SASS alone were made Mercury of all the same (measured).
+        let first_sass = self.first_sass;
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
+            let is_converted = first_sass.is_some_and(|first| symbol.object < first);
             compiler_constants += u32::from(symbol.is_compiler_constant());
             if let (false, SymbolPlace::Section(section)) = (symbol.is_function(), symbol.place) {
                 self.number_of_dead(section);
@@ -364,9 +372,9 @@ impl<'data> Replay<'_, 'data> {
                 let name = match symbol.place {
                     // nvlink gives constants of the compiler new names when it makes Mercury of an object (measured).
                     SymbolPlace::Section(section)
-                        if self.out.capmerc && symbol.is_compiler_constant() =>
+                        if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
                     {
-                        let bank = self.out.name_of(&self.module.sections[section]);
+                        let bank = mercury_name(&self.module.sections[section]);
                         let number = format!(".{compiler_constants}");
                         self.arena.joined(&bank, number.as_bytes())
                     }

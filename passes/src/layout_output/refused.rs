@@ -1,4 +1,5 @@
-//! Links with more than 65279 sections that are refused: nvlink makes a section there whose number we do not know (measured).
+//! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number we do not know, and with
+//! copies of functions that it makes anew (measured).
 
 use cuweld_ir::Module;
 use cuweld_ir::Section;
@@ -7,6 +8,16 @@ use cuweld_ir::function::FunctionState;
 use cuweld_ir::symbol::stt;
 
 use super::constant_merge::is_active;
+
+/// Whether there are several copies of a function in objects with Mercury before the first of SASS alone, which make the link
+/// one of SASS: nvlink leaves out frames of some.
+pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
+    let Some(first) = module.first_sass_object() else {
+        return false;
+    };
+    let mut functions = module.functions.values();
+    functions.any(|function| function.object < first && function.state == FunctionState::Losing)
+}
 
 /// What the link has that nvlink makes further sections for.
 pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {

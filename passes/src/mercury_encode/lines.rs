@@ -133,6 +133,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         };
         let module = self.module;
         let mut out = Vec::new();
+        let mut named: HashSet<&[u8], FixedState> = HashSet::default();
         for (id, _) in self.debug_sections(b".nv_debug_info_reg_sass") {
             let object = &module.objects[module.sections[id].object];
             let functions = &module.functions[object.functions];
@@ -159,6 +160,12 @@ impl<'m, 'data> Encode<'m, 'data> {
             });
             if losing {
                 let what = "ranges of registers of a copy that is not linked";
+                self.refusals.push(Refusal::new(what, id));
+                return;
+            }
+            // nvlink finds a function by its name (measured).
+            if !ranges.iter().all(|row| named.insert(row.function)) {
+                let what = "ranges of registers of two functions of one name";
                 self.refusals.push(Refusal::new(what, id));
                 return;
             }

@@ -1,0 +1,1 @@
+// No code: the mark of a link of SASS alone.
