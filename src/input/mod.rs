@@ -24,6 +24,7 @@
 pub mod archive;
 pub mod arena;
 pub mod container;
+pub mod container_error;
 #[cfg(test)]
 mod damage_tests;
 pub mod decompress;
@@ -31,6 +32,7 @@ pub mod device_input;
 pub mod diagnostic;
 pub mod discover;
 mod discover_archive;
+mod discover_fatbin;
 pub mod error;
 pub mod fatbin;
 pub mod host_info;
