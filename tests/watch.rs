@@ -303,6 +303,17 @@ fn the_log_follows_its_filter() {
     assert!(log("cuweld=nonsense=3").contains("warning: CUWELD_LOG: "));
 }
 
+#[test]
+fn what_commands_print_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "echo $CUWELD_STEP $CUWELD_PASS #";
+    let said = opt(
+        folder.path(),
+        &["--passes", RAISE, "--exec-on-change", command],
+    );
+    assert_eq!(said, "1 classify\n2 exec\n4 select-objects\n");
+}
+
 /// `--why-live` and `--why-extract`, on modules of `tests/passes` and a link.
 #[test]
 fn remarks_say_why() {
