@@ -1,5 +1,6 @@
 //! Input objects.
 
+use crate::elf::validate::MERCURY_FLAG;
 use crate::ids::*;
 use crate::table::IdRange;
 
@@ -61,9 +62,9 @@ impl Object<'_> {
         self.legacy.map(|_| ((self.e_flags >> 16) & 0xff) as u16)
     }
 
-    /// Whether the object holds Mercury beside SASS: bits 0 and 1 of `e_flags` (`mercury.md` section 1).
+    /// Whether the object holds Mercury beside SASS: bit 1 of `e_flags` (`mercury.md` section 1). Bit 0 beside it is of no effect.
     pub fn is_capmerc(&self) -> bool {
-        self.legacy.is_none() && self.e_flags & 3 == 2
+        self.legacy.is_none() && self.e_flags & MERCURY_FLAG != 0
     }
 
     /// The name that messages use: `PATH`, or `PATH:member`.
