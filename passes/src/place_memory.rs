@@ -150,6 +150,9 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
 /// The bank of compiler constants.
 const COMPILER_BANK: u8 = 2;
 
+/// The bank of `__constant__` variables.
+const CONSTANT_VARIABLES: u8 = 3;
+
 /// Gives every contribution its offset in the output section and every variable its value. Returns an error for
 /// each constant bank that is too large.
 fn concatenate(module: &mut Module<'_>) -> Vec<Diagnostic> {
@@ -181,12 +184,17 @@ fn concatenate(module: &mut Module<'_>) -> Vec<Diagnostic> {
             module.sections[id].place = Some(place);
         }
     }
-    for (_, size) in constant_ends {
-        if size > CONSTANT_BANK_LIMIT {
-            errors.push(Diagnostic::error(format!(
-                "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
-            )));
+    for (bank, size) in constant_ends {
+        if size <= CONSTANT_BANK_LIMIT {
+            continue;
         }
+        let mut finding = Diagnostic::error(format!(
+            "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
+        ));
+        if bank == CONSTANT_VARIABLES {
+            finding = finding.note("the size is that of the objects' sections; nvlink may name that of a second layout, by symbols");
+        }
+        errors.push(finding);
     }
     // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
     for (id, section) in module.sections.iter() {
