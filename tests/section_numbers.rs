@@ -90,7 +90,21 @@ fn links(arch: &str) -> Result<(), Box<dyn Error>> {
             .chain(files.iter().cloned())
             .collect::<Vec<String>>()
     };
+    // Copies of a dead weak function, of which only the first has numbers.
+    let case = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/links/weak-dead-copies")
+        .join(arch);
+    let copies = ["a", "b", "c", "d"].map(|name| {
+        case.join(format!("{name}.cubin"))
+            .to_string_lossy()
+            .into_owned()
+    });
     let arch = format!("-arch={arch}");
+    same(
+        folder,
+        &tools,
+        &with(&[&arch], &[&copies, &files[..27]].concat()),
+    )?;
     // The number of sections that are made is above 0xff00, that in the file is not; then both are.
     same(folder, &tools, &with(&[&arch], &files[..27]))?;
     same(folder, &tools, &with(&[&arch, "-kernels-used=k7"], &files))?;

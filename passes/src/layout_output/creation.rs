@@ -229,6 +229,11 @@ impl<'data> Replay<'_, 'data> {
         (row.edges_count && self.module.link_symbols[link].live.is_live()).then_some(link)
     }
 
+    /// Whether a copy of a function was taken into the link at its turn, be it replaced or found dead since.
+    fn came_in(&self, function: FunctionId) -> bool {
+        self.module.functions[function].edges_count
+    }
+
     /// Whether the link symbol of a function is live.
     fn is_live(&self, function: FunctionId) -> bool {
         let link = self.module.symbols[self.module.functions[function].symbol].link;
@@ -248,7 +253,7 @@ impl<'data> Replay<'_, 'data> {
                 continue;
             };
             if !self.module.link_symbols[link].live.is_live() {
-                if symbol.function.is_some() {
+                if symbol.function.is_some_and(|copy| self.came_in(copy)) {
                     self.number();
                 }
                 // A kernel that host information leaves out leaves the name of its shared memory.
@@ -429,7 +434,8 @@ impl<'data> Replay<'_, 'data> {
     /// Sections of dead functions are not created, but numbered (measured).
     fn number_of_dead(&mut self, id: SectionId) {
         let section = &self.module.sections[id];
-        if section.owner.is_none_or(|owner| self.is_live(owner)) || self.numbered[id.index()] {
+        let is_dead = |owner| !self.is_live(owner) && self.came_in(owner);
+        if !section.owner.is_some_and(is_dead) || self.numbered[id.index()] {
             return;
         }
         self.numbered[id.index()] = true;

@@ -14,7 +14,9 @@ impl<'data> Replay<'_, 'data> {
                 .owner
                 .is_some_and(|owner| self.taken(owner).is_none())
             {
-                let is_dead = section.owner.is_some_and(|owner| !self.is_live(owner));
+                let is_dead = section
+                    .owner
+                    .is_some_and(|owner| !self.is_live(owner) && self.came_in(owner));
                 if is_dead {
                     let rows = &self.module.relocs[section.relocs];
                     for _ in self.forms(is_rela(section.ty), rows.iter()) {
