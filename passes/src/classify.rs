@@ -400,10 +400,9 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         );
         refused = true;
     }
-    if symbols::has_local_prototype(module) {
-        cx.diagnostics.emit(Diagnostic::fatal(
-            "cuweld: unsupported: the prototype of a local function",
-        ));
+    if let Some(what) = symbols::call_graph_oddity(module) {
+        cx.diagnostics
+            .emit(Diagnostic::fatal(format!("cuweld: unsupported: {what}")));
         refused = true;
     }
     let mut has_parameters = vec![false; module.functions.len()];

@@ -121,6 +121,12 @@ pub(crate) fn lay_out<'data>(
         ));
         return Err(PassError::Diagnosed);
     }
+    if refused::has_code_without_bytes(module) {
+        cx.diagnostics.emit(Diagnostic::fatal(
+            "cuweld: unsupported: code without bytes in its file",
+        ));
+        return Err(PassError::Diagnosed);
+    }
     let mut created = creation::replay(module, cx.arena);
     if created.needs_index_table()
         && let Some(what) = refused::unknown_numbers(module)

@@ -263,11 +263,20 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
     module.symbols.values().filter(is_shadowed).collect()
 }
 
-/// Whether a prototype belongs to a local function, which compilers do not write.
-pub(super) fn has_local_prototype(module: &Module<'_>) -> bool {
-    let of_local = |target: SymbolRef| {
+/// What is odd about call graphs and prototypes.
+pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<&'static str> {
+    let any = |target: SymbolRef, is_odd: fn(&Symbol<'_>) -> bool| {
         let symbol = target.symbol();
-        symbol.is_some_and(|symbol| module.symbols[symbol].is_local())
+        symbol.is_some_and(|symbol| is_odd(&module.symbols[symbol]))
     };
-    module.prototypes.values().any(|row| of_local(row.function))
+    let mut prototypes = module.prototypes.values();
+    if prototypes.any(|row| any(row.function, |symbol| symbol.is_local())) {
+        return Some("the prototype of a local function");
+    }
+    // nvlink crashes.
+    let no_function = |symbol: &Symbol<'_>| symbol.ty == stt::NOTYPE;
+    let mut calls = module.calls.values();
+    calls
+        .any(|row| any(row.from, no_function) || any(row.to, no_function))
+        .then_some("a call graph that names a symbol without a type")
 }
