@@ -361,6 +361,12 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             refused = true;
         }
     }
+    if records::has_mask_beside_packed_lists(module) {
+        cx.diagnostics.emit(Diagnostic::fatal(
+            "cuweld: unsupported: sparse matrices beside packed lists of records",
+        ));
+        refused = true;
+    }
     for attribute in module.attributes.values() {
         if let Some(what) = records::attribute_oddity(module, attribute)
             && !module.target.is_mercury()

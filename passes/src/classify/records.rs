@@ -13,6 +13,7 @@ use cuweld_ir::attribute::UNIFIED_ENTRY;
 use cuweld_ir::attribute::format;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::attributes::reference_words;
+use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
 /// Registers that a function can use, at most.
@@ -71,6 +72,9 @@ pub(super) fn attribute_oddity(
                 && attribute.word(2) == Some(0);
             (!fits).then_some("a row of a unified table that no compiler writes")
         }
+        attributes::NUM_BARRIERS if attribute.format == format::SVAL => {
+            Some("a number of barriers of another format")
+        }
         attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {
             Some("a mask of sparse matrices of another format")
         }
@@ -108,6 +112,16 @@ fn is_list_of_code(module: &Module<'_>, section: &Section<'_>) -> bool {
     let of_stub = matches!(section.info, SectionInfo::Section(code)
         if module.sections[code].ty == sht::CUDA_UNIFIED_FUNCTION);
     section.kind == SectionKind::FunctionInfo && !of_stub
+}
+
+/// Whether a function uses sparse matrices while a list of records is marked as packed: nvlink then does not merge the masks.
+pub(super) fn has_mask_beside_packed_lists(module: &Module<'_>) -> bool {
+    let is_packed = |section: &Section<'_>| {
+        section.kind == SectionKind::FunctionInfo && section.flags & shf::COMPRESSED != 0
+    };
+    let is_mask =
+        |record: &Attribute<'_>| record.code == attributes::SPARSE_MMA_MASK && record.value != 0;
+    module.sections.values().any(is_packed) && module.attributes.values().any(is_mask)
 }
 
 /// Whether a row of `.debug_frame` refers to something else than code and frames.

@@ -1,0 +1,280 @@
+//! Objects into the module: each is read, checked against the target and appended, or named as damaged.
+
+use cuweld_ir::Arena;
+use cuweld_ir::LinkOptions;
+use cuweld_ir::Module;
+use cuweld_ir::Target;
+use cuweld_ir::elf;
+use cuweld_ir::elf::class32::is_sound_class32;
+use cuweld_ir::elf::origin::origin;
+use cuweld_ir::elf::raw::ET_EWP;
+use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::elf::raw::FileHeader;
+use cuweld_ir::elf::raw::OSABI_CUDA;
+use cuweld_ir::elf::read::ObjectPart;
+use cuweld_ir::elf::validate::ArchitectureError;
+use cuweld_ir::elf::validate::MERCURY_BITS;
+use cuweld_ir::elf::validate::ObjectFacts;
+use cuweld_ir::elf::validate::StructureError;
+use cuweld_ir::elf::validate::lacks_64bit_flag;
+use cuweld_ir::elf::validate::validate_architecture;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::compat;
+use cuweld_ir::target::finalize::can_finalize;
+use cuweld_ir::target::section_types::sht;
+use cuweld_passes::Diagnostic;
+use cuweld_passes::finalizer::profile_of;
+use zerocopy::FromBytes;
+
+use crate::input::DeviceInput;
+use crate::input::Image;
+
+/// A device image with its name, ready to be lowered.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedImage<'data> {
+    /// The input as given.
+    pub name: &'data str,
+    /// The archive member, or empty.
+    pub member: &'data str,
+    /// The device ELF.
+    pub image: &'data [u8],
+    /// It belongs to the device runtime library.
+    pub system_library: bool,
+}
+
+impl<'data> NamedImage<'data> {
+    /// Its rows.
+    pub(super) fn read(&self) -> Result<ObjectPart<'data>, elf::ReadError> {
+        elf::read_object(self.image, self.name.as_bytes(), self.member.as_bytes())
+    }
+
+    fn display(&self) -> String {
+        if self.member.is_empty() {
+            self.name.to_owned()
+        } else {
+            format!("{}:{}", self.name, self.member)
+        }
+    }
+}
+
+/// The image to lower of an input that was discovered and compiled, if it has one. LTO-IR needs NVIDIA's
+/// compiler, which is not called here: a typed refusal.
+pub(super) fn image<'data>(
+    input: &DeviceInput<'data>,
+    arena: &'data Arena,
+) -> Result<Option<NamedImage<'data>>, Diagnostic> {
+    if input.skip.is_some() {
+        return Ok(None);
+    }
+    let what = match &input.image {
+        None => return Ok(None),
+        Some(Image::Cubin(image)) => {
+            return Ok(Some(NamedImage {
+                name: arena.string(&input.path),
+                member: arena.string(input.member.as_deref().unwrap_or("")),
+                image,
+                system_library: input.system_library,
+            }));
+        }
+        Some(Image::Ptx(_)) => "PTX, which has to be compiled",
+        Some(Image::Nvvm(_)) => "LTO-IR, which has to be compiled",
+    };
+    Err(
+        Diagnostic::fatal(format!("cuweld: unsupported: '{input}' holds {what}"))
+            .help("compile it to a relocatable cubin first (ptxas -c)"),
+    )
+}
+
+/// A module in the making: images are lowered into it, in link order.
+pub(super) struct Lowering<'data> {
+    pub(super) module: Module<'data>,
+    /// Whether an EWP object has come.
+    pub(super) after_ewp: bool,
+    /// Whether an object with Mercury has come.
+    pub(super) after_mercury: bool,
+    /// Whether an object without Mercury has come.
+    pub(super) after_sass: bool,
+    /// Whether decisions about architectures are shown.
+    pub(super) trace_compatibility: bool,
+}
+
+impl<'data> Lowering<'data> {
+    pub(super) fn new(target: Target, options: LinkOptions) -> Self {
+        Lowering {
+            module: Module::new(target, options),
+            after_ewp: false,
+            after_mercury: false,
+            after_sass: false,
+            trace_compatibility: false,
+        }
+    }
+
+    /// What is decided of an image's architecture, if that is to be shown.
+    fn compatibility(
+        &self,
+        image: &NamedImage<'_>,
+        facts: &ObjectFacts,
+        file: &FileHeader,
+    ) -> Option<Diagnostic> {
+        let (source, target) = (
+            (file.flags.get() >> 8 & 0xffff) as u16,
+            self.module.target.sm,
+        );
+        let decided = can_finalize(facts.profile.as_ref(), source, target);
+        let (code, why) = match decided {
+            Ok(()) => (0, String::new()),
+            Err(error) => (error.code(), format!(": {error}")),
+        };
+        let name = image.display();
+        let line = format!("can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}");
+        self.trace_compatibility.then(|| Diagnostic::report(line))
+    }
+
+    /// Adds the rows of an image. What is said of it comes into `findings`; a fatal finding ends the link.
+    ///
+    /// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
+    pub(super) fn add(
+        &mut self,
+        image: &NamedImage<'data>,
+        part: Result<ObjectPart<'data>, elf::ReadError>,
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        let (target, strict) = (self.module.target, self.module.options.strict);
+        let part = match part {
+            Ok(part) => part,
+            Err(error) => return findings.extend(damaged(image, &error, target, strict)),
+        };
+        let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else {
+            return;
+        };
+        if file.e_type.get() != ET_EXEC {
+            if lacks_64bit_flag(file) {
+                let name = image.display();
+                findings.push(Diagnostic::warning(format!(
+                    "expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"
+                )));
+            }
+            let mut facts = facts(&part);
+            if target.is_mercury() {
+                facts.profile = profile_of(image.image);
+                facts.after_mercury = self.after_mercury;
+                findings.extend(self.compatibility(image, &facts, file));
+            }
+            if let Err(error) = validate_architecture(file, facts, target, self.after_ewp) {
+                return findings.extend(misfit(image, error, file, target));
+            }
+            let is_sass = is_sass_alone(file);
+            if target.is_mercury() && is_sass && !self.after_sass {
+                findings.push(limited(image, target));
+            }
+            self.after_sass |= is_sass;
+            self.after_mercury |= !is_sass;
+            self.after_ewp |= file.e_type.get() == ET_EWP;
+        }
+        match self.module.append(part) {
+            Ok(id) => self.module.objects[id].system_library = image.system_library,
+            Err(error) => findings.push(Diagnostic::fatal(format!(
+                "cuweld: '{}': {error}",
+                image.display()
+            ))),
+        }
+    }
+}
+
+/// What an object says of its toolkit and variant.
+pub(super) fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
+    let section = |id: cuweld_ir::SectionId| part.sections.get(id.index());
+    let toolkit = part.object.as_ref().map_or(0, |object| {
+        origin(object, &part.sections, &part.notes).toolkit
+    });
+    let specific = part.attributes.iter().any(|record| {
+        record.code == compat::CUDA_ACCELERATOR_TARGET
+            && record.value == 1
+            && record
+                .section
+                .and_then(section)
+                .is_some_and(|row| row.ty == sht::CUDA_COMPAT)
+    });
+    ObjectFacts {
+        toolkit,
+        specific,
+        ..ObjectFacts::default()
+    }
+}
+
+pub(super) fn damaged(
+    image: &NamedImage<'_>,
+    error: &elf::ReadError,
+    target: Target,
+    strict: bool,
+) -> Option<Diagnostic> {
+    let file = image.display();
+    if is_sound_class32(image.image) {
+        return Some(Diagnostic::fatal(format!(
+            "Input file '{file}' size does not match target '-m64'"
+        )));
+    }
+    // nvlink crashes without the table of section names, and from sm_100 on.
+    let is_lost = !target.is_mercury()
+        && matches!(error, elf::ReadError::Structure(error) if !matches!(error, StructureError::NameTable(_)));
+    if strict && is_lost {
+        return None;
+    }
+    let mut diagnostic = Diagnostic::fatal(format!("cuweld: '{file}' is damaged: {error}"));
+    if is_lost {
+        let note = "nvlink 13.0.88 ignores this input without a message, and its code is lost";
+        diagnostic = diagnostic.note(note);
+    }
+    diagnostic.deviation = Some("D01");
+    Some(diagnostic)
+}
+
+/// Whether a file holds no Mercury, so that its link is one of SASS alone.
+pub(super) fn is_sass_alone(file: &FileHeader) -> bool {
+    file.ident[7] != OSABI_CUDA || file.flags.get() & MERCURY_BITS == 0
+}
+
+/// nvlink's warning about the first file without Mercury.
+pub(super) fn limited(image: &NamedImage<'_>, target: Target) -> Diagnostic {
+    Diagnostic::warning(format!(
+        "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
+        target.sm,
+        image.display()
+    ))
+}
+
+pub(super) fn misfit(
+    image: &NamedImage<'_>,
+    error: ArchitectureError,
+    file: &FileHeader,
+    target: Target,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    if target.is_mercury() && is_sass_alone(file) && matches!(error, ArchitectureError::Sm { .. }) {
+        findings.push(limited(image, target));
+    }
+    let message = error.to_string().replace("{file}", &image.display());
+    let diagnostic = Diagnostic::fatal(message);
+    findings.push(match error {
+        ArchitectureError::Sm { found, .. } => diagnostic
+            .note(format!("'{}' was compiled for sm_{found}", image.display()))
+            .help(format!(
+                "compile it for {target}, or link with -arch=sm_{found}"
+            )),
+        ArchitectureError::Abi { osabi, version } => diagnostic.note(format!(
+            "OSABI {osabi:#x}, ABI version {version}, e_flags {:#x}",
+            file.flags.get()
+        )),
+        ArchitectureError::TooNew { found } => diagnostic.note(format!(
+            "it was made by toolkit {}.{}",
+            found / 10,
+            found % 10
+        )),
+        ArchitectureError::MercuryFlags { flags } => diagnostic.note(format!(
+            "'{}' says in e_flags {flags:#x} that it holds Mercury",
+            image.display()
+        )),
+        _ => diagnostic,
+    });
+    findings
+}
