@@ -28,7 +28,9 @@ pub(super) fn attribute_oddity(
         .section
         .is_some_and(|section| module.sections[section].kind == SectionKind::Compat);
     if is_compat {
-        return None;
+        let known = format::NVAL..=format::SVAL;
+        return (!known.contains(&attribute.format))
+            .then_some("a record of .nv.compat of an unknown format");
     }
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
         return Some("a record that has to name a symbol and has no payload");
@@ -85,26 +87,26 @@ pub(super) fn attribute_oddity(
     }
 }
 
-/// The lists of functions that lack what compilers write for each function of an object: the interface version, and
-/// the mask of sparse matrices if any function of the object has one.
+/// The lists of functions that lack what compilers write for each function: the interface version, and the mask of
+/// sparse matrices if any function of the link has one, which nvlink adds to others (measured).
 pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
-    let mut found = Vec::new();
-    for object in module.objects.values() {
-        let lists = || {
-            let sections = object.sections.iter();
-            sections.filter(|id| is_list_of_code(module, &module.sections[*id]))
-        };
-        let has = |id: SectionId, code| {
-            let records = &module.attributes[module.sections[id].attributes];
-            records.iter().any(|record| record.code == code)
-        };
-        let has_masks = lists().any(|id| has(id, attributes::SPARSE_MMA_MASK));
-        found.extend(lists().filter(|id| {
-            !has(*id, attributes::CUDA_API_VERSION)
-                || has_masks && !has(*id, attributes::SPARSE_MMA_MASK)
-        }));
-    }
-    found
+    let has = |section: &Section<'_>, code| {
+        let mut records = module.attributes[section.attributes].iter();
+        records.any(|record| record.code == code)
+    };
+    let lists = || {
+        let sections = module.sections.iter();
+        sections.filter(|(_, section)| is_list_of_code(module, section))
+    };
+    let has_masks = lists().any(|(_, list)| has(list, attributes::SPARSE_MMA_MASK));
+    let lacks = |list: &Section<'_>| {
+        !has(list, attributes::CUDA_API_VERSION)
+            || has_masks && !has(list, attributes::SPARSE_MMA_MASK)
+    };
+    lists()
+        .filter(|(_, list)| lacks(list))
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// Whether a section is the list of a function that is not just the stub of a unified one.
