@@ -35,6 +35,10 @@ impl Jobs {
 
     /// Threads for so many pieces of work; none are started for one.
     pub fn team(&self, pieces: usize) -> Team {
+        // Asking the machine takes reading several files.
+        if pieces <= 1 {
+            return Team::default();
+        }
         let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let limit = self.asked.map_or_else(available, NonZeroUsize::get);
         let mut count = limit.min(pieces);
@@ -56,6 +60,7 @@ impl Jobs {
 }
 
 /// Threads that wait for work; they end with the value.
+#[derive(Default)]
 pub struct Team {
     /// `None` for the caller's thread alone.
     pool: Option<ThreadPool>,

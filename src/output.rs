@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
 
 use cuweld_ir::elf::WriteError;
 use thiserror::Error;
@@ -34,29 +35,70 @@ pub fn write_atomically_with<E: From<io::Error>>(
     size: Option<u64>,
     write: impl FnOnce(&mut File) -> Result<(), E>,
 ) -> Result<(), E> {
-    if std::fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    let found = std::fs::symlink_metadata(path);
+    if found.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
         return write(&mut File::create(path)?);
     }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix(".cuweld-")
-        .tempfile_in(folder)?;
+    let (mut file, unfinished) = Unfinished::create(path)?;
     if let Some(size) = size {
-        file.as_file().set_len(size)?;
+        file.set_len(size)?;
     }
-    write(file.as_file_mut())?;
-    set_default_mode(file.as_file())?;
-    file.persist(path).map_err(|error| error.error)?;
+    write(&mut file)?;
+    if found.is_err() || !exchange(&unfinished.path, path) {
+        std::fs::rename(&unfinished.path, path)?;
+        unfinished.forget();
+    }
     Ok(())
 }
 
-/// Temporary files are private; a linker's output is as readable as the user's umask says.
-fn set_default_mode(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+/// A file beside the output, which is removed with the value.
+struct Unfinished {
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// A new file with the permissions that the user's umask leaves.
+    fn create(output: &Path) -> io::Result<(File, Self)> {
+        let process = std::process::id();
+        let mut number = 0u32;
+        loop {
+            let path = output.with_file_name(format!(".cuweld-{process}-{number}"));
+            match File::create_new(&path) {
+                Ok(file) => return Ok((file, Unfinished { path })),
+                // Left behind by a process that was killed, or made by another thread.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// It is the output now.
+    fn forget(mut self) {
+        self.path = PathBuf::new();
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // What cannot be removed is a file too many, and no reason to fail.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Lets two files change places, so that the old output can be removed as a file of its own. A rename over it has the same outcome,
+/// but ext4 then writes the new file to the disk before it returns. `false` where the file system cannot do so.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::CWD;
+    use rustix::fs::RenameFlags;
+    rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_one: &Path, _other: &Path) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -28,20 +28,11 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder of a run with these words, without the program's name.
     pub fn new(arguments: Vec<String>) -> Self {
-        let known = |name: &str| name.starts_with("CUWELD_") || name == "LIBRARY_PATH";
-        let mut environment: Vec<(String, String)> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| known(name))
-            .collect();
-        environment.sort();
-        let folder = std::env::current_dir().unwrap_or_default();
         Recorder {
             description: Description {
                 format: FORMAT,
                 cuweld: env!("CARGO_PKG_VERSION").to_owned(),
                 arguments,
-                folder: folder.to_string_lossy().into_owned(),
-                environment,
                 ..Description::default()
             },
             files: Vec::new(),
@@ -68,6 +59,11 @@ impl Recorder {
     ) -> io::Result<()> {
         let mut description = self.description.clone();
         description.exit = exit;
+        description.environment = environment();
+        description.folder = std::env::current_dir()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let asked = controls.passes.as_ref().or(controls.pipeline.as_ref());
         description.pipeline = asked.cloned().unwrap_or_default();
         let folder = Path::new(&description.folder);
@@ -97,6 +93,17 @@ impl Recorder {
         use io::Write;
         out.into_inner()?.flush()
     }
+}
+
+/// The variables that matter to a run, by name.
+fn environment() -> Vec<(String, String)> {
+    let known = |name: &str| name.starts_with("CUWELD_") || name == "LIBRARY_PATH";
+    let mut environment: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| known(name))
+        .collect();
+    environment.sort();
+    environment
 }
 
 /// Writes the reproducer that was asked for; after an internal error, one in the folder for temporary
