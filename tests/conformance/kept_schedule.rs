@@ -1,5 +1,13 @@
 //! Kernels that keep the code of their object where nvlink schedules anew (deviation D12): what has to be equal all the same.
 
+use object::Endianness;
+use object::Object as _;
+use object::ObjectSection as _;
+use object::ObjectSymbol as _;
+use object::U32;
+use object::read::elf::ElfFile64;
+use object::read::elf::SectionHeader as _;
+
 use super::harness::link::Outcome;
 
 /// What the message about such a kernel says.
@@ -24,7 +32,7 @@ fn kernel(line: &str) -> Option<&str> {
 pub enum Kept {
     /// Everything but the control bits of their code.
     ControlBits,
-    /// Nothing of the output: without a memory barrier code is shorter, and much moves.
+    /// What does not follow from the length of code ([`frame`]): with a memory barrier more or less much moves.
     MemoryBarrier,
 }
 
@@ -44,7 +52,10 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
         false => Kept::ControlBits,
     };
     if what == Kept::MemoryBarrier {
-        (theirs.output, ours.output) = (None, None);
+        for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
+            *output = frame(output);
+        }
+        return Some(what);
     }
     let names: Vec<&str> = kept.iter().filter_map(|line| kernel(line)).collect();
     for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
@@ -63,6 +74,47 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
             .rev()
             .fold(0, |value, byte| value << 8 | usize::from(*byte)),
     )
+}
+
+/// What two files have in common whose code has another length: the headers of sections but for places and sizes, symbols
+/// but for values and sizes, the sizes of attributes, relocations and tables of switches, and the contents of whatever does not speak of code.
+fn frame(file: &[u8]) -> Vec<u8> {
+    let file = ElfFile64::<Endianness>::parse(file).expect("a linked file is an ELF file");
+    let mut frame = Vec::new();
+    let starts =
+        |name: &[u8], words: &[&str]| words.iter().any(|word| name.starts_with(word.as_bytes()));
+    for section in file.sections() {
+        let name = section.name_bytes().expect("a section has a name");
+        let header = section.elf_section_header();
+        let word = |field: U32<Endianness>| field.get(Endianness::Little);
+        let shape = (
+            header.sh_type(Endianness::Little),
+            header.sh_flags(Endianness::Little),
+            word(header.sh_link),
+            word(header.sh_info),
+        );
+        frame.extend_from_slice(name);
+        frame.extend_from_slice(format!(" {shape:x?}").as_bytes());
+        let plain = name.strip_prefix(b".nv.merc").unwrap_or(name);
+        if !starts(plain, &[".text", ".nv.capmerc", ".debug_", ".nv_debug_"]) {
+            frame.extend_from_slice(format!(" {:#x}", section.size()).as_bytes());
+            if !starts(plain, &[".nv.info", ".rel", ".symtab", ".nv.constant2."]) {
+                frame.extend_from_slice(section.data().expect("a section lies in its file"));
+            }
+        }
+        frame.push(b'\n');
+    }
+    for symbol in file.symbols() {
+        let row = symbol.elf_symbol();
+        frame.extend_from_slice(symbol.name_bytes().expect("a symbol has a name"));
+        let kind = (
+            row.st_info,
+            row.st_other,
+            row.st_shndx.get(Endianness::Little),
+        );
+        frame.extend_from_slice(format!(" {kind:x?}\n").as_bytes());
+    }
+    frame
 }
 
 /// Clears the control bits of a section's instructions.

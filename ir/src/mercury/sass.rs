@@ -46,6 +46,11 @@ impl Instruction {
         self.operation() == 0x992
     }
 
+    /// Whether it waits until errors of memory accesses are known, `CGAERRBAR`, as code for the debugger does where it ends.
+    pub fn is_error_barrier(self) -> bool {
+        self.operation() == 0x5ab
+    }
+
     /// Whether it ends the thread, `EXIT`.
     pub fn is_exit(self) -> bool {
         self.operation() == 0x94d

@@ -162,20 +162,6 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         }
         return any;
     }
-    // nvlink compiles all code for the debugger if some of it is, or `-g` says so.
-    let has_info = |object: &Object<'_>| {
-        let mut sections = module.sections[object.sections].iter();
-        sections.any(|section| section.name == b".nv_debug_info_reg_sass")
-    };
-    let with_code = || {
-        let objects = module.objects.values();
-        objects.filter(|object| !module.functions[object.functions].is_empty())
-    };
-    let for_debugger = module.options.debug || with_code().any(has_info);
-    if for_debugger && !with_code().all(has_info) {
-        let what = "code that is not compiled for the debugger among code that is, or with -g, for sm_100 and up";
-        refused(what, None, 0);
-    }
     for (id, section) in module.sections.iter() {
         let is_mercury = section.flags & shf::MERCURY != 0;
         let what = match section.kind {

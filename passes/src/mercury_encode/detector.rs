@@ -1,6 +1,8 @@
-//! Kernels that nvlink would schedule anew (`mercury.md` section 4).
+//! Code that nvlink would change: kernels that it would schedule anew, and code that it would compile for the debugger
+//! (`mercury.md` section 4).
 
 use cuweld_ir::FunctionId;
+use cuweld_ir::ObjectId;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::capmerc::Form;
 use cuweld_ir::mercury::capmerc::INSTRUCTION;
@@ -14,27 +16,47 @@ use crate::diagnostic::Severity;
 use crate::pass::PassCx;
 
 impl Encode<'_, '_> {
-    /// Reports kernels whose code nvlink would change: it stays as it was compiled. Says whether the link goes on, which it
-    /// does not with `strict_finalize`. Nothing is changed in relocatable output.
+    /// Reports functions whose code nvlink would change: it stays as it was compiled. Says whether the link goes on, which it
+    /// does not with `strict_finalize`.
     pub(super) fn detect(&self, cx: &mut PassCx<'_, '_>) -> bool {
-        if self.module.options.relocatable {
+        // Of a link that has failed there is no code.
+        let is_warning = |finding: &Diagnostic| finding.severity == Severity::Warning;
+        let is_refused =
+            self.module.options.warnings_are_errors && cx.diagnostics.list().iter().any(is_warning);
+        if is_refused || cx.diagnostics.has_errors() {
             return true;
         }
+        let for_debugger = self.is_for_debugger();
         let mut goes_on = true;
         for function in self.functions.iter().flatten() {
-            let Some(why) = self.is_scheduled_anew(*function) else {
+            let finding = if for_debugger && self.ends_without_barrier(*function) {
+                Some((
+                    "compile for the debugger",
+                    "it has no memory barrier where it ends",
+                ))
+            } else {
+                self.is_scheduled_anew(*function)
+                    .map(|why| ("schedule anew", why))
+            };
+            let Some((what, why)) = finding else {
                 continue;
             };
-            let name = String::from_utf8_lossy(self.module.function_name(*function));
+            let symbol = &self.module.symbols[self.module.functions[*function].symbol];
+            let kind = if symbol.is_entry() {
+                "kernel"
+            } else {
+                "function"
+            };
+            let name = String::from_utf8_lossy(symbol.name);
             if self.module.options.strict_finalize {
                 let text = self.module.functions[*function].views.sass.text;
-                let what = format!("kernel '{name}' needs NVIDIA's finalizer: {why}");
+                let what = format!("{kind} '{name}' needs NVIDIA's finalizer: {why}");
                 cx.diagnostics
                     .emit(Refusal::new(what, text).diagnostic(self.module));
                 goes_on = false;
             } else {
                 let what = format!(
-                    "kernel '{name}' keeps its code, which NVIDIA's finalizer would schedule anew: {why}"
+                    "{kind} '{name}' keeps its code, which NVIDIA's finalizer would {what}: {why}"
                 );
                 let mut info = Diagnostic::new(Severity::Info, what);
                 info.deviation = Some("D12");
@@ -44,9 +66,31 @@ impl Encode<'_, '_> {
         goes_on
     }
 
+    /// Whether nvlink compiles all code for the debugger, with `-r` too: some of it is, or `-g` says so (measured).
+    fn is_for_debugger(&self) -> bool {
+        let is_linked = |object: ObjectId| self.module.objects[object].state.is_included();
+        let mut sections = self.module.sections.values();
+        self.module.options.debug
+            || sections.any(|section| {
+                section.name == b".nv_debug_info_reg_sass" && is_linked(section.object)
+            })
+    }
+
+    /// Whether nvlink puts memory barriers in front of an end of the function in a link for the debugger.
+    fn ends_without_barrier(&self, function: FunctionId) -> bool {
+        let row = &self.module.functions[function];
+        let code = self.module.sections[row.views.sass.text].bytes();
+        let before =
+            std::iter::once(false).chain(Instruction::all(code).map(Instruction::is_error_barrier));
+        Instruction::all(code)
+            .zip(before)
+            .any(|(word, has_barrier)| word.is_exit() && !has_barrier)
+    }
+
+    /// Why nvlink schedules a kernel of an executable anew, if it does.
     fn is_scheduled_anew(&self, function: FunctionId) -> Option<&'static str> {
         let row = &self.module.functions[function];
-        if !self.module.symbols[row.symbol].is_entry() {
+        if self.module.options.relocatable || !self.module.symbols[row.symbol].is_entry() {
             return None;
         }
         let code = self.module.sections[row.views.sass.text].bytes();
@@ -63,7 +107,8 @@ impl Encode<'_, '_> {
         if has_run(is_workaround) {
             return Some("it calls nothing, and has a work-around at a memory barrier");
         }
-        if has_run(is_guarded_end) {
+        // `-g` keeps the barriers (measured).
+        if !self.module.options.debug && has_run(is_guarded_end) {
             return Some("it calls nothing, and has a memory barrier where it ends");
         }
         let has_frame = Instruction::all(code).any(Instruction::moves_stack_pointer);

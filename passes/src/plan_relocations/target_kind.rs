@@ -176,7 +176,9 @@ fn symbol_kind(
         }
         return Ok(if symbol.is_shared() {
             let section = &module.sections[patched];
-            if section.owner.is_none() && section.name != b".debug_info" {
+            if section.owner.is_none()
+                && !matches!(section.name, b".debug_info" | b".nv.merc.debug_info")
+            {
                 return Err(Refusal::Unsupported("dynamic shared memory in data"));
             }
             TargetKind::Known {

@@ -55,7 +55,7 @@ impl<'data> Finish<'_, 'data> {
                 !shared_relocatable::is_empty(section.size, section.align)
             }
             // The Mercury view has no reserved block.
-            Content::KernelShared(_) if self.out.capmerc => {
+            Content::ModuleShared | Content::KernelShared(_) if self.out.capmerc => {
                 section.size > self.module.reserved_shared_size()
             }
             _ => section.size > 0,
@@ -176,8 +176,9 @@ impl<'data> Finish<'_, 'data> {
         // What a symbol of shared memory shows begins with the reserved block.
         let reserved = match shared {
             _ if relocatable => 0,
-            // Names of dynamic shared memory lack it if there is nothing else in their section (measured).
-            true if row.definition.is_some() || self.has_slots() => {
+            // Names of dynamic shared memory lack it if there is nothing else in their section, but not where the
+            // Mercury view, which never has it, is taken from this one (measured).
+            true if row.definition.is_some() || self.has_slots() || self.out.capmerc => {
                 self.module.reserved_shared_size()
             }
             _ => 0,
