@@ -1,5 +1,5 @@
-//! Times cuweld, nvlink where it is in `PATH`, and the floor (reading every byte of the inputs and writing every byte of the
-//! output), in turn, and prints a table.
+//! Times cuweld, nvlink where it is in `PATH`, and the floor (reading every byte of the inputs, unpacking what is packed, and writing
+//! every byte of the output), in turn, and prints a table with what is aimed at and whether it holds.
 //!
 //! ```text
 //! cargo build --release --bin cuweld && cargo run --release -p cuweld-benches
@@ -16,6 +16,7 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
+mod aims;
 mod ptx;
 mod reproducer;
 mod run;
@@ -23,6 +24,7 @@ mod shapes;
 mod table;
 mod tools;
 mod unpack;
+mod wrap;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -114,7 +116,7 @@ fn work() -> Result<(), Failure> {
             let name = path
                 .file_name()
                 .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            table::row(&name, None, &measured, None);
+            table::row(&name, &measured, None, String::new());
         }
         return Ok(());
     }
@@ -133,13 +135,11 @@ fn work() -> Result<(), Failure> {
             .iter()
             .rev()
             .find(|(smaller, _)| smaller.is_smaller_of(case));
-        let growth = smaller.map(|(smaller, before)| {
-            let step = (case.size as f64 / smaller.size as f64).ln();
-            let walls = [before, &measured]
-                .map(|measured| run::median(measured.cuweld.iter().map(|run| run.wall)));
-            (walls[1] / walls[0]).ln() / step
-        });
-        table::row(case.name, case.aim, &measured, growth);
+        let smaller = smaller.map(|(smaller, before)| (*smaller, before));
+        let growth =
+            smaller.map(|(smaller, before)| aims::growth(case, &measured, smaller, before));
+        let aims = aims::aims(case, &measured, smaller);
+        table::row(case.name, &measured, growth, aims);
         done.push((case, measured));
     }
     Ok(())

@@ -5,14 +5,15 @@
 //! anonymous memory (0 unless SECONDS is negative: looking slows the run) in bytes, and the exit code; -1 if
 //! it was ended after that time.
 //!
-//! `cuweld-measure floor OUTPUT COPY` reads the files that standard input names, one a line, and writes as many bytes as OUTPUT
-//! has to COPY, with plain calls and one buffer; prints the seconds.
+//! `cuweld-measure floor TARGET OUTPUT COPY` reads the files that standard input names, one a line, unpacks what is packed in them, and
+//! writes as many bytes as OUTPUT has to COPY; prints the seconds, the bytes of the inputs unpacked, and how many sections, symbols and
+//! relocations they hold.
+
+mod floor;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::io::BufRead;
-use std::io::Read;
 use std::io::Write;
 use std::process::Child;
 use std::process::Command;
@@ -20,12 +21,10 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
+use cuweld::input::Target;
 use nix::sys::resource::UsageWho;
 use nix::sys::resource::getrusage;
 use nix::sys::time::TimeValLike;
-
-/// The buffer of the floor.
-const BUFFER_SIZE: usize = 1 << 20;
 
 fn main() -> io::Result<()> {
     let mut words = std::env::args_os().skip(1);
@@ -36,9 +35,9 @@ fn main() -> io::Result<()> {
             let limit = limit.to_str().and_then(|text| text.parse().ok());
             run(limit.unwrap_or(0.0), program, arguments)
         }
-        (Some("floor"), [output, copy]) => floor(output, copy),
+        (Some("floor"), [target, output, copy]) => print_floor(target, output, copy),
         _ => Err(io::Error::other(
-            "run SECONDS PROGRAM ..., or floor OUTPUT COPY",
+            "run SECONDS PROGRAM ..., or floor TARGET OUTPUT COPY",
         )),
     }
 }
@@ -118,21 +117,18 @@ fn watch(
     }
 }
 
-fn floor(output: &OsString, copy: &OsString) -> io::Result<()> {
+fn print_floor(target: &OsString, output: &OsString, copy: &OsString) -> io::Result<()> {
     let inputs: Vec<String> = io::stdin().lock().lines().collect::<io::Result<_>>()?;
-    let mut left = std::fs::metadata(output)?.len() as usize;
-    let mut buffer = vec![1; BUFFER_SIZE];
-    let begun = Instant::now();
-    for input in inputs {
-        let mut file = File::open(input)?;
-        while file.read(&mut buffer)? != 0 {}
-    }
-    let mut file = File::create(copy)?;
-    while left > 0 {
-        let size = left.min(BUFFER_SIZE);
-        file.write_all(buffer.get(..size).unwrap_or(&[]))?;
-        left -= size;
-    }
-    drop(file);
-    writeln!(io::stdout(), "{}", begun.elapsed().as_secs_f64())
+    let size = std::fs::metadata(output)?.len();
+    let target = target.to_str().and_then(Target::parse);
+    let target = target.ok_or_else(|| io::Error::other("an unknown target"))?;
+    let copy = copy.to_string_lossy();
+    let floor = floor::floor(&inputs, target, size, &copy)?;
+    writeln!(
+        io::stdout(),
+        "{} {} {}",
+        floor.seconds,
+        floor.decoded,
+        floor.entities
+    )
 }

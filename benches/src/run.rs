@@ -33,12 +33,46 @@ pub struct Measured {
     pub anonymous: u64,
     /// Runs of nvlink; none without it.
     pub nvlink: Vec<Taken>,
+    /// Runs of cuweld with one thread, of links whose time is that of their bytes.
+    pub single: Vec<Taken>,
     /// Seconds of the floor.
     pub floor: Vec<f64>,
     /// Number of inputs, their bytes, and those of the output.
     pub sizes: (usize, u64, u64),
+    /// Bytes of the inputs, what is packed counted as it is unpacked.
+    pub decoded: u64,
+    /// Sections, symbols and relocations of the device images.
+    pub entities: usize,
     /// Whether nvlink gave the same file, if both linked.
     pub identical: Option<bool>,
+}
+
+/// From this many bytes on a link is one of bytes, if it has few rows.
+const HEAVY: u64 = 30_000_000;
+
+/// Fewer bytes for a section, symbol or relocation are many rows.
+const BYTES_PER_ROW: u64 = 500;
+
+impl Measured {
+    /// Whether there is more than one section, symbol or relocation for 500 bytes.
+    pub fn is_dense(&self) -> bool {
+        self.entities as u64 * BYTES_PER_ROW > self.decoded
+    }
+
+    /// Whether the link is one of bytes.
+    pub fn is_heavy(&self) -> bool {
+        self.decoded > HEAVY && !self.is_dense()
+    }
+
+    /// What anonymous memory is to be at most, in bytes.
+    pub fn memory_limit(&self) -> u64 {
+        self.sizes.2 + self.decoded / 4 + 20_000_000
+    }
+
+    /// How many times the floor its time is.
+    pub fn floor_ratio(&self, runs: &[Taken]) -> f64 {
+        median(runs.iter().map(|run| run.wall)) / median(self.floor.iter().copied())
+    }
 }
 
 /// How often and how long.
@@ -63,7 +97,7 @@ pub fn measure(
     let size = |name: &str| std::fs::metadata(folder.join(name)).map_or(0, |file| file.len());
     let (ours, theirs) = ("cuweld.out", "nvlink.out");
     let cuweld = tools.cuweld.to_string_lossy().into_owned();
-    let own = |limit: &str| {
+    let own = |limit: &str, jobs: Option<usize>| {
         let mut all = vec![
             "run".to_owned(),
             limit.to_owned(),
@@ -71,26 +105,36 @@ pub fn measure(
             "nvlink".to_owned(),
         ];
         all.push("--cuweld-stamp=nvlink-13.0.88".to_owned());
+        all.extend(jobs.map(|count| format!("--cuweld-jobs={count}")));
         all.extend(words.iter().cloned());
         all.extend(["-o".to_owned(), ours.to_owned()]);
         taken(tools, folder, &all)
     };
     let mut measured = Measured {
         cuweld: Vec::new(),
-        anonymous: own("-1")?.anonymous,
+        anonymous: own("-1", None)?.anonymous,
         nvlink: Vec::new(),
+        single: Vec::new(),
         floor: Vec::new(),
         sizes: (
             inputs.len(),
             inputs.iter().map(|name| size(name)).sum(),
             size(ours),
         ),
+        decoded: 0,
+        entities: 0,
         identical: None,
     };
+    let target = target(words).ok_or("no target among the words of the link")?;
     let mut too_slow = false;
     for run in 0..effort.runs {
-        measured.cuweld.push(own("0")?);
-        measured.floor.push(floor(tools, folder, &inputs, ours)?);
+        measured.cuweld.push(own("0", None)?);
+        let (seconds, decoded, entities) = floor(tools, folder, &inputs, (target, ours))?;
+        measured.floor.push(seconds);
+        (measured.decoded, measured.entities) = (decoded as u64, entities as usize);
+        if measured.is_heavy() {
+            measured.single.push(own("0", Some(1))?);
+        }
         let Some(nvlink) = tools.nvlink.as_ref().filter(|_| !too_slow) else {
             continue;
         };
@@ -123,6 +167,19 @@ pub fn measure(
     Ok(measured)
 }
 
+/// The target of a link.
+fn target(words: &[String]) -> Option<&str> {
+    let mut words = words.iter().map(|word| word.trim_start_matches('-'));
+    while let Some(word) = words.next() {
+        match word.strip_prefix("arch") {
+            Some("") => return words.next(),
+            Some(value) if value.starts_with('=') => return value.get(1..),
+            _ => {}
+        }
+    }
+    None
+}
+
 fn taken(tools: &Tools, folder: &Path, words: &[String]) -> Result<Taken, Failure> {
     let output = Command::new(&tools.measure)
         .args(words)
@@ -147,10 +204,16 @@ fn taken(tools: &Tools, folder: &Path, words: &[String]) -> Result<Taken, Failur
     })
 }
 
-fn floor(tools: &Tools, folder: &Path, inputs: &[&String], output: &str) -> Result<f64, Failure> {
+/// The floor of a link: seconds, bytes of the inputs unpacked, sections, symbols and relocations.
+fn floor(
+    tools: &Tools,
+    folder: &Path,
+    inputs: &[&String],
+    (target, output): (&str, &str),
+) -> Result<(f64, f64, f64), Failure> {
     let failed = |error: std::io::Error| error.to_string();
     let mut child = Command::new(&tools.measure)
-        .args(["floor", output, "floor.out"])
+        .args(["floor", target, output, "floor.out"])
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -163,9 +226,14 @@ fn floor(tools: &Tools, folder: &Path, inputs: &[&String], output: &str) -> Resu
     }
     let output = child.wait_with_output().map_err(failed)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.trim()
-        .parse()
-        .map_err(|_| format!("the floor says '{text}'"))
+    let numbers: Vec<f64> = text
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    match numbers.as_slice() {
+        [seconds, decoded, entities] => Ok((*seconds, *decoded, *entities)),
+        _ => Err(format!("the floor says '{text}'")),
+    }
 }
 
 /// The middle of some numbers.

@@ -9,6 +9,7 @@ use crate::ptx;
 use crate::ptx::call;
 use crate::ptx::foreign;
 use crate::tools::Tools;
+use crate::wrap;
 
 /// Why inputs could not be made.
 pub type Failure = String;
@@ -46,6 +47,23 @@ pub enum Shape {
     Diamond,
     /// One object with an array of this many MiB.
     Data,
+    /// One object with a table of addresses.
+    Table,
+    /// Objects with an array of 256 KiB, in one of these wrappings.
+    Blocks(Wrapping),
+    /// Host objects of a program in C++ with templates and virtual functions.
+    Classes,
+}
+
+/// How an object is given to the linker.
+#[derive(Clone, Copy)]
+pub enum Wrapping {
+    /// As a cubin.
+    None,
+    /// In a fatbin that is packed in a mode of fatbinary.
+    Fatbin(&'static str),
+    /// In a host object of an archive, in a fatbin that is packed in a mode of fatbinary.
+    Archive(&'static str),
 }
 
 /// One link.
@@ -129,6 +147,28 @@ pub const CASES: &[Case] = &[
     case("diamond-2000", Shape::Diamond, 2000, 0.0),
     case("data-4", Shape::Data, 4, 0.0),
     case("data-32", Shape::Data, 32, 0.0),
+    case("table-100000", Shape::Table, 100_000, 0.0),
+    case("table-1000000", Shape::Table, 1_000_000, 0.0),
+    case("blocks-160", Shape::Blocks(Wrapping::None), 160, 0.0),
+    case(
+        "blocks-zstd-160",
+        Shape::Blocks(Wrapping::Fatbin("default")),
+        160,
+        0.0,
+    ),
+    case(
+        "blocks-lz4-160",
+        Shape::Blocks(Wrapping::Fatbin("speed")),
+        160,
+        0.0,
+    ),
+    case(
+        "blocks-ar-160",
+        Shape::Blocks(Wrapping::Archive("default")),
+        160,
+        0.0,
+    ),
+    case("classes-40", Shape::Classes, 40, 10.0),
 ];
 
 /// A sequence of numbers that is the same each time.
@@ -152,7 +192,15 @@ impl Case {
             && self.size < other.size
     }
 
-    /// Makes the inputs in a folder; returns their names in link order.
+    /// Whether nvlink's time for the shape explodes.
+    pub fn is_explosive(&self) -> bool {
+        matches!(
+            self.shape,
+            Shape::Diamond | Shape::Indirect | Shape::VirtualObjects
+        )
+    }
+
+    /// Makes the inputs in a folder; returns their names in link order, and options that they need.
     pub fn make(&self, tools: &Tools, folder: &Path) -> Result<Vec<String>, Failure> {
         let size = self.size;
         match self.shape {
@@ -286,6 +334,27 @@ impl Case {
                     + &ptx::kernel("k", " mov.u64 %rd4,big; ld.global.u32 %r1,[%rd4+64];\n");
                 write_all(folder, [self.compile(tools, &text)?])
             }
+            Shape::Table => {
+                let names = vec!["f".to_owned(); size];
+                let text = ptx::leaf(".visible", "f", 3)
+                    + &ptx::table("tab", &names)
+                    + &ptx::kernel("k", &ptx::indirect_call("tab", 0, 0));
+                write_all(folder, [self.compile(tools, &text)?])
+            }
+            Shape::Blocks(wrapping) => {
+                let mut numbers = Numbers(7);
+                let words: Vec<u32> = (0..64 << 10).map(|_| numbers.below(1000) as u32).collect();
+                let text = ptx::variable(&format!("{OWN}_big"), &words)
+                    + &ptx::kernel(
+                        &format!("{OWN}_k"),
+                        &format!(" mov.u64 %rd4,{OWN}_big; ld.global.u32 %r1,[%rd4+64];\n"),
+                    );
+                let object = self.compile(tools, &text)?;
+                let objects = (0..size).map(|index| renamed(&object, index, &[]));
+                let names = write_all(folder, objects)?;
+                wrap::wrap(folder, self.sm, names, wrapping)
+            }
+            Shape::Classes => wrap::classes(folder, self.sm, size),
         }
     }
 

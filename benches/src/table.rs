@@ -1,6 +1,7 @@
 //! The table that is printed.
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
+use crate::aims::nvlink_ratio;
 use crate::run::Measured;
 use crate::run::median;
 use crate::tools::Tools;
@@ -31,17 +32,17 @@ pub fn head(tools: &Tools) {
         "Medians. Times in ms, sizes in MB (10^6 bytes); peak is all memory, anon what is no file."
     );
     println!(
-        "floor: reading every input byte and writing every output byte; growth: exponent over the size."
+        "floor: reading every input byte, unpacking what is packed, writing every output byte; growth: exponent over the size."
     );
     println!();
     println!(
-        "| case | inputs | in | out | wall | user | sys | peak | anon | anon limit | floor | x floor | growth | nvlink | nvlink peak | x nvlink | aim | same bytes |"
+        "| case | inputs | in | unpacked | out | wall | user | sys | peak | anon | anon limit | floor | x floor | with -j1 | growth | nvlink | nvlink peak | x nvlink | aims | same bytes |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|");
 }
 
 /// A row.
-pub fn row(name: &str, aim: Option<f64>, measured: &Measured, growth: Option<f64>) {
+pub fn row(name: &str, measured: &Measured, growth: Option<f64>, aims: String) {
     let ours = &measured.cuweld;
     let wall = median(ours.iter().map(|run| run.wall));
     let floor = median(measured.floor.iter().copied());
@@ -51,17 +52,15 @@ pub fn row(name: &str, aim: Option<f64>, measured: &Measured, growth: Option<f64
     let peak =
         |runs: &[crate::run::Taken]| mega(median(runs.iter().map(|run| run.peak as f64)) as u64);
     let failed = ours.iter().any(|run| run.code != 0);
-    let limit = written + read / 4 + 20_000_000;
     let ended = measured.nvlink.iter().any(|run| run.code == -1);
     let theirs = median(measured.nvlink.iter().map(|run| run.wall));
-    // Run by run where there are as many, so that what slows the machine slows both.
-    let pairs = measured.nvlink.iter().rev().zip(ours.iter().rev());
-    let ratio = median(pairs.map(|(theirs, ours)| theirs.wall / ours.wall));
+    let ratio = nvlink_ratio(measured);
     let more = if ended { ">" } else { "" };
     let cells = [
         name.to_owned(),
         count.to_string(),
         mega(read),
+        mega(measured.decoded),
         mega(written),
         if failed {
             "failed".to_owned()
@@ -72,9 +71,14 @@ pub fn row(name: &str, aim: Option<f64>, measured: &Measured, growth: Option<f64
         ms(median(ours.iter().map(|run| run.system))),
         peak(ours),
         mega(measured.anonymous),
-        mega(limit),
+        mega(measured.memory_limit()),
         ms(floor),
         format!("{:.1}", wall / floor),
+        if measured.single.is_empty() {
+            String::new()
+        } else {
+            format!("{:.1}", measured.floor_ratio(&measured.single))
+        },
         growth.map_or(String::new(), |growth| format!("{growth:.2}")),
         if theirs.is_nan() {
             String::new()
@@ -91,12 +95,7 @@ pub fn row(name: &str, aim: Option<f64>, measured: &Measured, growth: Option<f64
         } else {
             format!("{more}{ratio:.1}")
         },
-        match aim {
-            Some(aim) if ratio >= aim => format!("{aim} holds"),
-            Some(aim) if ratio.is_nan() || ended => format!("{aim}"),
-            Some(aim) => format!("{aim} missed by {:.2}", aim / ratio),
-            None => String::new(),
-        },
+        aims,
         match measured.identical {
             Some(true) => "yes".to_owned(),
             Some(false) => "NO".to_owned(),

@@ -48,11 +48,12 @@ pub fn row(name: &str, cubin: &Path, tools: &Tools, runs: usize) -> Result<(), F
     let members = fatbin::parse(&packed).map_err(|error| error.to_string())?;
     let member = members.first().ok_or("fatbinary packs nothing")?;
     let size = member.header.uncompressed_size.get() as usize;
-    let timed = |unpack: fn(&[u8], usize) -> Result<Vec<u8>, String>| {
+    let timed = |unpack: fn(&[u8], &mut [u8]) -> Result<usize, String>| {
         let start = Instant::now();
-        let unpacked = unpack(member.stored, size)?;
-        if unpacked.len() != size {
-            return Err(format!("{} bytes, expected {size}", unpacked.len()));
+        let mut unpacked = vec![0; size];
+        let length = unpack(member.stored, &mut unpacked)?;
+        if length != size {
+            return Err(format!("{length} bytes, expected {size}"));
         }
         Ok(start.elapsed().as_secs_f64() * 1e3)
     };

@@ -147,28 +147,35 @@ pub fn decompress<'data>(
         Ok(size) if declared <= possible => size,
         _ => return Err(absurd),
     };
-    let unpacked = match codec {
-        Codec::Lz4 => unpack_lz4(packed, size),
-        Codec::Zlib => decompress_to_vec_zlib_with_limit(packed, size).map_err(|e| e.to_string()),
-        _ => zstd::unpack(packed, size),
-    }
-    .map_err(|detail| DecompressError::Damaged { codec, detail })?;
-    if unpacked.len() != size {
+    let mut unpacked = vec![0; size];
+    let found = unpack_into(codec, packed, &mut unpacked)
+        .map_err(|detail| DecompressError::Damaged { codec, detail })?;
+    if found != size {
         return Err(DecompressError::Size {
             codec,
-            found: unpacked.len() as u64,
+            found: found as u64,
             declared,
         });
     }
     Ok(arena.keep_buffer(unpacked))
 }
 
-fn unpack_lz4(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
-    let mut unpacked = vec![0; size];
-    let length =
-        lz4_flex::block::decompress_into(packed, &mut unpacked).map_err(|e| e.to_string())?;
-    unpacked.truncate(length);
-    Ok(unpacked)
+/// Unpacks data into memory that is not to be left; how many bytes they are, or what is wrong with them.
+pub fn unpack_into(codec: Codec, packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
+    match codec {
+        Codec::Lz4 => {
+            lz4_flex::block::decompress_into(packed, unpacked).map_err(|error| error.to_string())
+        }
+        Codec::Zlib => {
+            let bytes = decompress_to_vec_zlib_with_limit(packed, unpacked.len())
+                .map_err(|error| error.to_string())?;
+            let room = unpacked.get_mut(..bytes.len()).ok_or("too long")?;
+            room.copy_from_slice(&bytes);
+            Ok(bytes.len())
+        }
+        Codec::Zstd => zstd::unpack_into(packed, unpacked),
+        Codec::None | Codec::Unknown => Err(DecompressError::UnknownCodec.to_string()),
+    }
 }
 
 #[cfg(test)]

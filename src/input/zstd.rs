@@ -8,34 +8,27 @@ use ruzstd::decoding::FrameDecoder;
 /// Largest window that ruzstd keeps whatever the data's size. libzstd unpacks in place and needs none.
 const LARGEST_WINDOW: u64 = 128 << 20;
 
-/// Unpacks all frames to at most `size` bytes; the error says what is wrong with them.
-pub fn unpack(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
+/// Unpacks all frames into memory that is not to be left; how many bytes they are, or what is wrong with them.
+pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     #[cfg(feature = "libzstd")]
-    return by_libzstd(packed, size);
+    return by_libzstd(packed, unpacked);
     #[cfg(not(feature = "libzstd"))]
-    by_ruzstd(packed, size)
+    by_ruzstd(packed, unpacked)
 }
 
-/// [`unpack`] by the C library.
+/// [`unpack_into`] by the C library.
 #[cfg(feature = "libzstd")]
-pub fn by_libzstd(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
-    let mut unpacked = vec![0; size];
-    let length = zstd::bulk::decompress_to_buffer(packed, unpacked.as_mut_slice())
-        .map_err(|error| error.to_string())?;
-    unpacked.truncate(length);
-    Ok(unpacked)
+pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
+    zstd::bulk::decompress_to_buffer(packed, unpacked).map_err(|error| error.to_string())
 }
 
-/// [`unpack`] by the Rust library.
-pub fn by_ruzstd(packed: &[u8], size: usize) -> Result<Vec<u8>, String> {
-    let mut unpacked = vec![0; size];
+/// [`unpack_into`] by the Rust library.
+pub fn by_ruzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     let mut decoder = FrameDecoder::new();
-    decoder.set_max_window_size(LARGEST_WINDOW.max(size as u64));
-    let length = decoder
-        .decode_all(packed, &mut unpacked)
-        .map_err(|error| error.to_string())?;
-    unpacked.truncate(length);
-    Ok(unpacked)
+    decoder.set_max_window_size(LARGEST_WINDOW.max(unpacked.len() as u64));
+    decoder
+        .decode_all(packed, unpacked)
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(all(test, feature = "libzstd"))]
@@ -51,12 +44,14 @@ mod tests {
         let frame = compress_to_vec(contents.as_slice(), CompressionLevel::Fastest);
         let two = [frame.as_slice(), &frame].concat();
         for unpack in [by_libzstd, by_ruzstd] {
-            assert_eq!(unpack(&frame, contents.len()), Ok(contents.clone()));
-            assert_eq!(unpack(&frame, 50_000), Ok(contents.clone()));
-            assert_eq!(unpack(&two, 80_000).map(|bytes| bytes.len()), Ok(80_000));
-            assert!(unpack(&frame, contents.len() - 1).is_err());
-            assert!(unpack(&frame[..frame.len() / 2], contents.len()).is_err());
-            assert!(unpack(b"no frame at all", 100).is_err());
+            let mut room = vec![0; 90_000];
+            assert_eq!(unpack(&frame, &mut room[..40_000]), Ok(40_000));
+            assert_eq!(room[..40_000], contents);
+            assert_eq!(unpack(&frame, &mut room[..50_000]), Ok(40_000));
+            assert_eq!(unpack(&two, &mut room[..80_000]), Ok(80_000));
+            assert!(unpack(&frame, &mut room[..39_999]).is_err());
+            assert!(unpack(&frame[..frame.len() / 2], &mut room[..40_000]).is_err());
+            assert!(unpack(b"no frame at all", &mut room[..100]).is_err());
         }
     }
 }

@@ -5,6 +5,8 @@ mod stream;
 pub use stream::StreamError;
 pub use stream::write_in_order;
 
+use std::ops::Range;
+
 use thiserror::Error;
 use zerocopy::IntoBytes;
 
@@ -15,6 +17,8 @@ use crate::ids::SectionId;
 use crate::module::Module;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
+use crate::plan::PlanPiece;
+use crate::plan::PlanReloc;
 use crate::plan::PlanSection;
 use crate::plan::PlanSegment;
 use crate::reloc::Patch;
@@ -216,73 +220,86 @@ fn fill_section(
         PlanContent::SymbolNames => copy(target, &plan.symbol_names),
         PlanContent::Symbols => {
             let rows = plan.symbols.iter().map(raw_symbol);
-            fill(target, rows).ok_or_else(|| error("its size is not that of its symbols"))
+            fill(target, rows).ok_or_else(|| error(SYMBOLS_MISFIT))
         }
         PlanContent::Relocs(range) => {
-            let rows = plan
-                .relocs
-                .get(range.start as usize..range.end as usize)
-                .ok_or_else(|| error("its relocations are out of range"))?;
-            let filled = if row.ty == sht::REL {
-                fill(
-                    target,
-                    rows.iter().map(|reloc| RawRel {
-                        offset: reloc.offset.into(),
-                        ty: reloc.ty.into(),
-                        symbol: reloc.symbol.into(),
-                    }),
-                )
-            } else {
-                fill(
-                    target,
-                    rows.iter().map(|reloc| RawRela {
-                        offset: reloc.offset.into(),
-                        ty: reloc.ty.into(),
-                        symbol: reloc.symbol.into(),
-                        addend: reloc.addend.into(),
-                    }),
-                )
-            };
-            filled.ok_or_else(|| error("its size is not that of its relocations"))
+            let rows = reloc_rows(plan, range).ok_or_else(|| error(RELOCS_OUTSIDE))?;
+            fill_relocs(target, row.ty, rows).ok_or_else(|| error(RELOCS_MISFIT))
         }
         PlanContent::Pieces(range) => {
-            let pieces = plan
-                .pieces
-                .get(range.start as usize..range.end as usize)
-                .ok_or_else(|| error("its pieces are out of range"))?;
-            for piece in pieces {
-                let id = piece.section;
-                let input = module.sections.get(id);
-                let input = input.ok_or(WriteError::Piece { section: id })?;
-                let SectionContent::Bytes(bytes) = input.content else {
+            for piece in pieces(plan, range).ok_or_else(|| error(PIECES_OUTSIDE))? {
+                let Some(bytes) = piece_bytes(module, piece, &error)? else {
                     continue;
                 };
-                let bytes = match piece.size {
-                    Some(size) => usize::try_from(size)
-                        .ok()
-                        .and_then(|size| bytes.get(..size))
-                        .ok_or_else(|| error("a piece is larger than its section"))?,
-                    None => bytes,
-                };
-                let at =
-                    usize::try_from(piece.offset).map_err(|_| error("a piece is out of range"))?;
-                let part = at
-                    .checked_add(bytes.len())
-                    .and_then(|end| target.get_mut(at..end))
-                    .ok_or_else(|| error("a piece is out of range"))?;
+                let part = usize::try_from(piece.offset)
+                    .ok()
+                    .and_then(|at| target.get_mut(at..at.checked_add(bytes.len())?))
+                    .ok_or_else(|| error(PIECE_OUTSIDE))?;
                 part.copy_from_slice(bytes);
-                for patch in patches_of(module, id) {
-                    apply(part, patch).ok_or(WriteError::Patch {
-                        section: id,
-                        offset: patch.offset,
-                        bit: patch.bit,
-                        width: patch.width,
-                    })?;
-                }
+                apply_all(part, 0, patches_of(module, piece.section))?;
             }
             Ok(())
         }
     }
+}
+
+const SYMBOLS_MISFIT: &str = "its size is not that of its symbols";
+const RELOCS_MISFIT: &str = "its size is not that of its relocations";
+const RELOCS_OUTSIDE: &str = "its relocations are out of range";
+const PIECES_OUTSIDE: &str = "its pieces are out of range";
+const PIECE_OUTSIDE: &str = "a piece is out of range";
+
+fn reloc_rows<'p>(plan: &'p ElfPlan<'_>, range: &Range<u32>) -> Option<&'p [PlanReloc]> {
+    plan.relocs.get(range.start as usize..range.end as usize)
+}
+
+fn pieces<'p>(plan: &'p ElfPlan<'_>, range: &Range<u32>) -> Option<&'p [PlanPiece]> {
+    plan.pieces.get(range.start as usize..range.end as usize)
+}
+
+/// The bytes that a piece copies; `None` of a section without bytes.
+fn piece_bytes<'data>(
+    module: &Module<'data>,
+    piece: &PlanPiece,
+    error: impl Fn(&'static str) -> WriteError,
+) -> Result<Option<&'data [u8]>, WriteError> {
+    let id = piece.section;
+    let input = module.sections.get(id);
+    let input = input.ok_or(WriteError::Piece { section: id })?;
+    let SectionContent::Bytes(bytes) = input.content else {
+        return Ok(None);
+    };
+    match piece.size {
+        Some(size) => usize::try_from(size)
+            .ok()
+            .and_then(|size| bytes.get(..size))
+            .map(Some)
+            .ok_or_else(|| error("a piece is larger than its section")),
+        None => Ok(Some(bytes)),
+    }
+}
+
+/// Encodes relocations; `None` if they do not fill the target exactly.
+fn fill_relocs(target: &mut [u8], ty: u32, rows: &[PlanReloc]) -> Option<()> {
+    if ty == sht::REL {
+        return fill(
+            target,
+            rows.iter().map(|reloc| RawRel {
+                offset: reloc.offset.into(),
+                ty: reloc.ty.into(),
+                symbol: reloc.symbol.into(),
+            }),
+        );
+    }
+    fill(
+        target,
+        rows.iter().map(|reloc| RawRela {
+            offset: reloc.offset.into(),
+            ty: reloc.ty.into(),
+            symbol: reloc.symbol.into(),
+            addend: reloc.addend.into(),
+        }),
+    )
 }
 
 /// Writes rows one after the other; `None` if they do not fill the target exactly.
@@ -305,6 +322,22 @@ fn patches_of<'m>(module: &'m Module<'_>, section: SectionId) -> &'m [Patch] {
     let start = patches.partition_point(|patch| patch.section < section);
     let end = patches.partition_point(|patch| patch.section <= section);
     patches.get(start..end).unwrap_or(&[])
+}
+
+/// Fills the fields of patches in the bytes of their section from `start` on.
+fn apply_all(bytes: &mut [u8], start: usize, patches: &[Patch]) -> Result<(), WriteError> {
+    for patch in patches {
+        let offset = patch.offset.checked_sub(start as u64);
+        offset
+            .and_then(|offset| apply(bytes, &Patch { offset, ..*patch }))
+            .ok_or(WriteError::Patch {
+                section: patch.section,
+                offset: patch.offset,
+                bit: patch.bit,
+                width: patch.width,
+            })?;
+    }
+    Ok(())
 }
 
 /// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink does

@@ -1,21 +1,34 @@
-//! Writing in the order of the file, through a buffer of bounded size: no more of the output is in memory than the
-//! largest of its sections that is put together of parts.
+//! Writing in the order of the file, through a buffer of bounded size: sections that are larger than it are put together part by part.
 
 use thiserror::Error;
 use zerocopy::IntoBytes;
 
+use super::PIECES_OUTSIDE;
+use super::RELOCS_MISFIT;
+use super::RELOCS_OUTSIDE;
+use super::SYMBOLS_MISFIT;
 use super::WriteError;
+use super::apply_all;
 use super::check_patches;
 use super::file_header;
+use super::fill;
+use super::fill_relocs;
 use super::fill_section;
 use super::is_stored;
 use super::patches_of;
+use super::piece_bytes;
+use super::pieces;
 use super::program_header;
+use super::reloc_rows;
+use super::section_error;
 use super::section_header;
+use crate::elf::encode::raw_symbol;
 use crate::module::Module;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
 use crate::plan::PlanPiece;
+use crate::plan::PlanSection;
+use crate::reloc::Patch;
 use crate::section::SectionContent;
 
 /// How much is gathered before it is handed on.
@@ -56,16 +69,7 @@ pub fn write_in_order<E>(
         if !is_stored(&row.content) {
             continue;
         }
-        if let Some(bytes) = whole_contents(module, plan, &row.content)
-            && bytes.len() >= DIRECT_SIZE
-            && bytes.len() as u64 == row.size
-        {
-            stream.direct(row.offset, bytes)?;
-            continue;
-        }
-        let size = usize::try_from(row.size).map_err(|_| WriteError::TooLarge(row.size))?;
-        let target = stream.room(row.offset, size)?;
-        fill_section(target, module, plan, index, row)?;
+        stream.section(module, plan, index, row)?;
     }
     for (index, row) in plan.sections.iter().enumerate() {
         let offset = plan.shoff.saturating_add(64 * index as u64);
@@ -97,38 +101,38 @@ fn is_in_order(plan: &ElfPlan<'_>) -> bool {
     sections.chain(tables).all(&mut fits) && fits((plan.file_size, 1))
 }
 
-/// The contents of a section that are one run of bytes that nothing changes.
-fn whole_contents<'data>(
-    module: &Module<'data>,
-    plan: &ElfPlan<'data>,
-    content: &PlanContent<'data>,
-) -> Option<&'data [u8]> {
-    match content {
-        PlanContent::Bytes(bytes) => Some(bytes),
-        PlanContent::Pieces(range) => {
-            let pieces = plan
-                .pieces
-                .get(range.start as usize..range.end as usize)
-                .unwrap_or(&[]);
-            let [
-                PlanPiece {
-                    offset: 0,
-                    section,
-                    size: None,
-                },
-            ] = pieces
-            else {
-                return None;
+/// Whether every piece begins where the one before it ends, or behind, and none ends behind the section.
+fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
+    let mut position = 0;
+    pieces.iter().all(|piece| {
+        let length = module.sections.get(piece.section).map_or(0, |section| {
+            let SectionContent::Bytes(bytes) = section.content else {
+                return 0;
             };
-            match module.sections.get(*section)?.content {
-                SectionContent::Bytes(bytes) if patches_of(module, *section).is_empty() => {
-                    Some(bytes)
-                }
-                _ => None,
-            }
-        }
-        _ => None,
+            piece.size.unwrap_or(bytes.len() as u64)
+        });
+        let begins = piece.offset >= position;
+        position = piece.offset.saturating_add(length);
+        begins && position <= size
+    })
+}
+
+/// Where a part of at most the buffer's size ends that begins at `start`, so that no field of a patch lies across its end. Patches
+/// are in the order of their offsets.
+fn part_end(start: usize, length: usize, patches: &[Patch]) -> usize {
+    let mut end = start.saturating_add(BUFFER_SIZE);
+    if end >= length {
+        return length;
     }
+    let before = patches.partition_point(|patch| patch.offset < end as u64);
+    for patch in patches.iter().take(before).rev() {
+        // A field lies within eight bytes.
+        if patch.offset.saturating_add(8) <= end as u64 {
+            break;
+        }
+        end = patch.offset as usize;
+    }
+    if end <= start { length } else { end }
 }
 
 /// Gathers what is small, hands on what is large.
@@ -140,6 +144,119 @@ struct Stream<S> {
 }
 
 impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
+    /// The contents of a section.
+    fn section(
+        &mut self,
+        module: &Module<'_>,
+        plan: &ElfPlan<'_>,
+        index: usize,
+        row: &PlanSection<'_>,
+    ) -> Result<(), StreamError<E>> {
+        let error = section_error(index, row);
+        let is_large = row.size > BUFFER_SIZE as u64;
+        match &row.content {
+            PlanContent::Bytes(bytes)
+                if bytes.len() >= DIRECT_SIZE && bytes.len() as u64 == row.size =>
+            {
+                return self.direct(row.offset, bytes);
+            }
+            PlanContent::Pieces(range) if row.size >= DIRECT_SIZE as u64 => {
+                let pieces = pieces(plan, range).ok_or_else(|| error(PIECES_OUTSIDE))?;
+                if are_in_order(module, pieces, row.size) {
+                    return self.pieces(module, pieces, index, row);
+                }
+            }
+            PlanContent::Relocs(range) if is_large => {
+                let rows = reloc_rows(plan, range).ok_or_else(|| error(RELOCS_OUTSIDE))?;
+                let wrong = || error(RELOCS_MISFIT);
+                return self.rows(row, rows, wrong, |target, rows| {
+                    fill_relocs(target, row.ty, rows)
+                });
+            }
+            PlanContent::Symbols if is_large => {
+                let wrong = || error(SYMBOLS_MISFIT);
+                return self.rows(row, &plan.symbols, wrong, |target, rows| {
+                    fill(target, rows.iter().map(raw_symbol))
+                });
+            }
+            _ => {}
+        }
+        let size = usize::try_from(row.size).map_err(|_| WriteError::TooLarge(row.size))?;
+        let target = self.room(row.offset, size)?;
+        Ok(fill_section(target, module, plan, index, row)?)
+    }
+
+    /// Rows of one size each, a part at a time; the error is that they do not fill the section exactly.
+    fn rows<T>(
+        &mut self,
+        row: &PlanSection<'_>,
+        rows: &[T],
+        wrong: impl Fn() -> WriteError,
+        fill: impl Fn(&mut [u8], &[T]) -> Option<()>,
+    ) -> Result<(), StreamError<E>> {
+        let count = rows.len() as u64;
+        let size = row
+            .size
+            .checked_div(count)
+            .filter(|size| size * count == row.size);
+        let size = size
+            .and_then(|size| usize::try_from(size).ok())
+            .ok_or_else(&wrong)?;
+        let mut offset = row.offset;
+        for part in rows.chunks((BUFFER_SIZE / size.max(1)).max(1)) {
+            let length = size.saturating_mul(part.len());
+            fill(self.room(offset, length)?, part).ok_or_else(&wrong)?;
+            offset = offset.saturating_add(length as u64);
+        }
+        Ok(())
+    }
+
+    /// Pieces that come one after the other.
+    fn pieces(
+        &mut self,
+        module: &Module<'_>,
+        pieces: &[PlanPiece],
+        index: usize,
+        row: &PlanSection<'_>,
+    ) -> Result<(), StreamError<E>> {
+        let error = section_error(index, row);
+        for piece in pieces {
+            let Some(bytes) = piece_bytes(module, piece, &error)? else {
+                continue;
+            };
+            let offset = row.offset.saturating_add(piece.offset);
+            let mut patches = patches_of(module, piece.section);
+            if patches.is_empty() && bytes.len() >= DIRECT_SIZE {
+                self.direct(offset, bytes)?;
+                continue;
+            }
+            let is_sorted = patches.is_sorted_by_key(|patch| patch.offset);
+            let mut start = 0;
+            loop {
+                let end = match is_sorted {
+                    true => part_end(start, bytes.len(), patches),
+                    false => bytes.len(),
+                };
+                let is_last = end == bytes.len();
+                let count = match is_last {
+                    true => patches.len(),
+                    false => patches.partition_point(|patch| patch.offset < end as u64),
+                };
+                let (now, later) = patches.split_at(count);
+                let part = bytes.get(start..end).unwrap_or_default();
+                let room = self.room(offset.saturating_add(start as u64), part.len())?;
+                room.copy_from_slice(part);
+                apply_all(room, start, now)?;
+                if is_last {
+                    break;
+                }
+                (start, patches) = (end, later);
+            }
+        }
+        // What follows the last piece is zero.
+        self.pad(row.offset.saturating_add(row.size))
+    }
+
     /// Room for the bytes at an offset of the file, zeroed, as is all between it and what came before.
     fn room(&mut self, offset: u64, size: usize) -> Result<&mut [u8], StreamError<E>> {
         self.pad(offset)?;
@@ -182,5 +299,148 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         self.flushed = self.flushed.saturating_add(self.buffer.len() as u64);
         self.buffer.clear();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::ObjectId;
+    use crate::ids::RelocId;
+    use crate::ids::SectionId;
+    use crate::plan::PlanReloc;
+    use crate::plan::PlanSection;
+    use crate::section::Section;
+    use crate::section::SectionInfo;
+    use crate::section::SectionKind;
+    use crate::table::EntityId;
+    use crate::table::IdRange;
+
+    fn input(bytes: &[u8]) -> Section<'_> {
+        Section {
+            object: ObjectId::new(0),
+            name: b".nv.global.init",
+            ty: 1,
+            flags: 3,
+            align: 8,
+            entsize: 0,
+            link: None,
+            info: SectionInfo::None,
+            content: SectionContent::Bytes(bytes),
+            relocs: IdRange::default(),
+            attributes: IdRange::default(),
+            kind: SectionKind::Unclassified,
+            owner: None,
+            place: None,
+        }
+    }
+
+    fn output(
+        ty: u32,
+        offset: u64,
+        size: u64,
+        content: PlanContent<'static>,
+    ) -> PlanSection<'static> {
+        PlanSection {
+            name: b"",
+            name_offset: 0,
+            ty,
+            flags: 0,
+            offset,
+            size,
+            link: 0,
+            info: 0,
+            align: 8,
+            entsize: 0,
+            content,
+        }
+    }
+
+    #[test]
+    fn large_sections_in_parts_are_as_in_one_piece() {
+        let bytes: Vec<u8> = (0..3 * BUFFER_SIZE + 5)
+            .map(|index| (index % 251) as u8)
+            .collect();
+        let patch = |section: usize, offset: usize| Patch {
+            section: SectionId::new(section),
+            offset: offset as u64,
+            bit: 0,
+            width: 64,
+            value: 0x1122_3344_5566_7788,
+            add: false,
+            cause: RelocId::new(0),
+        };
+        let mut module = Module::default();
+        for size in [bytes.len(), 70_000, 3, bytes.len()] {
+            module.sections.push(input(&bytes[..size]));
+        }
+        // Fields across the ends of parts, one behind another, one cut by the end of the section; and some out of order.
+        let end = bytes.len();
+        let places = [
+            0,
+            BUFFER_SIZE - 12,
+            BUFFER_SIZE - 7,
+            BUFFER_SIZE - 1,
+            2 * BUFFER_SIZE,
+            end - 2,
+        ];
+        module.patches.extend(places.map(|offset| patch(0, offset)));
+        module.patches.push(patch(2, 1));
+        module
+            .patches
+            .extend([BUFFER_SIZE, 8].map(|offset| patch(3, offset)));
+        let mut offset = 0;
+        let pieces = [0, 1, 2, 3].map(|index| {
+            let section = SectionId::new(index);
+            let piece = PlanPiece {
+                offset,
+                section,
+                size: None,
+            };
+            offset += match module.sections[section].content {
+                SectionContent::Bytes(bytes) => bytes.len() as u64 + 40,
+                _ => 0,
+            };
+            piece
+        });
+        let reloc = PlanReloc {
+            offset: 7,
+            ty: 2,
+            symbol: 1,
+            addend: -1,
+        };
+        let count = BUFFER_SIZE / 10;
+        let mut plan = ElfPlan {
+            pieces: pieces.to_vec(),
+            relocs: vec![reloc; count],
+            ..ElfPlan::default()
+        };
+        let relocs_at = 64 + offset + 16;
+        plan.sections = vec![
+            output(0, 0, 0, PlanContent::None),
+            output(1, 64, offset + 3, PlanContent::Pieces(0..4)),
+            output(
+                4,
+                relocs_at,
+                24 * count as u64,
+                PlanContent::Relocs(0..count as u32),
+            ),
+        ];
+        plan.shoff = relocs_at + 24 * count as u64;
+        plan.file_size = plan.shoff + 64 * 3;
+        let written = |plan: &ElfPlan<'_>| {
+            let mut image = Vec::new();
+            write_in_order(&module, plan, |bytes| {
+                image.extend_from_slice(bytes);
+                Ok::<_, std::convert::Infallible>(())
+            })
+            .map(|()| image)
+        };
+        let image = written(&plan).unwrap();
+        assert!(image == super::super::write(&module, &plan).unwrap());
+        plan.sections[2].size += 8;
+        plan.shoff += 8;
+        plan.file_size += 8;
+        assert!(written(&plan).is_err());
     }
 }
