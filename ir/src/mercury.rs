@@ -54,6 +54,14 @@ pub const BANKS: [Bank; 3] = [
     },
 ];
 
+/// The slots of textures, samplers and surfaces of a kernel, which are part of constant bank 0 in the SASS view.
+pub const HEADER_INDICES: Bank = Bank {
+    number: 0,
+    name: b".nv.constant.entry_image_header_indices",
+    sass: b".nv.constant0",
+    ty: sht::CUDA_MERCURY_HEADER_INDICES,
+};
+
 impl Bank {
     /// The bank with this number.
     pub fn numbered(number: u8) -> Option<Bank> {
@@ -62,7 +70,8 @@ impl Bank {
 
     /// The bank of a name of the Mercury view, and what stands behind it: nothing, or a dot and a function.
     pub fn of_name(name: &[u8]) -> Option<(Bank, &[u8])> {
-        BANKS.into_iter().find_map(|bank| {
+        let mut banks = BANKS.into_iter().chain([HEADER_INDICES]);
+        banks.find_map(|bank| {
             let rest = name.strip_prefix(bank.name)?;
             (rest.is_empty() || rest.starts_with(b".")).then_some((bank, rest))
         })

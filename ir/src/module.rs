@@ -314,6 +314,11 @@ impl<'data> Module<'data> {
         })
     }
 
+    /// Offset in bytes of the first header slot in constant bank 0, from which the Mercury view counts.
+    pub fn header_base(&self) -> u64 {
+        self.header_slots.first().map_or(0, |slot| slot.offset)
+    }
+
     /// Size in bytes of a kernel's constant bank up to the end of a piece. What is behind the constants of device
     /// functions is aligned, what is behind the kernel's own is not (measured, `DEVICE-ELF.md`).
     pub fn bank_size(&self, piece: &BankPiece) -> u64 {

@@ -26,13 +26,13 @@ use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
-use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::Bank;
+use cuweld_ir::mercury::HEADER_INDICES;
 use cuweld_ir::mercury::PREFIX;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
@@ -143,6 +143,8 @@ enum Second {
     Alias(u32),
     /// Constants of a function, with bytes of its own, of this type.
     Constants(u32),
+    /// `.nv.merc.nv.constant.entry_image_header_indices.K`.
+    HeaderIndices,
     /// `.nv.merc.debug_*`.
     Debug,
     /// `.nv.merc.nv.info`.
@@ -165,7 +167,9 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::CUDA_INFO => Second::Info,
         sht::NULL => Second::None,
         _ if let Some((bank, rest)) = Bank::of_name(section.name) => {
-            if rest.is_empty() {
+            if bank == HEADER_INDICES {
+                Second::HeaderIndices
+            } else if rest.is_empty() {
                 Second::Alias(bank.ty)
             } else {
                 Second::Constants(bank.ty)
@@ -177,6 +181,11 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
         _ => Second::None,
     }
+}
+
+/// Whether a section of the view holds the slots of textures, samplers and surfaces of a kernel.
+fn is_header_indices(name: &[u8]) -> bool {
+    Bank::of_name(name).is_some_and(|(bank, _)| bank == HEADER_INDICES)
 }
 
 /// Debug sections that differ between the views.
@@ -203,7 +212,7 @@ struct Encode<'m, 'data> {
     twin: Vec<Option<u32>>,
     /// Index of `.nv.merc.symtab`.
     mercury_symbols: u32,
-    /// Kernels with the index of their parameters' section.
+    /// Kernels with the index of the section of their parameters, but for those that have slots of textures.
     parameters: Vec<(FunctionId, u32)>,
     /// The constants of each function in the Mercury view of its object.
     constant_twins: HashMap<FunctionId, SectionId, FixedState>,
@@ -247,7 +256,6 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
         self.number();
         self.replaced_constants();
-        self.replaced_code();
         // The lists of the view are needed as they are until their clones are made.
         let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
         self.parameter_sections();
@@ -273,8 +281,9 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn number(&mut self) {
         let mut next = self.view as u32;
         for function in self.functions.iter().flatten() {
-            let symbol = self.module.functions[*function].symbol;
-            if self.module.symbols[symbol].is_entry() {
+            let row = &self.module.functions[*function];
+            // Where the view has slots of textures, parameters precede them.
+            if self.module.symbols[row.symbol].is_entry() && row.header_kinds == 0 {
                 self.parameters.push((*function, next));
                 next += 1;
             }
@@ -311,6 +320,10 @@ impl<'m, 'data> Encode<'m, 'data> {
                 of_kernel[owner.index()] = Some(id);
             }
         }
+        let slots: HashMap<u32, usize, FixedState> = (0..self.view)
+            .filter(|index| is_header_indices(self.plan.sections[*index].name))
+            .map(|index| (self.plan.sections[index].info, index))
+            .collect();
         let texts: Vec<(usize, FunctionId)> = self
             .functions
             .iter()
@@ -335,6 +348,13 @@ impl<'m, 'data> Encode<'m, 'data> {
                 section: id,
                 size: None,
             });
+            let content = PlanContent::Pieces(start..start + 1);
+            if let Some(place) = slots.get(&(text as u32)) {
+                let section = &mut self.plan.sections[*place];
+                section.size = section.size.saturating_add(self.module.header_base());
+                section.content = content;
+                continue;
+            }
             self.plan.sections.push(PlanSection {
                 name: input.name,
                 name_offset: 0,
@@ -350,7 +370,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                 info: text as u32,
                 align: input.align,
                 entsize: 0,
-                content: PlanContent::Pieces(start..start + 1),
+                content,
             });
         }
     }
@@ -379,6 +399,11 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.ty = ty;
                     row.info = self.twin_of(section.info);
                     self.constants(&mut row);
+                }
+                Second::HeaderIndices => {
+                    row.ty = sht::CUDA_MERCURY_HEADER_INDICES;
+                    row.info = self.twin_of(section.info);
+                    row.content = PlanContent::Bytes(self.arena.bytes(&vec![0; row.size as usize]));
                 }
                 Second::Debug => self.debug(&mut row, index),
                 Second::Info | Second::FunctionInfo => {
@@ -470,38 +495,6 @@ impl<'m, 'data> Encode<'m, 'data> {
                 && !self.is_as_linked(owner)
             {
                 let what = "constants with relocations of a copy that is replaced";
-                self.refusals.push(Refusal::new(what, patched));
-            }
-        }
-    }
-
-    /// Refuses relocations of code that a later copy replaced, where it is not linked or where kernels are left out: nvlink
-    /// ends some such links with `unexpected reloc`, and others not (measured).
-    fn replaced_code(&mut self) {
-        let module = self.module;
-        let options = &module.options;
-        let prunes = options.host_kernels_external.is_some() || options.kernels_used.is_some();
-        for section in module.sections.values() {
-            let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
-                (section.kind, section.owner, section.info)
-            else {
-                continue;
-            };
-            let function = &module.functions[owner];
-            let link = module.symbols[function.symbol].link;
-            let goes = |link: LinkSymbolId| prunes || !module.link_symbols[link].live.is_live();
-            let Some(link) = link.filter(|link| goes(*link)) else {
-                continue;
-            };
-            let chosen = module.link_symbols[link].definition;
-            let is_replaced =
-                chosen.is_some_and(|chosen| module.symbols[chosen].object > function.object);
-            if module.sections[patched].kind == SectionKind::MercuryText
-                && is_replaced
-                && !section.relocs.is_empty()
-            {
-                let what =
-                    "code with relocations that another copy replaced, where code is left out";
                 self.refusals.push(Refusal::new(what, patched));
             }
         }

@@ -27,6 +27,7 @@ use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::relocs::is_mercury;
 use cuweld_ir::mercury::relocs::plain as mercury_plain;
+use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::Field;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::RelocType;
@@ -400,15 +401,24 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
             ),
             _ => keep(),
         },
-        TargetKind::Header { slot } => match (reloc_type(ty), slot) {
-            (Some(row), Some(slot)) if row.makes_slot => apply(slot),
+        // nvlink encodes the instruction of relocatable output anew, as it is (measured).
+        TargetKind::Header { slot: None } if facts.capmerc => keep(),
+        TargetKind::Header { slot } => match (reloc_type(like), slot) {
+            // Mercury counts from the first slot, and so does SASS but for operands in the bank (measured).
+            (Some(row), Some(slot)) if row.makes_slot => {
+                let in_bank = row.bank != BankField::None && !is_mercury(ty);
+                match in_bank || !facts.capmerc {
+                    true => apply(slot),
+                    false => apply(slot.wrapping_sub(module.header_base())),
+                }
+            }
             (Some(row), _) => match row.class {
                 RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
                 RelocClass::Yield => Ok(RelocPlan::Drop),
                 RelocClass::Clear => Err(Refusal::Unsupported(
                     "clearing the site of a texture, sampler or surface",
                 )),
-                RelocClass::Applied if !is_kept_against_headers(ty) => apply(0),
+                RelocClass::Applied if !is_kept_against_headers(like) => apply(0),
                 _ => keep(),
             },
             (None, _) => keep(),

@@ -4,6 +4,8 @@
 //! REL rows add to the old field. Within a section rows are applied in reverse input order, so that
 //! of two rows on one site the first wins (`relocs.md` sections 1 and 3).
 
+mod header_operands;
+
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::Phase;
@@ -23,6 +25,9 @@ use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::sht;
 
 use crate::analysis::Preserved;
+use crate::classify::IndexU32;
+use crate::classify::located;
+use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -58,6 +63,7 @@ impl Pass for Relocate {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut patches = Vec::new();
+        let capmerc = module.is_capmerc();
         for (id, reloc) in module.relocs.iter().rev() {
             let SectionInfo::Section(section) = module.sections[reloc.section].info else {
                 continue;
@@ -96,6 +102,16 @@ impl Pass for Relocate {
                 }
                 _ => {}
             }
+        }
+        if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
+            cx.diagnostics.emit(
+                Diagnostic::fatal(
+                    "cuweld: unsupported: code of another form that reads slots of textures",
+                )
+                .note(located(module, code))
+                .at(module.sections[code].object.index_u32(), 0),
+            );
+            return Err(PassError::Diagnosed);
         }
         // The writer finds a section's patches by binary search; the sort is stable.
         patches.sort_by_key(|patch| patch.section);

@@ -322,6 +322,10 @@ impl Needs {
             add_banks(&mut text, &self.banks[function.index()]);
         }
         let _ = write!(text, ", {} bytes lmem", self.local[function.index()]);
+        // The Mercury view has neither banks of kernels nor their slots in one.
+        if module.is_capmerc() {
+            return text;
+        }
         // The slots that the kernel has, whichever of them it uses (measured).
         for (kind, plural) in [
             (header::TEXTURE, "textures"),

@@ -6,6 +6,8 @@
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
@@ -70,6 +72,13 @@ impl Pass for CheckUndefined {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        if !module.options.relocatable && loses_code_among_left_out(module) {
+            cx.diagnostics
+                .emit(Diagnostic::fatal("Internal error: unexpected reloc").note(
+                "nvlink fails where kernels are left out and a copy of a function replaced another",
+            ));
+            return Err(PassError::Diagnosed);
+        }
         if !module.options.relocatable && report_undefined(module, cx) {
             if let Some(finding) = past_end(module) {
                 // nvlink finds it behind all of them.
@@ -79,6 +88,31 @@ impl Pass for CheckUndefined {
         }
         Ok(Changed::No)
     }
+}
+
+/// Whether a link of Mercury names the kernels that it keeps, and has code with relocations that a later copy replaced: what
+/// nvlink does not link, whichever kernels are named (measured).
+fn loses_code_among_left_out(module: &Module<'_>) -> bool {
+    let options = &module.options;
+    if options.host_kernels_external.is_none() && options.kernels_used.is_none()
+        || !module.is_capmerc()
+    {
+        return false;
+    }
+    module.sections.values().any(|section| {
+        let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
+            (section.kind, section.owner, section.info)
+        else {
+            return false;
+        };
+        let function = &module.functions[owner];
+        let link = module.symbols[function.symbol].link;
+        let chosen = link.and_then(|link| module.link_symbols[link].definition);
+        module.sections[patched].kind == SectionKind::MercuryText
+            && !section.relocs.is_empty()
+            && function.edges_count
+            && chosen.is_some_and(|chosen| module.symbols[chosen].object > function.object)
+    })
 }
 
 /// Reports what is live and undefined, each name once with the places that refer to it.

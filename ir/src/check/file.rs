@@ -8,6 +8,7 @@ use super::view::rows;
 use crate::elf::layout::align_up;
 use crate::elf::raw::OSABI_CUDA;
 use crate::elf::raw::RawSymbol;
+use crate::mercury::Bank;
 use crate::mercury::PREFIX;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::is_relocs;
@@ -170,15 +171,8 @@ fn names_room(view: &View<'_>) -> Option<u64> {
 
 /// The name in the SASS view of a constant bank of the Mercury view.
 pub(super) fn sass_bank(name: &[u8]) -> Option<Vec<u8>> {
-    let rest = name.strip_prefix(b".nv.constant.")?;
-    for (word, bank) in [(&b"user"[..], b'3'), (b"pic", b'4'), (b"optimizer", b'2')] {
-        if let Some(function) = rest.strip_prefix(word)
-            && (function.is_empty() || function.starts_with(b"."))
-        {
-            return Some([b".nv.constant", &[bank][..], function].concat());
-        }
-    }
-    None
+    let (bank, function) = Bank::of_name(name)?;
+    Some([bank.sass, function].concat())
 }
 
 fn links(view: &View<'_>, findings: &mut Findings) {

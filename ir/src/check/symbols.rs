@@ -137,6 +137,14 @@ fn asked(section: &ViewSection<'_>) -> Option<(u32, u64, bool, Info)> {
             false,
             Info::None,
         )
+    } else if bank(b".nv.constant.entry_image_header_indices.") {
+        let flags = shf::ALLOC | shf::INFO_LINK;
+        (
+            sht::CUDA_MERCURY_HEADER_INDICES,
+            flags,
+            false,
+            Info::Section,
+        )
     } else if bank(b".nv.constant.optimizer.") {
         let flags = shf::ALLOC | shf::INFO_LINK;
         (
@@ -268,6 +276,10 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 format!("symbol {index} has another name or binding"),
                 findings,
             );
+        }
+        let is_header = stt::is_header(sass_row.info & 15) || stt::is_header(row.info & 15);
+        if is_header && sass_row.info != row.info {
+            differs(index, format!("symbol {index} has another type"), findings);
         }
         let is_reserved = view
             .symbol_name(mercury, row)

@@ -125,6 +125,15 @@ fn record(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(..length)
 }
 
+/// The offset in bytes, from the first slot, at which a load reads the slots of textures, samplers and surfaces; `None` for
+/// other instructions. Found on all functions of 4000 random objects.
+pub fn header_operand(record: &[u8]) -> Option<u32> {
+    const LOAD_CONSTANT: u8 = 0x22;
+    const HEADER_INDICES: u8 = 0x49;
+    let is_such = record.len() == 32 && record[1] == LOAD_CONSTANT && record[12] == HEADER_INDICES;
+    word(record, IMMEDIATE).filter(|_| is_such)
+}
+
 impl<'data> Capmerc<'data> {
     /// Parses a section, all of it.
     pub fn parse(bytes: &'data [u8]) -> Result<Self, CapmercError> {

@@ -1,11 +1,17 @@
 //! Relocation types of the Mercury view, by what the SASS view has in the same places (`mercury.md`
 //! section 5: found on 4000 rows). No tool prints names of theirs.
 
+use crate::symbol::stt;
+
 /// The Mercury type of an offset in a constant bank.
 pub const CONSTANT_OFFSET: u32 = 0x10004;
 
 /// The Mercury type of a place in a line table, and of an instruction that a table of a switch names.
 pub const LINE_TABLE: u32 = 0x10008;
+
+const TEXTURE_HEADER: u32 = 0x1000b;
+const SAMPLER_HEADER: u32 = 0x1000c;
+const SURFACE_HEADER: u32 = 0x1000d;
 
 /// Mercury types in code, each with the SASS types in the same place. The first decides what becomes of
 /// a row.
@@ -23,11 +29,15 @@ const IN_CODE: [(u32, &[u32]); 9] = [
 ];
 
 /// Mercury types in data and debug sections.
-const IN_DATA: [(u32, &[u32]); 8] = [
+const IN_DATA: [(u32, &[u32]); 11] = [
     (0x10001, &[0x04]),
     (0x10002, &[0x02, 0x66]),
     (0x10003, &[0x01]),
     (LINE_TABLE, &[0x01]),
+    // Slots of textures, samplers and surfaces.
+    (TEXTURE_HEADER, &[0x06]),
+    (SAMPLER_HEADER, &[0x65]),
+    (SURFACE_HEADER, &[0x34]),
     (0x1000e, &[0x49]),
     (0x1000f, &[0x23]),
     (0x10032, &[0x66]),
@@ -55,6 +65,15 @@ pub fn plain(ty: u32) -> Option<u32> {
         0x1003f => Some(0x10006),
         0x10032 => Some(0x10002),
         _ => None,
+    }
+}
+
+/// The type by which the driver fills the header slot of a texture, sampler or surface, by the type of its symbol.
+pub fn header_type(symbol_type: u8) -> u32 {
+    match symbol_type {
+        stt::CUDA_SURFACE => SURFACE_HEADER,
+        stt::CUDA_SAMPLER => SAMPLER_HEADER,
+        _ => TEXTURE_HEADER,
     }
 }
 

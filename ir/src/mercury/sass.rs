@@ -1,6 +1,8 @@
 //! What has to be known of SASS instructions of sm_100 and later: whether nvlink would schedule a kernel
 //! anew (`mercury.md` section 4).
 
+use crate::target::relocs::Field;
+
 /// A SASS instruction: 128 bits, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction(pub u128);
@@ -64,6 +66,20 @@ impl Instruction {
     /// The read barrier of the control bits, 7 for none.
     pub fn read_barrier(self) -> u8 {
         (self.0 >> 113 & 7) as u8
+    }
+
+    /// Where a load from a constant bank has its offset, in bytes: `LDC` and `LDCU`.
+    pub fn constant_operand(self) -> Option<Field> {
+        let (bit, width) = match self.operation() & 0x1ff {
+            0x182 => (38, 16),
+            0x1ac => (37, 17),
+            _ => return None,
+        };
+        Some(Field {
+            bit,
+            width,
+            shift: 0,
+        })
     }
 
     /// Whether it computes R1 from R1, as code with a stack frame does at its start and end.

@@ -54,6 +54,8 @@ pub mod sht {
     pub const CUDA_CONSTANTS: std::ops::RangeInclusive<u32> = CUDA_CONSTANT0..=0x7000_007e;
     /// `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury.
     pub const CUDA_CAPMERC: u32 = 0x7000_0016;
+    /// `.nv.merc.nv.constant.entry_image_header_indices.K`: what bank 0 of a kernel has behind its parameters.
+    pub const CUDA_MERCURY_HEADER_INDICES: u32 = 0x7000_0079;
     /// `.nv.merc.nv.constant.user`, the Mercury form of bank 3.
     pub const CUDA_MERCURY_CONSTANT_USER: u32 = 0x7000_007c;
     /// `.nv.merc.nv.constant.pic`, the Mercury form of bank 4.

@@ -99,6 +99,9 @@ pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
 /// The variable in reserved shared memory that ptxas gives every object with code for sm_110, the only one there is.
 pub const RESERVED_SHARED_VARIABLE: &[u8] = b"__nv_reservedSMEM_gb10b_war_var";
 
+/// Where parameters begin in bank 0 of kernels for sm_100 and up, in bytes: the least place of the slots of textures behind.
+pub const MERCURY_PARAMETERS_START: u64 = 0x380;
+
 /// Where variables in reserved shared memory begin, in bytes, in the SASS view of executables.
 pub const RESERVED_SHARED_START: u64 = 0x40;
 

@@ -86,6 +86,10 @@ const SECTION_TYPES: Words<u32> = Words(&[
     (sht::CUDA_SHARED_RESERVED, "CUDA_SHARED_RESERVED"),
     (sht::CUDA_CAPMERC, "CUDA_CAPMERC"),
     (
+        sht::CUDA_MERCURY_HEADER_INDICES,
+        "CUDA_MERCURY_HEADER_INDICES",
+    ),
+    (
         sht::CUDA_MERCURY_CONSTANT_USER,
         "CUDA_MERCURY_CONSTANT_USER",
     ),

@@ -238,6 +238,11 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
             |slot: &&HeaderSlot| kinds_of(slot).is_some_and(|kind| kind & kernel.header_kinds != 0);
         created += module.header_slots.iter().filter(filled).count();
     }
+    let capmerc = module.is_capmerc();
+    if capmerc {
+        // Both views have them.
+        created *= 2;
+    }
     // Rows that were applied, which `-preserve-relocs` shows, are not for the driver.
     let resolved = plan
         .sections
@@ -257,7 +262,6 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         let what = format!("{kept} are kept and {created} created, {rows} rows are planned");
         checker.report(Rule::LayoutKept, "output relocations", what);
     }
-    let capmerc = module.is_capmerc();
     let mut copies = vec![0u32; module.sections.len()];
     for piece in &plan.pieces {
         copies[piece.section.index()] += 1;

@@ -11,6 +11,7 @@ use crate::section::SectionContent;
 use crate::section::SectionInfo;
 use crate::section::SectionKind;
 use crate::symbol::SymbolRef;
+use crate::symbol::stt;
 use crate::table::EntityId;
 use crate::target::relocs::reloc_type;
 use crate::target::section_types::sht;
@@ -110,6 +111,7 @@ fn refers_to_dead(module: &Module<'_>, target: SymbolRef) -> bool {
 
 pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
+    let capmerc = module.is_capmerc();
     let mut patched = vec![false; module.relocs.len()];
     for (index, patch) in module.patches.iter().enumerate() {
         let place = || format!("patch {index}");
@@ -136,9 +138,13 @@ pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::PatchField, place(), what);
         }
         let cause = &module.relocs[patch.cause];
-        patched[patch.cause.index()] = true;
-        if !matches!(cause.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
-            || cause.offset != patch.offset
+        let asks = matches!(cause.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
+            && cause.offset == patch.offset;
+        patched[patch.cause.index()] |= asks;
+        // A reference to a texture moves the other operands of the code that read its slots.
+        let symbol = cause.target.symbol().map(|symbol| &module.symbols[symbol]);
+        let moves = capmerc && symbol.is_some_and(|symbol| stt::is_header(symbol.ty));
+        if !(asks || moves)
             || module.sections[cause.section].info != SectionInfo::Section(patch.section)
         {
             let what = format!("{} does not ask for it", patch.cause);

@@ -13,7 +13,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::check::check_views;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::view_name;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::finalize::Action;
 use cuweld_ir::target::finalize::OffTarget;
@@ -147,12 +146,6 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         if capmerc && let Some(finding) = check_views(object.image) {
             let what = format!("the two views of '{name}' do not stand for each other: {finding}");
             refused(&what, None, id.index_u32());
-        }
-        for symbol in &module.symbols[object.symbols] {
-            if capmerc && stt::is_header(symbol.ty) {
-                let what = "textures, samplers and surfaces for sm_100 and up";
-                refused(what, None, id.index_u32());
-            }
         }
     }
     if !capmerc {

@@ -74,7 +74,9 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                     && let Some(last) = module.header_slots.last()
                 {
                     let section = &mut out.sections[index];
-                    section.size = section.size.max(last.offset.saturating_add(SLOT_SIZE));
+                    let start = if out.capmerc { module.header_base() } else { 0 };
+                    let end = last.offset.saturating_add(SLOT_SIZE).saturating_sub(start);
+                    section.size = section.size.max(end);
                 }
             }
             Content::KernelShared(link) => {

@@ -51,6 +51,7 @@ use super::mercury_name;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::host_names::HostNames;
+use crate::place_memory::headers::SLOT_SIZE;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -503,6 +504,9 @@ impl<'data> Replay<'_, 'data> {
             true,
         );
         if !relocatable {
+            if self.out.capmerc {
+                self.header_indices();
+            }
             self.late_banks();
         }
         if !relocatable && !self.out.capmerc {
@@ -518,6 +522,21 @@ impl<'data> Replay<'_, 'data> {
         for index in 0..self.out.global.len() {
             let link = self.out.global[index];
             self.out.add_link_name(link, module.link_name(link));
+        }
+    }
+
+    /// The slots of textures, samplers and surfaces of each kernel that has any, which the Mercury view has apart from
+    /// parameters.
+    fn header_indices(&mut self) {
+        let functions = functions_in_creation_order(self.module);
+        for (link, kernel) in kernels(self.module, &functions) {
+            if self.module.functions[kernel].header_kinds == 0 {
+                continue;
+            }
+            let name = self.module.function_name(kernel);
+            let name = self.joined(".nv.constant.entry_image_header_indices.", name);
+            let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, SLOT_SIZE);
+            self.push(name, header, Content::Constants(link, 0), true);
         }
     }
 

@@ -24,6 +24,7 @@ use cuweld_ir::elf::layout::assign_offsets;
 use cuweld_ir::elf::note_records::append_note;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::elf::raw::ET_REL;
+use cuweld_ir::mercury::relocs::header_type as mercury_header_type;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
@@ -509,9 +510,17 @@ impl<'data> Finish<'_, 'data> {
             .flat_map(|kernel| self.module.header_slots_of(kernel).rev());
         for slot in slots {
             let first = self.module.link_symbols[slot.symbol].first;
+            let ty = self.module.symbols[first].ty;
+            let (offset, ty) = match self.out.capmerc {
+                true => (
+                    slot.offset.saturating_sub(self.module.header_base()),
+                    mercury_header_type(ty),
+                ),
+                false => (slot.offset, header_reloc_type(ty)),
+            };
             self.plan.relocs.push(PlanReloc {
-                offset: slot.offset,
-                ty: header_reloc_type(self.module.symbols[first].ty),
+                offset,
+                ty,
                 symbol: self.symbol_index[slot.symbol.index()],
                 addend: 0,
             });

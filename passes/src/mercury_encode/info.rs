@@ -41,6 +41,7 @@ impl<'data> Encode<'_, 'data> {
                 lists[function.index()] = Some(index);
             }
         }
+        let parameters = self.parameter_symbols_by_function();
         for index in 0..self.view {
             let section = &self.plan.sections[index];
             if section.ty != sht::CUDA_INFO || section.flags & shf::INFO_LINK == 0 {
@@ -55,7 +56,9 @@ impl<'data> Encode<'_, 'data> {
             let Some(list) = lists[function.index()] else {
                 continue;
             };
-            match self.derived(function, &self.module.merged_info[list].records, merged) {
+            let symbol = parameters[function.index()];
+            let records = &self.module.merged_info[list].records;
+            match self.derived(function, records, merged, symbol) {
                 Ok(bytes) => {
                     let section = &mut self.plan.sections[index];
                     section.size = bytes.len() as u64;
@@ -67,12 +70,13 @@ impl<'data> Encode<'_, 'data> {
     }
 
     /// The list of the SASS view of a function: `merged` holds the records as they were written for the
-    /// Mercury view.
+    /// Mercury view, `parameters` is the symbol of the kernel's parameters.
     fn derived(
         &self,
         function: FunctionId,
         records: &[AttributeId],
         merged: &'data [u8],
+        parameters: u32,
     ) -> Result<Vec<u8>, Refusal> {
         let twins = self.twins(function)?;
         let mut out = Vec::with_capacity(merged.len());
@@ -97,7 +101,7 @@ impl<'data> Encode<'_, 'data> {
         for id in twins.tail {
             let record = &self.module.attributes[id];
             let refs = if record.code == attributes::PARAM_CBANK {
-                vec![self.parameter_symbol(function)]
+                vec![parameters]
             } else {
                 Vec::new()
             };
@@ -105,6 +109,15 @@ impl<'data> Encode<'_, 'data> {
                 return Err(Refusal::new("an attribute that names another symbol", None));
             }
             append_attribute(&mut out, record, &refs);
+        }
+        if self.module.functions[function].header_kinds != 0 {
+            // The bank of slots of textures and of surfaces (measured).
+            for code in [
+                attributes::BINDLESS_TEXTURE_BANK,
+                attributes::BINDLESS_SURFACE_BANK,
+            ] {
+                out.extend_from_slice(&[format::BVAL, code, 0, 0]);
+            }
         }
         Ok(out)
     }

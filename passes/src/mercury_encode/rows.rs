@@ -16,6 +16,7 @@ use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::Refusal;
+use super::symbols::is_parameter_bank;
 use crate::plan_relocations::lines::LINE_TABLES;
 
 /// Debug sections that the SASS view has in part.
@@ -71,6 +72,24 @@ impl Encode<'_, '_> {
                 let section = &mut self.plan.sections[index];
                 section.size = 0;
                 section.content = PlanContent::Relocs(rows.len() as u32..rows.len() as u32);
+                continue;
+            }
+            if is_parameter_bank(name) {
+                let base = module.header_base();
+                let start = rows.len() as u32;
+                let twins = mercury.get(range.start as usize..range.end as usize);
+                rows.extend(twins.unwrap_or(&[]).iter().map(|row| {
+                    PlanReloc {
+                        offset: row.offset.saturating_add(base),
+                        ty: counterparts(row.ty, false)
+                            .first()
+                            .copied()
+                            .unwrap_or(row.ty),
+                        ..*row
+                    }
+                }));
+                let section = &mut self.plan.sections[index];
+                section.content = PlanContent::Relocs(start..rows.len() as u32);
                 continue;
             }
             if LINE_TABLES.contains(&name) {

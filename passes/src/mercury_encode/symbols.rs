@@ -3,11 +3,13 @@
 use cuweld_ir::FunctionId;
 use cuweld_ir::elf::encode::append_symbol;
 use cuweld_ir::mercury::Bank;
+use cuweld_ir::mercury::HEADER_INDICES;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
@@ -16,13 +18,23 @@ use super::Encode;
 use super::RESERVED_SHARED;
 
 impl<'data> Encode<'_, 'data> {
-    /// Output symbol index of the SECTION symbol of a kernel's parameters: behind all others.
-    pub(super) fn parameter_symbol(&self, function: FunctionId) -> u32 {
-        let place = self
-            .parameters
-            .iter()
-            .position(|(known, _)| *known == function);
-        place.map_or(0, |place| (self.plan.symbols.len() + place) as u32)
+    /// Output symbol indices of the SECTION symbols of kernels' parameters, by function: behind all others, but for those of
+    /// sections that the view has too.
+    pub(super) fn parameter_symbols_by_function(&self) -> Vec<u32> {
+        let mut found = vec![0; self.module.functions.len()];
+        for (place, (function, _)) in self.parameters.iter().enumerate() {
+            found[function.index()] = (self.plan.symbols.len() + place) as u32;
+        }
+        for (index, symbol) in self.plan.symbols.iter().enumerate() {
+            let section = self.plan.sections.get(usize::from(symbol.shndx));
+            if let (stt::SECTION, Some(section)) = (symbol.info, section)
+                && is_parameter_bank(section.name)
+                && let Some(function) = self.function_at(section.info as u16)
+            {
+                found[function.index()] = index as u32;
+            }
+        }
+        found
     }
 
     /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view: constant
@@ -148,6 +160,12 @@ impl<'data> Encode<'_, 'data> {
             });
         }
     }
+}
+
+/// Whether a section of the SASS view holds a kernel's parameters.
+pub(super) fn is_parameter_bank(name: &[u8]) -> bool {
+    name.strip_prefix(HEADER_INDICES.sass)
+        .is_some_and(|rest| rest.starts_with(b"."))
 }
 
 /// The bits of `st_other` that say in which memory a variable lies, which the SASS view of an executable

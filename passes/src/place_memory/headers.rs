@@ -15,11 +15,13 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::symbol::header;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::quirks::list_sort_equal;
 use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::toolkit;
 
 use crate::analysis::CallGraph;
 use crate::analysis::functions_in_creation_order;
@@ -28,6 +30,9 @@ use crate::diagnostic::Diagnostic;
 
 /// Size in bytes of a slot.
 pub(crate) const SLOT_SIZE: u64 = 4;
+
+/// Alignment in bytes of the first slot where the SASS is derived from Mercury, which counts slots from there (measured).
+const MERCURY_ALIGN: u64 = 16;
 
 /// Types of symbols with slots, in the order in which they are listed before the sort.
 const TYPES: [u8; 3] = [stt::CUDA_SURFACE, stt::CUDA_SAMPLER, stt::CUDA_TEXTURE];
@@ -53,7 +58,10 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     // Measured with a parameter of one byte at the end of the largest bank.
-    base = base.next_multiple_of(SLOT_SIZE);
+    base = match module.is_capmerc() {
+        true => base_behind_parameters(module),
+        false => align_up(base, SLOT_SIZE),
+    };
     let kernels: Vec<_> = kernels(module, &functions).collect();
     let users = users(module, kernels.len() == 1);
     // A slot of a surface is one of a texture and of a sampler too.
@@ -90,6 +98,16 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         let offset = SLOT_SIZE.saturating_mul(index as u64).saturating_add(base);
         module.header_slots.push(HeaderSlot { symbol, offset });
     }
+}
+
+/// Offset in bytes of the first slot where the SASS is derived from Mercury: behind the parameters of all linked kernels.
+pub(crate) fn base_behind_parameters(module: &Module<'_>) -> u64 {
+    let parameters = module.sections.iter().filter(|(id, section)| {
+        section.kind == SectionKind::SassParameters && module.is_section_linked(*id)
+    });
+    let sizes = parameters.map(|(_, section)| section.size());
+    let end = sizes.fold(toolkit::MERCURY_PARAMETERS_START, u64::max);
+    align_up(end, MERCURY_ALIGN)
 }
 
 /// The kinds of textures, samplers and surfaces that the code of each function refers to by a type

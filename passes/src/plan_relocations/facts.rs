@@ -44,6 +44,8 @@ pub(super) struct Facts<'data> {
     pub(super) mercury_debug: HashMap<SectionId, SectionId, FixedState>,
     /// Entries of `.debug_frame` in both views.
     pub(super) frames: FramePlaces,
+    /// Whether the Mercury view is linked.
+    pub(super) capmerc: bool,
     /// Offset of the slot of each texture, sampler and surface, by link symbol.
     pub(super) slots: HashMap<LinkSymbolId, u64, FixedState>,
 }
@@ -116,6 +118,7 @@ impl<'data> Facts<'data> {
             frames: FramePlaces::new(module, &mercury_debug),
             mercury_debug,
             twins: twins(module),
+            capmerc: module.is_capmerc(),
             slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
             null_symbol: if module
                 .relocs

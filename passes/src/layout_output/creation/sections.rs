@@ -106,7 +106,7 @@ impl<'data> Replay<'_, 'data> {
         let mut header_relocs = None;
         if matches!(content, Content::Constants(_, 0)) && !self.module.options.relocatable {
             // The relocation section of header slots; its name stays where there are none.
-            let rela = self.module.options.force_rela;
+            let rela = self.out.capmerc || self.module.options.force_rela;
             let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
             let hash = NameHash::of(rel);
             header_relocs = Some((
@@ -142,7 +142,7 @@ impl<'data> Replay<'_, 'data> {
             let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
             if slots != 0 {
                 // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
-                let (ty, flags, entsize) = if self.module.options.force_rela {
+                let (ty, flags, entsize) = if self.out.capmerc || self.module.options.force_rela {
                     (sht::RELA, shf::INFO_LINK, 24)
                 } else {
                     (sht::REL, 0, 16)
