@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::io;
 use std::io::Read;
 
-use memmap2::Mmap;
+use memmap2::MmapOptions;
 
 use super::arena::InputArena;
 
@@ -18,6 +18,10 @@ const BUFFER_LIMIT: u64 = 8 << 20;
 
 /// Below this size a mapping takes more memory than the file.
 const SMALLEST_MAP: u64 = 2 << 10;
+
+/// All pages of smaller files are mapped at once, as most of them are read: one call in place of a page fault for every 64 KiB. Of
+/// larger files, archives first of all, a part may do.
+const POPULATE_LIMIT: u64 = 1 << 20;
 
 /// How many files are mapped; a process may have 65530 mappings.
 const MAP_LIMIT: usize = 48 << 10;
@@ -64,11 +68,15 @@ pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFil
         MAP_THRESHOLD.. => true,
     };
     let bytes = if is_mapped {
+        let mut options = MmapOptions::new();
+        if metadata.len() < POPULATE_LIMIT {
+            options.populate();
+        }
         // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
         // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
         // on this platform; it is the documented contract of `load` and `discover`, as it is of
         // every linker that maps its inputs.
-        let map = unsafe { Mmap::map(&file) }?;
+        let map = unsafe { options.map(&file) }?;
         arena.keep_map(map)
     } else {
         // One more, so that the end of the file is seen without growing.
