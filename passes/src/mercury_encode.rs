@@ -19,6 +19,7 @@ mod lines;
 mod names;
 mod reserved;
 mod rows;
+mod section_indices;
 mod segments;
 mod symbols;
 
@@ -42,9 +43,11 @@ use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 
+use cuweld_ir::elf::raw::SHN_LORESERVE;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use self::section_indices::IndexTables;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::classify::located;
@@ -155,6 +158,8 @@ enum Second {
     Relocs,
     /// `.nv.merc.nv.shared.reserved.0`.
     ReservedShared,
+    /// `.nv.merc.symtab_shndx`.
+    SectionIndices,
 }
 
 /// The section of variables in reserved shared memory.
@@ -166,6 +171,7 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => Second::FunctionInfo,
         sht::CUDA_INFO => Second::Info,
         sht::NULL => Second::None,
+        sht::SYMTAB_SHNDX => Second::SectionIndices,
         _ if let Some((bank, rest)) = Bank::of_name(section.name) => {
             if bank == HEADER_INDICES {
                 Second::HeaderIndices
@@ -212,6 +218,8 @@ struct Encode<'m, 'data> {
     twin: Vec<Option<u32>>,
     /// Index of `.nv.merc.symtab`.
     mercury_symbols: u32,
+    /// Index tables of symbols.
+    index_tables: IndexTables,
     /// Kernels with the index of the section of their parameters, but for those that have slots of textures.
     parameters: Vec<(FunctionId, u32)>,
     /// The constants of each function in the Mercury view of its object.
@@ -242,6 +250,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             functions,
             twin: vec![None; view],
             mercury_symbols: 0,
+            index_tables: IndexTables::None,
             parameters: Vec::new(),
             constant_twins: module
                 .sections
@@ -258,6 +267,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.replaced_constants();
         // The lists of the view are needed as they are until their clones are made.
         let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
+        self.added_index_table();
         self.parameter_sections();
         self.code_sections();
         self.clones(&view);
@@ -272,21 +282,38 @@ impl<'m, 'data> Encode<'m, 'data> {
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
-        segments::place(&mut self.plan, gap, !self.module.options.relocatable);
+        let gaps = segments::Gaps {
+            section_names: self.names_gap(),
+            symbol_names: gap,
+        };
+        segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
         Ok(self.plan)
     }
 
     /// Decides the indices of the sections that are added: parameters of kernels, code, the clones in the
-    /// order of their originals, symbols.
+    /// order of their originals, symbols; and tables of section indices, where symbols need them.
     fn number(&mut self) {
-        let mut next = self.view as u32;
-        for function in self.functions.iter().flatten() {
-            let row = &self.module.functions[*function];
-            // Where the view has slots of textures, parameters precede them.
-            if self.module.symbols[row.symbol].is_entry() && row.header_kinds == 0 {
-                self.parameters.push((*function, next));
-                next += 1;
-            }
+        let functions = self.functions.iter().flatten();
+        let kernels: Vec<FunctionId> = functions
+            .clone()
+            .filter(|id| {
+                let row = &self.module.functions[**id];
+                // Where the view has slots of textures, parameters precede them.
+                self.module.symbols[row.symbol].is_entry() && row.header_kinds == 0
+            })
+            .copied()
+            .collect();
+        let clones: Vec<usize> = (0..self.view)
+            .filter(|index| second_of(&self.plan.sections[*index]) != Second::None)
+            .collect();
+        let others = self.view + kernels.len() + functions.count() + clones.len();
+        let classic = self.classic_index_table();
+        // The table of symbols is the last section.
+        let is_added = classic.is_none() && others + 1 > SHN_LORESERVE.into();
+        let mut next = self.view as u32 + u32::from(is_added);
+        for function in kernels {
+            self.parameters.push((function, next));
+            next += 1;
         }
         for (index, function) in self.functions.iter().enumerate() {
             if function.is_some() {
@@ -294,13 +321,16 @@ impl<'m, 'data> Encode<'m, 'data> {
                 next += 1;
             }
         }
-        for index in 0..self.view {
-            if second_of(&self.plan.sections[index]) != Second::None {
-                self.twin[index] = Some(next);
-                next += 1;
-            }
+        for index in clones {
+            self.twin[index] = Some(next);
+            next += 1;
         }
-        self.mercury_symbols = next;
+        self.mercury_symbols = next + u32::from(is_added);
+        self.index_tables = match classic {
+            Some(index) => IndexTables::Cloned(index),
+            None if is_added => IndexTables::Added { mercury: next },
+            None => IndexTables::None,
+        };
     }
 
     fn twin_of(&self, index: u32) -> u32 {
@@ -419,6 +449,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.info = self.twin_of(section.info);
                 }
                 Second::ReservedShared => self.reserved_shared(&mut row, view),
+                Second::SectionIndices => row.link = linked,
                 Second::None => {}
             }
             self.plan.sections.push(row);

@@ -5,7 +5,6 @@ use super::Rule;
 use super::View;
 use super::ViewSection;
 use super::file::has_mercury;
-use super::symbols::twins;
 use super::view::rows;
 use crate::elf::raw::RawRela;
 use crate::mercury::PREFIX;
@@ -24,8 +23,8 @@ const ALIASES: [&[u8]; 8] = [
     b".debug_str",
 ];
 
-pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
-    for (section, twin) in view.sections.iter().zip(twins(view)) {
+pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    for (section, twin) in view.sections.iter().zip(twins) {
         let name = section.name.strip_prefix(PREFIX).unwrap_or(b"");
         let is_alias = ALIASES.contains(&name) || name.starts_with(b".nv_debug_ptx_txt");
         if let Some(twin) = twin.filter(|_| section.is_mercury() && is_alias)

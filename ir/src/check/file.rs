@@ -1,5 +1,8 @@
 //! The file as a whole: owners of bytes, links of section headers, program headers, kind.
 
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
 use super::Findings;
 use super::Rule;
 use super::View;
@@ -106,7 +109,7 @@ fn bytes_owned(view: &View<'_>, findings: &mut Findings) {
             continue;
         }
         let left = match last.name {
-            b".shstrtab" if room.is_some() => NAMES_GAP,
+            b".shstrtab" if room.is_some() && !has_added_tables(view) => NAMES_GAP,
             b".strtab" => room.unwrap_or(0),
             _ => 0,
         };
@@ -151,6 +154,12 @@ fn names_room(view: &View<'_>) -> Option<u64> {
     if !has_mercury(view) {
         return None;
     }
+    let relocated: HashSet<&[u8], FixedState> = view
+        .sections
+        .iter()
+        .map(|section| section.name)
+        .filter(|name| name.starts_with(b".rela.nv.constant"))
+        .collect();
     let mut room = 0;
     for section in &view.sections {
         let Some(name) = section.name.strip_prefix(PREFIX) else {
@@ -162,12 +171,22 @@ fn names_room(view: &View<'_>) -> Option<u64> {
         let shorter = (name.len() - sass.len()) as u64 - 1;
         room += shorter;
         let relocs = [b".rela".as_slice(), &sass].concat();
-        if view.sections.iter().any(|row| row.name == relocs) {
+        if relocated.contains(relocs.as_slice()) {
             room += shorter + relocs.len() as u64 + 1;
         }
     }
     Some(room)
 }
+
+/// Whether tables of section indices were added behind the Mercury view was laid out: that of the SASS view is then not
+/// among the first sections, and the names of both take the room behind those of sections.
+fn has_added_tables(view: &View<'_>) -> bool {
+    let place = view.first(sht::SYMTAB_SHNDX).map(|(index, _)| index);
+    place.is_some_and(|index| index > CLASSIC_TABLE)
+}
+
+/// Index of the `.symtab_shndx` that the classic linker writes.
+const CLASSIC_TABLE: usize = 4;
 
 /// The name in the SASS view of a constant bank of the Mercury view.
 pub(super) fn sass_bank(name: &[u8]) -> Option<Vec<u8>> {

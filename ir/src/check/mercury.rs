@@ -4,7 +4,6 @@ use super::Findings;
 use super::Rule;
 use super::View;
 use super::ViewSection;
-use super::symbols::twins;
 use super::tail::is_tail;
 use crate::mercury::capmerc::Capmerc;
 use crate::mercury::capmerc::Form;
@@ -14,7 +13,7 @@ use crate::mercury::capmerc::Record;
 use crate::mercury::sass::Instruction;
 use crate::target::section_types::sht;
 
-pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     for section in view.sections.iter().filter(|section| section.is_code()) {
         let size = section.header.size.get();
         if !size.is_multiple_of(INSTRUCTION) {
@@ -22,9 +21,9 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
             findings.report(Rule::CodeSize, section.name, size, what);
         }
     }
-    for (section, twin) in view.sections.iter().zip(twins(view)) {
+    for (section, twin) in view.sections.iter().zip(twins) {
         if section.ty() == sht::CUDA_CAPMERC {
-            function(view, section, twin, findings);
+            function(view, section, *twin, findings);
         }
     }
 }
@@ -61,7 +60,7 @@ fn function(
         findings.report(Rule::MercuryCount, name, 8, error.to_string());
         return;
     }
-    for item in capmerc.items() {
+    for item in capmerc.marked() {
         item_fits(section, text, &item, findings);
     }
 }

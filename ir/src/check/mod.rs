@@ -21,6 +21,7 @@ pub use self::rule::Rule;
 pub use self::view::View;
 pub use self::view::ViewSection;
 pub use self::view::rows;
+pub use self::view::section_of;
 
 use std::fmt;
 
@@ -94,11 +95,12 @@ impl Findings {
 pub fn check_image(image: &[u8]) -> Vec<Finding> {
     let mut findings = Findings::default();
     if let Some(view) = read(image, &mut findings) {
+        let twins = symbols::twins(&view);
         file::check(&view, &mut findings);
-        symbols::check(&view, &mut findings);
-        relocs::check(&view, &mut findings);
-        mercury::check(&view, &mut findings);
-        debug::check(&view, &mut findings);
+        symbols::check(&view, &twins, &mut findings);
+        relocs::check(&view, &twins, &mut findings);
+        mercury::check(&view, &twins, &mut findings);
+        debug::check(&view, &twins, &mut findings);
     }
     findings.into_list()
 }
@@ -109,9 +111,10 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
 pub fn check_views(image: &[u8]) -> Option<Finding> {
     let mut findings = Findings::default();
     let view = read(image, &mut findings)?;
-    symbols::check(&view, &mut findings);
-    relocs::check(&view, &mut findings);
-    mercury::check(&view, &mut findings);
+    let twins = symbols::twins(&view);
+    symbols::check(&view, &twins, &mut findings);
+    relocs::check(&view, &twins, &mut findings);
+    mercury::check(&view, &twins, &mut findings);
     findings.list.into_iter().next()
 }
 

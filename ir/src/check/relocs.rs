@@ -4,7 +4,6 @@ use super::Findings;
 use super::Rule;
 use super::View;
 use super::ViewSection;
-use super::symbols::twins;
 use super::view::rows;
 use crate::elf::raw::ET_REL;
 use crate::elf::raw::RawRel;
@@ -27,9 +26,8 @@ struct Row {
     addend: i64,
 }
 
-pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
-    let twins = twins(view);
-    for (section, twin) in view.sections.iter().zip(&twins) {
+pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    for (section, twin) in view.sections.iter().zip(twins) {
         if !is_relocs(section.ty()) {
             continue;
         }

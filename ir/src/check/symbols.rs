@@ -1,5 +1,8 @@
 //! Symbol tables, and the sections of the Mercury view beside those of the SASS view.
 
+use std::borrow::Cow;
+
+use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::Findings;
@@ -8,9 +11,11 @@ use super::View;
 use super::ViewSection;
 use super::file::has_mercury;
 use super::file::sass_bank;
+use super::view::section_of;
 use crate::elf::raw::ET_REL;
 use crate::elf::raw::RawSymbol;
 use crate::elf::raw::SHN_LORESERVE;
+use crate::elf::raw::SHN_XINDEX;
 use crate::mercury::PREFIX;
 use crate::symbol::stt;
 use crate::target::section_types::is_no_bits;
@@ -24,22 +29,29 @@ const CAPMERC: &[u8] = b".nv.capmerc";
 /// The block of shared memory that every kernel has, which only the Mercury view names.
 const RESERVED: &[u8] = b".nv.merc.nv.shared.reserved.";
 
-pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     for table in &view.sections {
         if matches!(table.ty(), sht::SYMTAB | sht::CUDA_MERCURY_SYMTAB) {
             symbols(view, table, findings);
         }
     }
-    let twins = twins(view);
-    headers(view, &twins, findings);
-    order(view, &twins, findings);
-    pairs(view, &twins, findings);
+    headers(view, twins, findings);
+    order(view, twins, findings);
+    pairs(view, twins, findings);
+}
+
+/// Where the last name of a symbol table's strings ends: behind their last NUL.
+fn names_end(view: &View<'_>, table: &ViewSection<'_>) -> usize {
+    let strings = view.section(table.header.link.get());
+    let last = strings.and_then(|strings| strings.bytes.iter().rposition(|byte| *byte == 0));
+    last.map_or(0, |last| last + 1)
 }
 
 fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
+    let names_end = names_end(view, table);
     for (index, symbol) in (0_u64..).zip(view.symbols(table)) {
         let at = index * 24;
-        if view.symbol_name(table, symbol).is_none() {
+        if symbol.name.get() as usize >= names_end {
             let what = format!("the name of symbol {index} is outside of its table");
             findings.report(Rule::Names, table.name, at, what);
         }
@@ -75,34 +87,36 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
 
 /// The section of the SASS view that each section of the Mercury view stands for.
 pub(super) fn twins(view: &View<'_>) -> Vec<Option<usize>> {
-    let mut by_name: HashMap<Vec<u8>, usize, foldhash::fast::FixedState> =
-        HashMap::with_hasher(foldhash::fast::FixedState::default());
-    for (index, section) in view.sections.iter().enumerate() {
-        if !section.is_mercury() {
-            by_name.entry(section.name.to_vec()).or_insert(index);
-        }
+    let sass = (0..)
+        .zip(&view.sections)
+        .filter(|(_, section)| !section.is_mercury());
+    let mut by_name: HashMap<&[u8], usize, FixedState> =
+        HashMap::with_capacity_and_hasher(view.sections.len(), FixedState::default());
+    for (index, section) in sass {
+        by_name.entry(section.name).or_insert(index);
     }
     let twin = |section: &ViewSection<'_>| {
         if !section.is_mercury() {
             return None;
         }
-        by_name.get(&sass_name(section)).copied()
+        by_name.get(&*sass_name(section)).copied()
     };
     view.sections.iter().map(twin).collect()
 }
 
 /// The name of the section that a section of the Mercury view stands for.
-fn sass_name(section: &ViewSection<'_>) -> Vec<u8> {
+fn sass_name<'data>(section: &ViewSection<'data>) -> Cow<'data, [u8]> {
     if section.ty() == sht::CUDA_CAPMERC {
-        return section.name.strip_prefix(CAPMERC).unwrap_or(b"").to_vec();
+        return Cow::Borrowed(section.name.strip_prefix(CAPMERC).unwrap_or(b""));
     }
     let name = section.name.strip_prefix(PREFIX).unwrap_or(b"");
     let (rela, target) = match name.strip_prefix(b".rela") {
         Some(target) => (&b".rela"[..], target),
         None => (&b""[..], name),
     };
-    let target = sass_bank(target).unwrap_or_else(|| target.to_vec());
-    [rela, &target].concat()
+    sass_bank(target).map_or(Cow::Borrowed(name), |bank| {
+        Cow::Owned([rela, &bank].concat())
+    })
 }
 
 /// What the name of a section of the Mercury view asks for: type, flags beside that of Mercury, whether the
@@ -247,7 +261,7 @@ fn order(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
 }
 
 fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
-    let (Some((_, sass)), Some((_, mercury))) = (
+    let (Some((sass_table, sass)), Some((mercury_table, mercury))) = (
         view.first(sht::SYMTAB),
         view.first(sht::CUDA_MERCURY_SYMTAB),
     ) else {
@@ -262,14 +276,16 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
         }
     }
     let (left, right) = (view.symbols(sass), view.symbols(mercury));
+    let (left_places, right_places) = (view.index_rows(sass_table), view.index_rows(mercury_table));
     let differs = |index: usize, what: String, findings: &mut Findings| {
         let at = index as u64 * 24;
         findings.report(Rule::MercurySymbols, mercury.name, at, what);
     };
     for (index, (sass_row, row)) in left.iter().zip(right).enumerate() {
         let is_section = row.info & 15 == stt::SECTION;
-        let same_name =
-            is_section || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
+        let same_name = is_section
+            || sass.header.link == mercury.header.link && sass_row.name == row.name
+            || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
         if !same_name || sass_row.info >> 4 != row.info >> 4 {
             differs(
                 index,
@@ -281,37 +297,34 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
         if is_header && sass_row.info != row.info {
             differs(index, format!("symbol {index} has another type"), findings);
         }
-        let is_reserved = view
-            .symbol_name(mercury, row)
-            .is_some_and(toolkit::is_reserved_shared_symbol);
+        let is_reserved = || {
+            let name = view.symbol_name(mercury, row);
+            name.is_some_and(toolkit::is_reserved_shared_symbol)
+        };
         // Executables have shared memory, kinds of memory and addresses of their own in each view.
-        let is_object = view.headers.file.e_type.get() == ET_REL && !is_reserved;
+        let is_object = view.headers.file.e_type.get() == ET_REL;
         let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;
         let same_value = sass_row.value == row.value && sass_row.other == row.other;
-        if is_object && !(same_size && same_value) {
+        if is_object && !(same_size && same_value) && !is_reserved() {
             let what = format!("symbol {index} has another value or size");
             differs(index, what, findings);
         }
-        let place = usize::from(sass_row.shndx.get());
-        let wanted = match clone_of.get(place).copied().flatten() {
-            Some(clone) => clone,
-            None => place,
-        };
-        if usize::from(row.shndx.get()) != wanted && sass_row.shndx.get() < SHN_LORESERVE {
-            let what = format!(
-                "symbol {index} is in section {}, not {wanted}",
-                row.shndx.get()
-            );
+        let place = section_of(sass_row, index, left_places) as usize;
+        let found = section_of(row, index, right_places) as usize;
+        let wanted = clone_of.get(place).copied().flatten().unwrap_or(place);
+        let is_placed = matches!(sass_row.shndx.get(), 0..=SHN_LORESERVE | SHN_XINDEX);
+        if found != wanted && is_placed {
+            let what = format!("symbol {index} is in section {found}, not {wanted}");
             differs(index, what, findings);
         }
     }
     let rest = left.get(right.len()..).unwrap_or(&[]);
-    let parameters = |row: &RawSymbol| {
-        let section = view.section(row.shndx.get().into());
+    let parameters = |(index, row): (usize, &RawSymbol)| {
+        let section = view.section(section_of(row, index, left_places));
         row.info == stt::SECTION
             && section.is_some_and(|section| section.name.starts_with(b".nv.constant0."))
     };
-    if right.len() > left.len() || !rest.iter().all(parameters) {
+    if right.len() > left.len() || !(right.len()..).zip(rest).all(parameters) {
         let what = format!("{} symbols beside {}", right.len(), left.len());
         differs(right.len(), what, findings);
     }

@@ -1,6 +1,7 @@
 //! A file by its headers: sections with names and bytes, symbols, rows.
 
 use zerocopy::FromBytes;
+use zerocopy::little_endian::U32;
 
 use super::Findings;
 use super::Rule;
@@ -111,6 +112,15 @@ impl<'data> View<'data> {
         rows(table.bytes)
     }
 
+    /// The rows of the table of section indices that belongs to a symbol table; none without one.
+    pub fn index_rows(&self, table: usize) -> &'data [U32] {
+        let belongs = |row: &&ViewSection<'data>| {
+            row.ty() == sht::SYMTAB_SHNDX && row.header.link.get() as usize == table
+        };
+        let found = self.sections.iter().find(belongs);
+        found.map_or(&[], |found| rows(found.bytes))
+    }
+
     /// The name of a symbol, from the table that its own is linked to.
     pub fn symbol_name(
         &self,
@@ -119,6 +129,14 @@ impl<'data> View<'data> {
     ) -> Option<&'data [u8]> {
         let names = self.section(table.header.link.get())?;
         string_at(names.bytes, symbol.name.get())
+    }
+}
+
+/// The index of a symbol's section, from the rows of the table of section indices where `st_shndx` does not hold it.
+pub fn section_of(symbol: &RawSymbol, index: usize, rows: &[U32]) -> u32 {
+    match (symbol.shndx.get(), rows.get(index)) {
+        (SHN_XINDEX, Some(row)) => row.get(),
+        (place, _) => place.into(),
     }
 }
 

@@ -15,13 +15,9 @@ pub fn align_up(value: u64, align: u64) -> u64 {
     }
 }
 
-/// Gives every section its file offset, then places the header tables: sections in index order at
-/// their alignment; the first section without bytes moves the offset to its own alignment, those
-/// after it share that offset; section headers at the next multiple of 8; program headers last.
-///
 /// What the file header has no room for is in the null section: a number of sections above 0xff00 as
 /// its size, the index of the section name table as its link.
-pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
+pub fn assign_numbers(plan: &mut ElfPlan<'_>) {
     let count = plan.sections.len();
     if let Some(null) = plan.sections.first_mut() {
         if count > SHN_LORESERVE.into() {
@@ -31,6 +27,13 @@ pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
             null.link = plan.shstrndx;
         }
     }
+}
+
+/// Gives every section its file offset, then places the header tables: sections in index order at
+/// their alignment; the first section without bytes moves the offset to its own alignment, those
+/// after it share that offset; section headers at the next multiple of 8; program headers last.
+pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
+    assign_numbers(plan);
     let mut offset = 0x40;
     for section in &mut plan.sections {
         if section.ty == sht::NULL {

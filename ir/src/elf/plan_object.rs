@@ -223,7 +223,7 @@ pub fn plan_object<'data>(
                 PlanContent::Bytes(arena.bytes(&bytes))
             }
             (sht::SYMTAB, _) => PlanContent::Symbols,
-            (sht::SYMTAB_SHNDX, _) => {
+            (sht::SYMTAB_SHNDX, _) if section.flags & shf::MERCURY == 0 => {
                 let mut rows = vec![0; plan.symbols.len()];
                 for (symbol, section) in &extended {
                     rows[*symbol as usize] = *section;

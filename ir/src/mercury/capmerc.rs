@@ -79,6 +79,8 @@ pub struct Capmerc<'data> {
     pub text: u32,
     /// Number of items.
     pub items: u32,
+    /// How many SASS instructions they stand for.
+    pub instructions: u64,
     bytes: &'data [u8],
 }
 
@@ -149,11 +151,17 @@ impl<'data> Capmerc<'data> {
         if items % 32 != 0 && word(bitmap, 4 * words - 4).unwrap_or(0) >> (items % 32) != 0 {
             return Err(CapmercError::Bitmap(items));
         }
-        let capmerc = Capmerc { text, items, bytes };
+        let mut capmerc = Capmerc {
+            text,
+            items,
+            instructions: 0,
+            bytes,
+        };
         let mut rest = capmerc.entries();
-        for item in rest.by_ref() {
+        while let Some(item) = rest.next_marked() {
             item?;
         }
+        capmerc.instructions = rest.instruction;
         match bytes.len() - rest.at.min(bytes.len()) {
             0 => Ok(capmerc),
             left => Err(CapmercError::Rest(left)),
@@ -162,8 +170,7 @@ impl<'data> Capmerc<'data> {
 
     /// Checks that the items stand for code of this size in bytes.
     pub fn covers(&self, size: u64) -> Result<(), CapmercError> {
-        let items = self.items().map(|item| item.count).sum();
-        let code = size / INSTRUCTION;
+        let (items, code) = (self.instructions, size / INSTRUCTION);
         if items == code && size.is_multiple_of(INSTRUCTION) {
             Ok(())
         } else {
@@ -174,6 +181,12 @@ impl<'data> Capmerc<'data> {
     /// The items, in order.
     pub fn items(&self) -> impl Iterator<Item = Item<'data>> {
         self.entries().map_while(Result::ok)
+    }
+
+    /// The items that have an entry, in order: all but plain ones.
+    pub fn marked(&self) -> impl Iterator<Item = Item<'data>> {
+        let mut entries = self.entries();
+        std::iter::from_fn(move || entries.next_marked()?.ok())
     }
 
     fn entries(&self) -> Entries<'data> {
@@ -197,10 +210,27 @@ struct Entries<'data> {
 
 impl<'data> Entries<'data> {
     fn is_plain(&self, number: u32) -> bool {
-        let place = HEAD + (number / 8) as usize;
-        self.bytes
-            .get(place)
-            .is_some_and(|byte| byte >> (number % 8) & 1 != 0)
+        self.plain_bits(number) & 1 != 0
+    }
+
+    /// The bits of the bitmap from an item on, up to the end of its word; a bit that is set stands for a plain item.
+    fn plain_bits(&self, number: u32) -> u32 {
+        let place = HEAD + 4 * (number / 32) as usize;
+        word(self.bytes, place).unwrap_or(0) >> (number % 32)
+    }
+
+    /// The next item that has an entry.
+    fn next_marked(&mut self) -> Option<Result<Item<'data>, CapmercError>> {
+        while self.number < self.items {
+            let plain = self.plain_bits(self.number).trailing_ones();
+            if plain == 0 {
+                return self.next();
+            }
+            let plain = plain.min(self.items - self.number);
+            self.number += plain;
+            self.instruction += u64::from(plain);
+        }
+        None
     }
 
     /// The entry at the current place: its form, its length and the SASS instructions.

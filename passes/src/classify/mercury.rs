@@ -4,6 +4,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
+use cuweld_ir::Attribute;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
@@ -44,6 +45,7 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
     Some(match section.ty {
         sht::CUDA_CAPMERC => SectionKind::MercuryText,
         sht::CUDA_MERCURY_SYMTAB => SectionKind::MercurySymbols,
+        sht::SYMTAB_SHNDX => SectionKind::SymbolSectionIndices,
         sht::CUDA_MERCURY_RELA => SectionKind::Relocs,
         sht::CUDA_MERCURY_INFO if of_function => SectionKind::FunctionInfo,
         sht::CUDA_MERCURY_INFO => SectionKind::Info,
@@ -88,18 +90,18 @@ fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
 
 /// nvlink's finalizer refuses Mercury of a later major version than its own, 1 (measured).
 fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
-    module.attributes.values().find_map(|record| {
-        let section = &module.sections[record.section?];
-        let is_version = section.kind == SectionKind::Compat
-            && record.code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION;
-        let name = module.objects[section.object].display();
-        (is_version && record.value & 0xff > 1).then(|| {
-            let fatal = Diagnostic::fatal(format!("Internal FNLZR error '{name}'"));
-            fatal
-                .at(section.object.index_u32(), 0)
-                .note("its Mercury is of a later version")
-        })
-    })
+    let is_new = |record: &Attribute<'_>| {
+        record.code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION && record.value & 0xff > 1
+    };
+    let mut sections = module.sections.values();
+    let section = sections.find(|section| {
+        section.kind == SectionKind::Compat
+            && module.attributes[section.attributes].iter().any(is_new)
+    })?;
+    let name = module.objects[section.object].display();
+    let fatal = Diagnostic::fatal(format!("Internal FNLZR error '{name}'"));
+    let note = "its Mercury is of a later version";
+    Some(fatal.at(section.object.index_u32(), 0).note(note))
 }
 
 /// Whether a section holds debug information of a kind that is known to be linked exactly, by its name in the view.

@@ -31,9 +31,6 @@ pub(super) fn has_code_without_bytes(module: &Module<'_>) -> bool {
 
 /// What the link has that nvlink makes further sections for.
 pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
-    if module.is_capmerc() {
-        return Some("of objects with Mercury");
-    }
     if module.options.force_rela {
         return Some("with --force-rela");
     }

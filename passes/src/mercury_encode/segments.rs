@@ -2,6 +2,7 @@
 
 use cuweld_ir::ElfPlan;
 use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::elf::layout::assign_numbers;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
@@ -9,8 +10,9 @@ use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
-/// Bytes that are left between the names of sections and those of symbols, always.
-const NAMES_GAP: u64 = 0x24;
+/// Bytes that are left between the names of sections and those of symbols: room for the names of both tables of section
+/// indices, unless they are added.
+pub(super) const NAMES_GAP: u64 = 0x24;
 
 /// `p_type` values.
 const PT_LOAD: u32 = 1;
@@ -21,9 +23,17 @@ const PF_R: u32 = 4;
 const PF_W: u32 = 2;
 const PF_X: u32 = 1;
 
-/// Gives every section its offset, `gap` bytes left behind the names of symbols, then makes the program
-/// headers of executables: one for each run of sections in memory with the same rights.
-pub(super) fn place(plan: &mut ElfPlan<'_>, gap: u64, executable: bool) {
+/// Bytes that are left behind the names of sections and behind those of symbols.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gaps {
+    pub(super) section_names: u64,
+    pub(super) symbol_names: u64,
+}
+
+/// Gives every section its offset, then makes the program headers of executables: one for each run of sections in memory
+/// with the same rights.
+pub(super) fn place(plan: &mut ElfPlan<'_>, gaps: Gaps, executable: bool) {
+    assign_numbers(plan);
     let mut offset = 0x40_u64;
     for index in 0..plan.sections.len() {
         let section = &plan.sections[index];
@@ -42,8 +52,8 @@ pub(super) fn place(plan: &mut ElfPlan<'_>, gap: u64, executable: bool) {
             offset.saturating_add(section.size)
         };
         let left = match section.content {
-            PlanContent::SectionNames => NAMES_GAP,
-            PlanContent::SymbolNames => gap,
+            PlanContent::SectionNames => gaps.section_names,
+            PlanContent::SymbolNames => gaps.symbol_names,
             _ => 0,
         };
         plan.sections[index].offset = offset;

@@ -1,7 +1,9 @@
 //! Symbol tables of both views (`mercury.md` section 5).
 
-use cuweld_ir::FunctionId;
 use cuweld_ir::elf::encode::append_symbol;
+use cuweld_ir::elf::raw::SHN_COMMON;
+use cuweld_ir::elf::raw::SHN_LORESERVE;
+use cuweld_ir::elf::raw::SHN_XINDEX;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::HEADER_INDICES;
 use cuweld_ir::plan::PlanContent;
@@ -16,6 +18,7 @@ use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::RESERVED_SHARED;
+use super::Refusal;
 
 impl<'data> Encode<'_, 'data> {
     /// Output symbol indices of the SECTION symbols of kernels' parameters, by function: behind all others, but for those of
@@ -29,7 +32,8 @@ impl<'data> Encode<'_, 'data> {
             let section = self.plan.sections.get(usize::from(symbol.shndx));
             if let (stt::SECTION, Some(section)) = (symbol.info, section)
                 && is_parameter_bank(section.name)
-                && let Some(function) = self.function_at(section.info as u16)
+                && symbol.shndx < SHN_LORESERVE
+                && let Some(Some(function)) = self.functions.get(section.info as usize)
             {
                 found[function.index()] = index as u32;
             }
@@ -42,32 +46,47 @@ impl<'data> Encode<'_, 'data> {
     pub(super) fn symbol_tables(&mut self, view: &[PlanSection<'data>]) {
         let relocatable = self.module.options.relocatable;
         let mut rows = Vec::with_capacity(self.plan.symbols.len() * 24);
-        for index in 0..self.plan.symbols.len() {
+        let mut sass_indices = self.classic_rows();
+        sass_indices.resize(self.plan.symbols.len(), 0);
+        let mut mercury_indices = Vec::with_capacity(sass_indices.len());
+        let mut places = Vec::with_capacity(sass_indices.len());
+        for (index, row) in sass_indices.iter_mut().enumerate() {
             let symbol = &mut self.plan.symbols[index];
             let start = symbol.name_offset as usize;
             let name = self.plan.symbol_names.get(start..).unwrap_or(&[]);
-            let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
             let is_reserved = toolkit::is_reserved_shared_symbol(name);
             // The SASS view of relocatable output has the types of the Mercury view.
             if is_reserved || relocatable && symbol.info & 15 == stt::OBJECT {
                 symbol.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
             }
-            let symbol = *symbol;
-            let mut twin = PlanSymbol {
-                shndx: self.twin_of(symbol.shndx.into()) as u16,
-                ..symbol
+            let place = match symbol.shndx {
+                SHN_XINDEX => *row,
+                shndx => shndx.into(),
             };
-            let section = view.get(usize::from(symbol.shndx));
+            places.push(place);
+            let symbol = *symbol;
+            let (shndx, other) = match symbol.shndx {
+                // Nothing stands for what looks like a tentative definition (measured).
+                SHN_COMMON => (SHN_COMMON, *row),
+                _ => self.index_fields(self.twin_of(place), *row),
+            };
+            mercury_indices.push(other);
+            if *row == SHN_COMMON.into() && symbol.shndx == SHN_COMMON {
+                let what = "a symbol in the section of number 0xfff2, with -r for sm_100 and up";
+                self.refusals.push(Refusal::new(what, None));
+            }
+            let mut twin = PlanSymbol { shndx, ..symbol };
+            let section = view.get(place as usize);
             match symbol.info & 15 {
                 stt::FUNC => {
-                    if let Some(function) = self.function_at(symbol.shndx) {
+                    if let Some(function) = self.functions.get(place as usize).copied().flatten() {
                         twin.size = self.module.functions[function].merc_size;
                     }
                 }
                 stt::OBJECT => {
                     twin.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
                     // An undefined variable is one of global memory.
-                    let space = match symbol.shndx {
+                    let space = match place {
                         0 => sto::GLOBAL,
                         _ => section.map_or(0, space_of),
                     };
@@ -90,13 +109,15 @@ impl<'data> Encode<'_, 'data> {
             .iter()
             .position(|section| section.content == PlanContent::Symbols);
         let first_global = table.map_or(0, |table| view[table].info);
-        self.renamed_symbols(view);
-        self.parameter_symbols();
+        self.renamed_symbols(view, &places);
+        self.parameter_symbols(&mut sass_indices);
+        self.added_mercury_table();
+        self.index_rows(&sass_indices, mercury_indices);
         if let Some(table) = table {
             let section = &mut self.plan.sections[table];
             section.size = self.plan.symbols.len() as u64 * 24;
             // Local symbols stand at the end.
-            if !self.parameters.is_empty() {
+            if self.plan.symbols.len() > places.len() {
                 section.info = self.plan.symbols.len() as u32;
             }
         }
@@ -126,35 +147,35 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    fn function_at(&self, section: u16) -> Option<FunctionId> {
-        self.functions.get(usize::from(section)).copied().flatten()
-    }
-
-    /// SECTION symbols of constant banks take the names of the SASS view.
-    fn renamed_symbols(&mut self, view: &[PlanSection<'data>]) {
+    /// SECTION symbols of constant banks take the names of the SASS view. `places` holds the section of each symbol.
+    fn renamed_symbols(&mut self, view: &[PlanSection<'data>], places: &[u32]) {
+        let mut names = vec![None; view.len()];
         for (index, section) in view.iter().enumerate() {
-            if Bank::of_name(section.name).is_none() {
-                continue;
+            if Bank::of_name(section.name).is_some() {
+                let name = self.plan.sections[index].name;
+                names[index] = Some(self.append_symbol_name(name));
             }
-            let name = self.plan.sections[index].name;
-            let offset = self.append_symbol_name(name);
-            for symbol in &mut self.plan.symbols {
-                if symbol.info == stt::SECTION && usize::from(symbol.shndx) == index {
-                    symbol.name_offset = offset;
-                }
+        }
+        for (symbol, place) in self.plan.symbols.iter_mut().zip(places) {
+            if symbol.info == stt::SECTION
+                && let Some(Some(offset)) = names.get(*place as usize)
+            {
+                symbol.name_offset = *offset;
             }
         }
     }
 
-    fn parameter_symbols(&mut self) {
-        for (_, section) in self.parameters.clone() {
+    fn parameter_symbols(&mut self, indices: &mut Vec<u32>) {
+        for (_, section) in std::mem::take(&mut self.parameters) {
             let name = self.plan.sections[section as usize].name;
             let name_offset = self.append_symbol_name(name);
+            let (shndx, row) = self.index_fields(section, 0);
+            indices.push(row);
             self.plan.symbols.push(PlanSymbol {
                 name_offset,
                 info: stt::SECTION,
                 other: 0,
-                shndx: section as u16,
+                shndx,
                 value: 0,
                 size: 0,
             });

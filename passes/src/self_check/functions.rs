@@ -4,11 +4,12 @@ use cuweld_ir::Module;
 use cuweld_ir::check::Findings;
 use cuweld_ir::check::Rule;
 use cuweld_ir::check::View;
+use cuweld_ir::check::section_of;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::target::section_types::sht;
 
 pub(super) fn check(module: &Module<'_>, view: &View<'_>, findings: &mut Findings) {
-    let Some((_, table)) = view.first(sht::SYMTAB) else {
+    let Some((table_index, table)) = view.first(sht::SYMTAB) else {
         return;
     };
     let mut linked: Vec<(&[u8], &[u8])> = module
@@ -24,9 +25,10 @@ pub(super) fn check(module: &Module<'_>, view: &View<'_>, findings: &mut Finding
         .collect();
     linked.sort_unstable();
     let mut written: Vec<(&[u8], &[u8])> = Vec::new();
-    for symbol in view.symbols(table) {
+    let places = view.index_rows(table_index);
+    for (index, symbol) in view.symbols(table).iter().enumerate() {
         if symbol.info & 15 == stt::FUNC && symbol.shndx.get() != 0 {
-            let section = view.section(symbol.shndx.get().into());
+            let section = view.section(section_of(symbol, index, places));
             let name = view.symbol_name(table, symbol).unwrap_or(b"");
             written.push((name, section.map_or(&b""[..], |section| section.name)));
         }

@@ -37,6 +37,11 @@ impl<'data> Reader<'data> {
                     let section = self.section_id(SHN_COMMON.into());
                     section.map_or(SymbolPlace::Common, SymbolPlace::Section)
                 }
+                // nvlink writes the parameters of a kernel for sm_100 and up so (measured).
+                SHN_LORESERVE if self.section_id(SHN_LORESERVE.into()).is_some() => {
+                    let section = self.section_id(SHN_LORESERVE.into());
+                    section.map_or(SymbolPlace::Reserved(SHN_LORESERVE), SymbolPlace::Section)
+                }
                 SHN_ABS => SymbolPlace::Absolute,
                 SHN_COMMON => SymbolPlace::Common,
                 shndx @ (..SHN_LORESERVE | SHN_XINDEX) => {
@@ -126,12 +131,17 @@ impl<'data> Reader<'data> {
         for (table, _) in tables.filter(|(_, row)| row.ty.get() == sht::CUDA_MERCURY_SYMTAB) {
             let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
                 .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
-            for (row, target) in rows.iter().zip(&self.symbol_refs) {
+            let extended = self.extended_indices(table)?;
+            for (index, (row, target)) in rows.iter().zip(&self.symbol_refs).enumerate() {
                 let SymbolRef::Symbol(symbol) = target else {
                     continue;
                 };
                 let function = self.part.symbols[symbol.index()].function;
-                let text = self.section_id(row.shndx.get().into());
+                let place = match (row.shndx.get(), extended.get(index)) {
+                    (SHN_XINDEX, Some(place)) => place.get(),
+                    (place, _) => place.into(),
+                };
+                let text = self.section_id(place);
                 if let (Some(function), Some(text)) = (function, text)
                     && self.part.sections[text.index()].ty == sht::CUDA_CAPMERC
                 {

@@ -19,8 +19,9 @@ impl<'data> Replay<'_, 'data> {
                     .is_some_and(|owner| !self.is_live(owner) && self.came_in(owner));
                 if is_dead {
                     let rows = &self.module.relocs[section.relocs];
-                    for _ in self.forms(is_rela(section.ty), rows.iter()) {
+                    for named in self.forms(is_rela(section.ty), rows.iter()) {
                         self.number();
+                        self.number_of_form(named);
                     }
                 }
                 continue;
@@ -109,6 +110,14 @@ impl<'data> Replay<'_, 'data> {
         };
         let id = self.push(name, header, Content::Relocs(target), false);
         self.out.relocs.insert((target, is_rela), id);
+        self.number_of_form(is_rela);
+    }
+
+    /// Where a section of rows without addends is made of the Mercury view, one more has a number (measured).
+    fn number_of_form(&mut self, is_rela: bool) {
+        if self.out.capmerc && !is_rela {
+            self.number();
+        }
     }
 
     /// The section of the rows that are applied, which `-preserve-relocs` keeps. It is found by name:
