@@ -8,7 +8,7 @@
 
 mod bank_pool;
 mod constant_merge;
-mod constant_rows;
+pub(crate) mod constant_rows;
 mod contents;
 mod creation;
 mod finish;

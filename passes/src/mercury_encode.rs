@@ -26,11 +26,9 @@ mod symbols;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
-use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::HEADER_INDICES;
@@ -264,7 +262,6 @@ impl<'m, 'data> Encode<'m, 'data> {
 
     fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
         self.number();
-        self.replaced_constants();
         // The lists of the view are needed as they are until their clones are made.
         let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
         self.added_index_table();
@@ -492,41 +489,6 @@ impl<'m, 'data> Encode<'m, 'data> {
                 let own = pieces.get(range.start as usize..range.end as usize);
                 self.plan.pieces.extend_from_slice(own.unwrap_or(&[]));
                 *range = start..self.plan.pieces.len() as u32;
-            }
-        }
-    }
-
-    /// Whether a copy of a function has the same code, SASS and Mercury, as the linked one; or none is linked.
-    fn is_as_linked(&self, copy: FunctionId) -> bool {
-        let module = self.module;
-        let link = module.symbols[module.functions[copy].symbol].link;
-        let Some(linked) = link.and_then(|link| module.link_function(link)) else {
-            return true;
-        };
-        let code = |function: FunctionId| {
-            let views = module.functions[function].views;
-            let mercury = views.merc.map(|view| module.sections[view.text].bytes());
-            let sass = module.sections[views.sass.text].bytes();
-            // Behind the number of the section with the SASS.
-            (sass, mercury.and_then(|bytes| bytes.get(4..)))
-        };
-        code(copy) == code(linked)
-    }
-
-    /// Refuses constants with relocations of copies that are not linked and whose code is another than that of the linked copy:
-    /// nvlink makes the offsets in them anew.
-    fn replaced_constants(&mut self) {
-        let module = self.module;
-        for section in module.sections.values() {
-            if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
-                (section.kind, section.owner, section.info)
-                && module.sections[patched].kind == SectionKind::MercuryTwin
-                && module.functions[owner].state == FunctionState::Losing
-                && !section.relocs.is_empty()
-                && !self.is_as_linked(owner)
-            {
-                let what = "constants with relocations of a copy that is replaced";
-                self.refusals.push(Refusal::new(what, patched));
             }
         }
     }

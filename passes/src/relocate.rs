@@ -5,6 +5,7 @@
 //! of two rows on one site the first wins (`relocs.md` sections 1 and 3).
 
 mod header_operands;
+mod replaced_constants;
 
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
@@ -102,6 +103,15 @@ impl Pass for Relocate {
                 }
                 _ => {}
             }
+        }
+        if let Err(constants) = replaced_constants::add(module, &mut patches) {
+            let what = "cuweld: unsupported: constants with relocations of a copy that is replaced";
+            cx.diagnostics.emit(
+                Diagnostic::fatal(what)
+                    .note(located(module, constants))
+                    .at(module.sections[constants].object.index_u32(), 0),
+            );
+            return Err(PassError::Diagnosed);
         }
         if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
             cx.diagnostics.emit(

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::Rule;
+use crate::mercury::relocs::LINE_TABLE;
 use crate::mercury::relocs::counterparts;
 use crate::module::Module;
 use crate::module::Phase;
@@ -144,9 +145,15 @@ pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
         // A reference to a texture moves the other operands of the code that read its slots.
         let symbol = cause.target.symbol().map(|symbol| &module.symbols[symbol]);
         let moves = capmerc && symbol.is_some_and(|symbol| stt::is_header(symbol.ty));
-        if !(asks || moves)
-            || module.sections[cause.section].info != SectionInfo::Section(patch.section)
-        {
+        let named = module.sections[cause.section].info;
+        // A row of the Mercury view gives tables of switches in the SASS view their entries.
+        let owner = module.sections[patch.section].owner;
+        let is_twin = matches!(named, SectionInfo::Section(twin)
+            if owner.is_some()
+                && module.sections[twin].kind == SectionKind::MercuryTwin
+                && module.sections[twin].owner == owner);
+        let fills = cause.ty == LINE_TABLE && cause.offset == patch.offset && is_twin;
+        if !fills && (!(asks || moves) || named != SectionInfo::Section(patch.section)) {
             let what = format!("{} does not ask for it", patch.cause);
             checker.report(Rule::PatchCause, place(), what);
         }

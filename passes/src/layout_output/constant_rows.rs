@@ -19,7 +19,7 @@ use super::Created;
 use super::OutId;
 
 /// The Mercury rows of constants of functions, by the section of the SASS view.
-pub(super) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
+pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
     let mut found = HashMap::default();
     if !module.is_capmerc() {
         return found;

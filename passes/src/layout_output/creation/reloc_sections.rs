@@ -10,9 +10,14 @@ impl<'data> Replay<'_, 'data> {
             if section.kind != SectionKind::Relocs || section.relocs.is_empty() {
                 continue;
             }
+            // Constants of losing copies stay, and with them their rows (measured).
+            let of_constants = self.out.capmerc
+                && matches!(section.info, SectionInfo::Section(patched)
+                    if constant_rows::patches_constants(self.module, patched));
+            let stays = |owner| of_constants && self.is_live(owner);
             if section
                 .owner
-                .is_some_and(|owner| self.taken(owner).is_none())
+                .is_some_and(|owner| self.taken(owner).is_none() && !stays(owner))
             {
                 let is_dead = section
                     .owner
