@@ -33,7 +33,7 @@ use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::InputError;
 use crate::input::MessageLine;
-use crate::input::discover;
+use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
 use crate::jobs::Jobs;
 use crate::optimise::Optimisation;
@@ -238,7 +238,7 @@ fn find_inputs<'data>(
     request: &Request<'_>,
     input_arena: &'data InputArena,
 ) -> (Discovered<'data>, Option<InputError>) {
-    match discover(&request.discover, input_arena) {
+    match discover_with(&request.discover, Some(&request.jobs), input_arena) {
         Ok(discovered) => (discovered, None),
         Err(failure) => (failure.found, Some(failure.error)),
     }

@@ -1,6 +1,8 @@
 //! The owner of all input bytes.
 
 use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -18,6 +20,8 @@ pub struct InputArena {
     opened: Mutex<Vec<String>>,
     /// Bytes in `buffers`.
     buffered: Cell<u64>,
+    /// What was unpacked before it is asked for, by the address of the packed bytes.
+    unpacked: RefCell<BTreeMap<usize, Vec<u8>>>,
 }
 
 impl InputArena {
@@ -36,6 +40,17 @@ impl InputArena {
     /// Takes over a mapping and lends its bytes.
     pub fn keep_map(&self, map: Mmap) -> &[u8] {
         self.maps.alloc(map)
+    }
+
+    /// Takes over what packed bytes unpack to, until it is asked for.
+    pub(super) fn keep_unpacked(&self, packed: &[u8], unpacked: Vec<u8>) {
+        let address = packed.as_ptr().addr();
+        self.unpacked.borrow_mut().insert(address, unpacked);
+    }
+
+    /// What packed bytes unpack to, if that is known already.
+    pub(super) fn take_unpacked(&self, packed: &[u8]) -> Option<Vec<u8>> {
+        self.unpacked.borrow_mut().remove(&packed.as_ptr().addr())
     }
 
     /// Remembers a file that was read.

@@ -123,6 +123,17 @@ pub fn decompress<'data>(
     member: &FatbinMember<'data>,
     arena: &'data InputArena,
 ) -> Result<&'data [u8], DecompressError> {
+    if let Some(unpacked) = arena.take_unpacked(member.stored) {
+        return Ok(arena.keep_buffer(unpacked));
+    }
+    Ok(match unpack(member)? {
+        Some(unpacked) => arena.keep_buffer(unpacked),
+        None => member.stored,
+    })
+}
+
+/// The data of a member; `None` if it is not packed.
+pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, DecompressError> {
     if member.is_obfuscated() {
         return Err(DecompressError::Obfuscated);
     }
@@ -130,7 +141,7 @@ pub fn decompress<'data>(
     let packed = member.stored;
     let declared = member.header.uncompressed_size.get();
     match codec {
-        Codec::None => return Ok(packed),
+        Codec::None => return Ok(None),
         Codec::Unknown => return Err(DecompressError::UnknownCodec),
         Codec::Zlib | Codec::Lz4 | Codec::Zstd => (),
     }
@@ -157,7 +168,7 @@ pub fn decompress<'data>(
             declared,
         });
     }
-    Ok(arena.keep_buffer(unpacked))
+    Ok(Some(unpacked))
 }
 
 /// Unpacks data into memory that is not to be left; how many bytes they are, or what is wrong with them.

@@ -31,12 +31,16 @@ use super::mapped::FileIdentity;
 use super::mapped::LoadedFile;
 use super::module_id;
 use super::module_id::ModuleIds;
+use crate::jobs::Jobs;
 
 /// Paths that contain this belong to NVIDIA's device runtime.
 const SYSTEM_LIBRARY: &str = "cudadevrt";
 
 /// From this SM number on, files named `.ptx` are linked.
 const FIRST_SM_FOR_RAW_PTX: u16 = 90;
+
+/// How many files are opened before the first of them is looked into, where threads may unpack what they hold.
+const FILES_AHEAD: usize = 256;
 
 /// What to discover.
 #[derive(Clone, Copy, Debug)]
@@ -116,9 +120,19 @@ pub fn discover<'data>(
     options: &DiscoverOptions<'_>,
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
+    discover_with(options, None, arena)
+}
+
+/// As [`discover()`], with threads that unpack what is packed.
+pub fn discover_with<'data>(
+    options: &DiscoverOptions<'_>,
+    jobs: Option<&Jobs>,
+    arena: &'data InputArena,
+) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     let open = |path: &str| mapped::load(path, arena);
     Walk {
         options,
+        jobs,
         arena,
         open,
         archives: Vec::new(),
@@ -148,6 +162,7 @@ pub fn discover_bytes<'data>(
     };
     Walk {
         options,
+        jobs: None,
         arena,
         open,
         archives: Vec::new(),
@@ -181,6 +196,8 @@ impl Source<'_> {
 
 pub(super) struct Walk<'a, 'data, Open> {
     pub(super) options: &'a DiscoverOptions<'a>,
+    /// What limits the threads that unpack ahead; `None` for none of them.
+    pub(super) jobs: Option<&'a Jobs>,
     pub(super) arena: &'data InputArena,
     pub(super) open: Open,
     /// Archives seen so far, sorted.
@@ -210,17 +227,21 @@ where
     /// All libraries are searched for before any input is opened: so do the warnings come.
     fn walk(&mut self) -> Result<(), InputError> {
         let libraries = self.find_libraries()?;
-        let paths = self.options.inputs.iter().map(String::as_str);
-        for (ordinal, path) in paths
-            .chain(libraries.iter().map(String::as_str))
-            .enumerate()
-        {
-            self.ordinal = Some(ordinal);
-            let file = (self.open)(path).map_err(|error| InputError::CannotOpen {
-                file: path.to_owned(),
-                reason: error.to_string(),
-            })?;
-            self.file(path, file)?;
+        let paths = self.options.inputs.iter().chain(&libraries);
+        let paths: Vec<&str> = paths.map(String::as_str).collect();
+        let window = self.jobs.map_or(1, |_| FILES_AHEAD);
+        for (number, window_paths) in paths.chunks(window).enumerate() {
+            let open = |path: &&str| (self.open)(path);
+            let files: Vec<io::Result<LoadedFile<'data>>> = window_paths.iter().map(open).collect();
+            self.unpack_ahead(files.iter().flatten().map(|file| file.bytes));
+            for (index, (path, file)) in window_paths.iter().zip(files).enumerate() {
+                self.ordinal = Some(number * window + index);
+                let file = file.map_err(|error| InputError::CannotOpen {
+                    file: (*path).to_owned(),
+                    reason: error.to_string(),
+                })?;
+                self.file(path, file)?;
+            }
         }
         Ok(())
     }

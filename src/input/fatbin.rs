@@ -297,6 +297,11 @@ impl<'data> FatbinMember<'data> {
         self.has(FLAG_64BIT)
     }
 
+    /// Its size when it is unpacked, as its header says.
+    pub fn unpacked_size(&self) -> u64 {
+        self.header.uncompressed_size.get()
+    }
+
     /// Whether the data is obfuscated (LTO-IR is) and so cannot be read here.
     pub fn is_obfuscated(&self) -> bool {
         self.has(FLAG_OBFUSCATED) || self.header.key.get() != 0

@@ -9,7 +9,7 @@
 //! 4. [`archive`] and [`host_object`] open what wraps a fatbin; [`host_info`] gathers which kernels
 //!    the host code refers to.
 //! 5. [`fatbin`] lists the members of a fatbin, [`select`] chooses one of them for the target,
-//!    [`decompress`] unpacks the chosen one (and no other).
+//!    [`decompress`] unpacks the chosen one (and no other), several at once where there is much to unpack.
 //!
 //! The rules are nvlink 13.0.88's, each measured. They are lenient (many files are ignored without
 //! a word); what was ignored and why is kept as a [`DiagnosticKind::Ignored`] note, for users who
@@ -21,6 +21,7 @@
 //! Architecture Invariant: no byte of an input is trusted. Truncated or altered inputs give an
 //! [`InputError`] or another image, never a panic, and allocations are bounded by the input's size.
 
+mod ahead;
 pub mod archive;
 pub mod arena;
 pub mod container;
@@ -65,6 +66,7 @@ pub use discover::Discovered;
 pub use discover::EarlyErrors;
 pub use discover::discover;
 pub use discover::discover_bytes;
+pub use discover::discover_with;
 pub use error::ExitClass;
 pub use error::InputError;
 pub use error::MessageLine;
