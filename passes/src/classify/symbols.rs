@@ -159,8 +159,9 @@ pub(super) fn oddity(
         return None;
     }
     if symbol.is_filler() {
-        let anonymous = symbol.name.is_empty() && symbol.is_undefined();
-        return (module.target.is_mercury() && !anonymous)
+        // Labels of code that is gone, which debug information refers to.
+        let is_label = symbol.is_undefined() && symbol.bind == stb::LOCAL;
+        return (module.target.is_mercury() && !is_label)
             .then_some("a symbol without a type in an object with Mercury");
     }
     let section = match symbol.place {

@@ -338,13 +338,15 @@ impl<'data> Replay<'_, 'data> {
                     }
                     self.is_global(link, symbol)
                 }
-                // `.nv.ptx.const0.size`, which device runtime functions use: no symbol.
+                // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
                 SymbolPlace::Undefined
-                    if symbol.bind == stb::LOCAL && symbol.other & sto::COMPILER != 0 =>
+                    if symbol.bind == stb::LOCAL
+                        && symbol.other & sto::COMPILER != 0
+                        && !relocatable =>
                 {
                     continue;
                 }
-                SymbolPlace::Undefined => true,
+                SymbolPlace::Undefined => symbol.bind != stb::LOCAL,
                 SymbolPlace::Section(section) => {
                     let row = &self.module.sections[section];
                     let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());

@@ -1,5 +1,6 @@
 //! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/MERCURY.md`).
 
+use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
@@ -13,7 +14,6 @@ use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
@@ -133,16 +133,14 @@ impl<'m, 'data> Encode<'m, 'data> {
         };
         let module = self.module;
         let mut out = Vec::new();
-        let mut named: HashSet<&[u8], FixedState> = HashSet::default();
+        // Whether the first function of each name is linked.
+        let mut named: HashMap<&[u8], bool, FixedState> = HashMap::default();
         for (id, _) in self.debug_sections(b".nv_debug_info_reg_sass") {
             let object = &module.objects[module.sections[id].object];
-            let functions = &module.functions[object.functions];
-            let linked: HashSet<&[u8], FixedState> = object
+            let functions: HashMap<&[u8], FunctionId, FixedState> = object
                 .functions
                 .iter()
-                .zip(functions)
-                .filter(|(function, _)| module.is_function_live(*function))
-                .map(|(_, row)| module.symbols[row.symbol].name)
+                .map(|function| (module.function_name(function), function))
                 .collect();
             let bytes = module.sections[id].bytes();
             let Some(ranges) = register_ranges::parse(bytes) else {
@@ -150,29 +148,33 @@ impl<'m, 'data> Encode<'m, 'data> {
                     .push(Refusal::new("ranges of registers of another form", id));
                 return;
             };
-            let losing = object.functions.iter().zip(functions).any(|(_, row)| {
-                let symbol = &module.symbols[row.symbol];
-                row.state == FunctionState::Losing
-                    && symbol
-                        .link
-                        .is_some_and(|link| module.link_symbols[link].live.is_live())
-                    && ranges.iter().any(|ranges| ranges.function == symbol.name)
-            });
-            if losing {
-                let what = "ranges of registers of a copy that is not linked";
-                self.refusals.push(Refusal::new(what, id));
-                return;
-            }
-            // nvlink finds a function by its name (measured).
-            if !ranges.iter().all(|row| named.insert(row.function)) {
-                let what = "ranges of registers of two functions of one name";
-                self.refusals.push(Refusal::new(what, id));
-                return;
-            }
             let start = out.len();
             out.extend_from_slice(bytes);
-            for function in ranges.iter().filter(|row| !linked.contains(row.function)) {
-                for place in &function.places {
+            for row in &ranges {
+                let function = functions.get(row.function).copied();
+                let is_linked = function.is_some_and(|function| module.is_function_live(function));
+                let is_losing = function.is_some_and(|function| self.is_losing(function));
+                // nvlink finds a function by its name, once: later ones are empty, copies and local functions (measured).
+                let known = named.get(row.function).copied();
+                let what = match known {
+                    Some(true) => None,
+                    None if is_losing => Some("ranges of registers of a copy that is not linked"),
+                    Some(false) if is_linked || is_losing => {
+                        Some("ranges of registers of two functions of one name")
+                    }
+                    _ => None,
+                };
+                if let Some(what) = what.filter(|_| !row.places.is_empty()) {
+                    self.refusals.push(Refusal::new(what, id));
+                    return;
+                }
+                if known.is_none() {
+                    named.insert(row.function, is_linked);
+                    if is_linked {
+                        continue;
+                    }
+                }
+                for place in &row.places {
                     if let Some(range) = out.get_mut(start + place..start + place + 8) {
                         range.fill(0);
                     }
@@ -182,5 +184,13 @@ impl<'m, 'data> Encode<'m, 'data> {
         let section = &mut self.plan.sections[index];
         section.size = out.len() as u64;
         section.content = PlanContent::Bytes(self.arena.bytes(&out));
+    }
+
+    /// Whether another copy of a function is linked.
+    fn is_losing(&self, function: FunctionId) -> bool {
+        let row = &self.module.functions[function];
+        let link = self.module.symbols[row.symbol].link;
+        row.state == FunctionState::Losing
+            && link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 }

@@ -166,12 +166,8 @@ fn symbol_kind(
     // With -g shared variables that have an address are in the symbol table.
     let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
-        if module.options.relocatable {
-            if symbol.name == toolkit::CONSTANTS_SIZE {
-                return Err(Refusal::Unsupported(
-                    "the size of constants in relocatable output",
-                ));
-            }
+        // Relocatable output has the size that constants have in this link (measured).
+        if module.options.relocatable && symbol.name != toolkit::CONSTANTS_SIZE {
             return Ok(undefined_kind(module, symbol, link, patched));
         }
         return Ok(if symbol.is_shared() {

@@ -13,6 +13,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::raw::SHN_ABS;
+use cuweld_ir::mercury::Bank;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
@@ -137,8 +138,11 @@ impl<'data> Finish<'_, 'data> {
         let definition = row.definition.unwrap_or(row.first);
         let symbol = self.module.symbols[definition];
         let relocatable = self.module.options.relocatable;
+        let is_constants_size = symbol.name == toolkit::CONSTANTS_SIZE;
         let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
             stt::OBJECT
+        } else if is_constants_size {
+            stt::CUDA_OBJECT
         } else {
             symbol.ty
         };
@@ -146,7 +150,7 @@ impl<'data> Finish<'_, 'data> {
         let first = &self.module.symbols[row.first];
         let bind = if row.internal {
             stb::LOCAL
-        } else if symbol.is_dynamic_shared() {
+        } else if symbol.is_dynamic_shared() || is_constants_size {
             first.bind
         } else if row.definition.is_none() && !symbol.is_function() {
             1
@@ -199,7 +203,9 @@ impl<'data> Finish<'_, 'data> {
                 symbol.other & 0x1f | u8::from(self.is_marked(&symbol))
             },
             shndx,
-            value: if relocatable
+            value: if is_constants_size {
+                self.constants_size()
+            } else if relocatable
                 && is_missing(&row, &symbol)
                 && !self.module.options.allow_undefined_globals
             {
@@ -219,6 +225,15 @@ impl<'data> Finish<'_, 'data> {
             },
             size: row.size,
         }
+    }
+
+    /// Size in bytes of constant variables; -1 without any (measured).
+    fn constants_size(&self) -> u64 {
+        let view = Bank::numbered(3).map_or(&b""[..], |bank| bank.name);
+        let bank = [b".nv.constant3", view]
+            .into_iter()
+            .find_map(|name| self.out.by_name.get(name));
+        bank.map_or(u64::MAX, |id| self.out.sections[*id].size)
     }
 
     /// Whether only `-preserve-relocs` shows a symbol: 1 in `st_other` (measured).
