@@ -86,20 +86,27 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
 }
 
 /// The section of the SASS view that each section of the Mercury view stands for.
-pub(super) fn twins(view: &View<'_>) -> Vec<Option<usize>> {
-    let sass = (0..)
-        .zip(&view.sections)
-        .filter(|(_, section)| !section.is_mercury());
-    let mut by_name: HashMap<&[u8], usize, FixedState> =
+pub(super) fn twins<'data>(view: &View<'data>) -> Vec<Option<usize>> {
+    // Local functions may have one name: their sections stand for each other in order.
+    let mut first: HashMap<&[u8], usize, FixedState> =
         HashMap::with_capacity_and_hasher(view.sections.len(), FixedState::default());
-    for (index, section) in sass {
-        by_name.entry(section.name).or_insert(index);
+    let mut next = vec![None; view.sections.len()];
+    for (index, section) in view.sections.iter().enumerate().rev() {
+        if !section.is_mercury() {
+            next[index] = first.insert(section.name, index);
+        }
     }
-    let twin = |section: &ViewSection<'_>| {
+    let mut last: HashMap<&[u8], Option<usize>, FixedState> = HashMap::default();
+    let twin = |section: &ViewSection<'data>| {
         if !section.is_mercury() {
             return None;
         }
-        by_name.get(&*sass_name(section)).copied()
+        let twin = match last.get(section.name) {
+            Some(known) => known.and_then(|index| next[index]),
+            None => first.get(&*sass_name(section)).copied(),
+        };
+        last.insert(section.name, twin);
+        twin
     };
     view.sections.iter().map(twin).collect()
 }
