@@ -110,10 +110,26 @@ fn contradictions_and_code_generation_are_refused() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// A fatbin of one device ELF.
+fn fatbin(sm: u32, image: &[u8]) -> Vec<u8> {
+    let mut member = [0; 64];
+    member[..4].copy_from_slice(&[2, 0, 1, 1]);
+    member[4] = 64;
+    member[8..16].copy_from_slice(&(image.len() as u64).to_le_bytes());
+    member[28..32].copy_from_slice(&sm.to_le_bytes());
+    member[40] = 0x11;
+    let size = (member.len() + image.len()) as u64;
+    let head = [0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0];
+    [&head[..], &size.to_le_bytes(), &member, image].concat()
+}
+
 #[test]
 fn links_are_traced_and_checked() {
     let folder = tempfile::tempdir().unwrap();
-    let [a, b] = objects("mercury-targets", "sm_120");
+    let [a, cubin] = objects("mercury-targets", "sm_120");
+    let b = folder.path().join("b.fatbin");
+    std::fs::write(&b, fatbin(120, &std::fs::read(cubin).unwrap())).unwrap();
+    let b = b.display().to_string();
     let words = [
         "link",
         &a,
@@ -129,15 +145,16 @@ fn links_are_traced_and_checked() {
     let mut expected = [&a, &b]
         .map(|name| format!("can_finalize: '{name}': sm_120 for sm_121: 0"))
         .to_vec();
-    for (name, mode, flags) in [
-        (&*a, "Pre", "0 | 1"),
-        (&b, "Pre", "0 | 1"),
-        ("in-memory-ELF-image", "Post", "1 | 1"),
+    for (name, mode, flags, entry) in [
+        (&*a, "Pre", "0 | 1", "input cubin"),
+        (&b, "Pre", "0 | 1", "fatbin member"),
+        ("in-memory-ELF-image", "Post", "1 | 1", "post-link"),
     ] {
         expected.extend([
             format!("FNLZR: Input ELF: {name}"),
             format!("FNLZR: {mode}-Link Mode"),
             format!("FNLZR: Flags [ {flags} ]"),
+            format!("FNLZR: Entry point: {entry}"),
             format!("FNLZR: Starting {name}"),
             format!("FNLZR: Ending {name}"),
         ]);

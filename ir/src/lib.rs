@@ -53,6 +53,7 @@ pub use module::Module;
 pub use module::Phase;
 pub use note::Note;
 pub use object::Object;
+pub use object::ObjectOrigin;
 pub use object::ObjectState;
 pub use placement::BankPiece;
 pub use placement::HeaderSlot;

@@ -30,6 +30,8 @@ pub struct Object<'data> {
     pub state: ObjectState,
     /// The object comes from NVIDIA's device runtime library (its path contains `cudadevrt`).
     pub system_library: bool,
+    /// In what its device ELF stood, or what made it.
+    pub origin: ObjectOrigin,
     /// Sections in file order; ordinal 0 is the null section.
     pub sections: IdRange<SectionId>,
     /// Symbols in file order, without the null and SECTION symbols.
@@ -76,6 +78,18 @@ impl Object<'_> {
             format!("{name}:{}", String::from_utf8_lossy(self.member))
         }
     }
+}
+
+/// Where the device ELF of an object comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ObjectOrigin {
+    /// A file, or a member of an archive, of its own.
+    #[default]
+    Cubin,
+    /// A fatbin.
+    Fatbin,
+    /// PTX or LTO-IR that was compiled for the link.
+    Compiled,
 }
 
 /// Whether an object takes part in the link.

@@ -112,6 +112,7 @@ impl Finalizer {
             config.trace_skipped(&input.view, trace);
             image = Cow::Owned(sass_view(&image)?);
         }
+        config.trace_linked(admission.already_linked, trace);
         config.trace_end(trace);
         Ok(Finalized {
             image,

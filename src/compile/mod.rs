@@ -15,6 +15,7 @@ pub mod record;
 
 use std::io;
 
+use cuweld_ir::ObjectOrigin;
 use cuweld_passes::Diagnostic;
 
 pub use find::ToolPaths;
@@ -123,6 +124,7 @@ pub fn compile_ptx<'data>(
                     milliseconds: compiled.milliseconds,
                 });
                 input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));
+                input.origin = ObjectOrigin::Compiled;
             }
             Err(CompileError::Refused { messages }) => {
                 reporter.text(&messages)?;

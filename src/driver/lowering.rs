@@ -3,6 +3,7 @@
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectOrigin;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::elf::class32::is_sound_class32;
@@ -40,6 +41,8 @@ pub struct NamedImage<'data> {
     pub image: &'data [u8],
     /// It belongs to the device runtime library.
     pub system_library: bool,
+    /// In what it stood, or what made it.
+    pub origin: ObjectOrigin,
 }
 
 impl<'data> NamedImage<'data> {
@@ -74,6 +77,7 @@ pub(super) fn image<'data>(
                 member: arena.string(input.member.as_deref().unwrap_or("")),
                 image,
                 system_library: input.system_library,
+                origin: input.origin,
             }));
         }
         Some(Image::Ptx(_)) => "PTX, which has to be compiled",
@@ -172,7 +176,11 @@ impl<'data> Lowering<'data> {
             self.after_ewp |= file.e_type.get() == ET_EWP;
         }
         match self.module.append(part) {
-            Ok(id) => self.module.objects[id].system_library = image.system_library,
+            Ok(id) => {
+                let object = &mut self.module.objects[id];
+                object.system_library = image.system_library;
+                object.origin = image.origin;
+            }
             Err(error) => findings.push(Diagnostic::fatal(format!(
                 "cuweld: '{}': {error}",
                 image.display()

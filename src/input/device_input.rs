@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cuweld_ir::ObjectOrigin;
+
 use super::Target;
 use super::module_id::ModuleIds;
 
@@ -71,6 +73,8 @@ pub struct DeviceInput<'data> {
     pub system_library: bool,
     /// The file itself holds the image: it is a cubin, PTX or fatbin, not a host object.
     pub raw: bool,
+    /// In what its image stands; [`ObjectOrigin::Compiled`] once it was compiled.
+    pub origin: ObjectOrigin,
     /// It comes from a further fatbin of the input before it, or is the object of link-time optimisation:
     /// the inputs that it is made of are registered, and not it.
     pub continues: bool,
@@ -90,6 +94,7 @@ impl<'data> DeviceInput<'data> {
             module_ids: ModuleIds::default(),
             system_library: false,
             raw: false,
+            origin: ObjectOrigin::Compiled,
             continues: true,
             ordinal: 0,
             skip: None,

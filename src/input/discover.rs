@@ -2,6 +2,7 @@
 
 use std::io;
 
+use cuweld_ir::ObjectOrigin;
 use cuweld_ir::elf::raw::ET_EXEC;
 
 use super::Target;
@@ -295,14 +296,14 @@ where
         }
         match kind {
             FileKind::Ignored(reason) => self.ignore(source, reason),
-            FileKind::Cubin => self.raw(source, Image::Cubin(bytes)),
+            FileKind::Cubin => self.raw(source, Image::Cubin(bytes), ObjectOrigin::Cubin),
             FileKind::Ptx => {
                 let image = PtxImage {
                     text: bytes,
                     options: b"",
                     arch: None,
                 };
-                self.raw(source, Image::Ptx(image));
+                self.raw(source, Image::Ptx(image), ObjectOrigin::Cubin);
             }
             FileKind::Nvvm => {
                 let image = NvvmImage {
@@ -312,11 +313,11 @@ where
                     obfuscated: false,
                     arch: None,
                 };
-                self.raw(source, Image::Nvvm(image));
+                self.raw(source, Image::Nvvm(image), ObjectOrigin::Cubin);
             }
             FileKind::Fatbin => {
                 if let Some(image) = self.fatbin(source, bytes, 0)? {
-                    self.raw(source, image);
+                    self.raw(source, image, ObjectOrigin::Fatbin);
                 }
                 self.further_regions(source, bytes, 0, true)?;
             }
@@ -327,7 +328,7 @@ where
     }
 
     /// Adds an image that is a file of its own.
-    pub(super) fn raw(&mut self, source: Source<'_>, image: Image<'data>) {
+    pub(super) fn raw(&mut self, source: Source<'_>, image: Image<'data>, origin: ObjectOrigin) {
         if is_executable(&image) {
             return self.ignore(source, IgnoredReason::DeviceExecutable);
         }
@@ -350,6 +351,9 @@ where
             self.found.host_info.set_unknown(source.path);
         }
         self.add(source, Some(image), ModuleIds::default(), true, skip);
+        if let Some(input) = self.found.inputs.last_mut() {
+            input.origin = origin;
+        }
     }
 
     pub(super) fn host_object(
@@ -451,6 +455,7 @@ where
             module_ids,
             system_library: source.is_system(),
             raw,
+            origin: ObjectOrigin::Fatbin,
             continues: false,
             ordinal: self.ordinal.unwrap_or_default(),
             skip,

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use cuweld_ir::ObjectOrigin;
 use cuweld_ir::elf::raw::EM_CUDA;
 
 use super::archive;
@@ -143,6 +144,6 @@ where
                 source.display()
             ),
         );
-        self.raw(source, Image::Cubin(bytes));
+        self.raw(source, Image::Cubin(bytes), ObjectOrigin::Cubin);
     }
 }

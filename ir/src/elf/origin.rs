@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use crate::elf::note_records::cuda_info;
     use crate::ids::ObjectId;
+    use crate::object::ObjectOrigin;
     use crate::object::ObjectState;
     use crate::section::SectionContent;
     use crate::section::SectionInfo;
@@ -95,6 +96,7 @@ mod tests {
             legacy,
             state: ObjectState::Candidate,
             system_library: false,
+            origin: ObjectOrigin::default(),
             sections: IdRange::new(0, 2),
             symbols: IdRange::default(),
             functions: IdRange::default(),

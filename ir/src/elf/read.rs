@@ -32,6 +32,7 @@ use crate::function::Views;
 use crate::ids::*;
 use crate::note::Note;
 use crate::object::Object;
+use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
@@ -145,6 +146,7 @@ pub fn read_object<'data>(
         legacy: (headers.file.ident[7] != OSABI_CUDA).then(|| headers.file.version.get()),
         state: ObjectState::Candidate,
         system_library: false,
+        origin: ObjectOrigin::default(),
         sections: IdRange::new(0, part.sections.len()),
         symbols: IdRange::new(0, part.symbols.len()),
         functions: IdRange::new(0, part.functions.len()),

@@ -15,6 +15,7 @@ use crate::ids::*;
 use crate::module::Module;
 use crate::module::Phase;
 use crate::object::Object;
+use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::table::EntityId;
 use crate::table::IdRange;
@@ -293,6 +294,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             legacy: None,
             state: ObjectState::Candidate,
             system_library: false,
+            origin: ObjectOrigin::default(),
             sections: IdRange::default(),
             symbols: IdRange::default(),
             functions: IdRange::default(),
@@ -321,11 +323,11 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                 ("flags", _) => object.e_flags = self.cursor.narrow()?,
                 ("legacy", _) => object.legacy = Some(self.cursor.narrow()?),
                 ("state", _) => object.state = self.one_of(&words::OBJECT_STATES)?,
+                ("origin", _) => object.origin = self.one_of(&words::OBJECT_ORIGINS)?,
                 ("image", slot) => *slot = Some(self.digest()?),
                 ("size", Some(digest)) => digest.size = self.cursor.number()?,
                 _ => {
-                    let known =
-                        "member, type, flags, legacy, state, system-library, image and then size";
+                    let known = "member, type, flags, legacy, state, system-library, origin, image and then size";
                     return Err(unknown(position, key, known));
                 }
             }

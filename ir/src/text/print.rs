@@ -12,6 +12,7 @@ use super::words;
 use crate::ids::*;
 use crate::module::Module;
 use crate::object::Object;
+use crate::object::ObjectOrigin;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use crate::table::IdRange;
@@ -230,6 +231,10 @@ impl<'m, 'data> Printer<'m, 'data> {
         );
         if object.system_library {
             out.push_str(" system-library");
+        }
+        if object.origin != ObjectOrigin::default() {
+            let origin = words::OBJECT_ORIGINS.word(object.origin);
+            put!(out, " origin={}", origin.unwrap_or("?"));
         }
         if !object.image.is_empty() {
             out.push_str(" image=");

@@ -7,6 +7,7 @@ use crate::callgraph_record::CallKind;
 use crate::elf::raw;
 use crate::function::FunctionState;
 use crate::link_symbol::Liveness;
+use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::section::SectionKind;
 use crate::symbol::header;
@@ -59,6 +60,12 @@ pub(super) const OBJECT_STATES: Words<ObjectState> = Words(&[
     (ObjectState::SkippedUnneeded, "skipped-unneeded"),
     (ObjectState::SkippedExecutable, "skipped-executable"),
     (ObjectState::Linker, "linker"),
+]);
+
+pub(super) const OBJECT_ORIGINS: Words<ObjectOrigin> = Words(&[
+    (ObjectOrigin::Cubin, "cubin"),
+    (ObjectOrigin::Fatbin, "fatbin"),
+    (ObjectOrigin::Compiled, "compiled"),
 ]);
 
 const SECTION_TYPES: Words<u32> = Words(&[

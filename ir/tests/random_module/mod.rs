@@ -202,6 +202,11 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 ObjectState::Linker,
             ]),
             system_library: r.coin(),
+            origin: r.pick(&[
+                ObjectOrigin::Cubin,
+                ObjectOrigin::Fatbin,
+                ObjectOrigin::Compiled,
+            ]),
             sections: r.id_range(n.sections),
             symbols: r.id_range(n.symbols),
             functions: r.id_range(n.functions),

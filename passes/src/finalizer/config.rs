@@ -1,6 +1,7 @@
 //! What the finalizer is told.
 
 use cuweld_ir::LinkOptions;
+use cuweld_ir::ObjectOrigin;
 use cuweld_ir::Target;
 use cuweld_ir::check::View;
 use cuweld_ir::target::finalize::OffTarget;
@@ -37,6 +38,28 @@ pub enum Stage {
 }
 
 impl EntryPoint {
+    /// The place from which nvlink calls its finalizer for an object of a link.
+    pub fn of_object(origin: ObjectOrigin) -> Self {
+        match origin {
+            ObjectOrigin::Cubin => EntryPoint::InputCubin,
+            ObjectOrigin::Fatbin => EntryPoint::FatbinMember,
+            ObjectOrigin::Compiled => EntryPoint::CompiledOutput,
+        }
+    }
+
+    /// What the trace calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            EntryPoint::InputCubin => "input cubin",
+            EntryPoint::FatbinMember => "fatbin member",
+            EntryPoint::CompiledOutput => "compiled output",
+            EntryPoint::PreMerge => "pre-merge",
+            EntryPoint::PostLink => "post-link",
+            EntryPoint::JitPreLink => "JIT, pre-link",
+            EntryPoint::JitPostLink => "JIT, post-link",
+        }
+    }
+
     /// The mode.
     pub fn stage(self) -> Stage {
         match self {
@@ -332,6 +355,7 @@ impl FinalizerConfig {
         trace.push(mode.to_owned());
         let (first, second) = (u8::from(self.mercury_mode), u8::from(self.capmerc_mode));
         trace.push(format!("FNLZR: Flags [ {first} | {second} ]"));
+        trace.push(format!("FNLZR: Entry point: {}", self.entry.name()));
         trace.push(format!("FNLZR: Starting {}", self.subject()));
     }
 
@@ -344,6 +368,13 @@ impl FinalizerConfig {
             trace.extend(
                 skipped.map(|(index, _): (u32, _)| format!("skip mercury section {index}")),
             );
+        }
+    }
+
+    /// What the notes say of a file that a linker of NVIDIA's wrote.
+    pub(super) fn trace_linked(&self, already_linked: bool, trace: &mut Vec<String>) {
+        if self.traces() && already_linked {
+            trace.push("FNLZR: already linked by nvlink or the nvJIT API".to_owned());
         }
     }
 

@@ -17,7 +17,7 @@ pub enum FinalizerError {
     #[error("conflicting options provided for finalizer: {0}")]
     Conflict(Conflict),
     /// An option that only NVIDIA's code generator can do.
-    #[error("cuweld: unsupported: {0} needs NVIDIA's code generator")]
+    #[error("cuweld: unsupported: {0} needs NVIDIA's finalizer, which has a code generator")]
     NeedsCodeGenerator(&'static str),
     /// The file is no ELF file.
     #[error("cubin not an elf?")]

@@ -97,9 +97,11 @@ fn ask(
             Ok(())
         };
     }
-    let config = FinalizerConfig::of_link(target, EntryPoint::PreMerge, &module.options);
+    let entry = EntryPoint::of_object(object.origin);
+    let config = FinalizerConfig::of_link(target, entry, &module.options);
     let config = config.named(name);
-    Finalizer::admit(object.image, &config, trace)?;
+    let admitted = Finalizer::admit(object.image, &config, trace)?;
+    config.trace_linked(admitted.already_linked, trace);
     config.trace_end(trace);
     Ok(())
 }

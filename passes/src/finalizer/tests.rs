@@ -83,6 +83,14 @@ fn files_of_linkers_are_known_by_their_notes() {
     let mut other = linked.clone();
     other[at] = b'x';
     assert!(!is_linked(&other) && is_linked(&linked));
+    // Programs that link in memory have another name; the strings of a note are found by their places.
+    let jit = b"nvJIT API\0";
+    other[at..at + jit.len()].copy_from_slice(jit);
+    assert!(is_linked(&other));
+    other[at + 8] = b'J';
+    assert!(!is_linked(&other));
+    // Of objects ptxas is the tool.
+    assert!(!is_linked(&object()));
     assert!(!is_linked(b"no file"));
 }
 
@@ -342,7 +350,9 @@ fn options_for_the_code_generator_are_refused() {
     ] {
         assert_eq!(
             text,
-            format!("cuweld: unsupported: {option} needs NVIDIA's code generator")
+            format!(
+                "cuweld: unsupported: {option} needs NVIDIA's finalizer, which has a code generator"
+            )
         );
     }
 }
@@ -357,16 +367,18 @@ fn calls_are_traced_in_their_mode() {
         Finalizer::run_traced(&bytes, &config, &mut trace).unwrap();
         trace
     };
-    for entry in [
-        EntryPoint::InputCubin,
-        EntryPoint::FatbinMember,
-        EntryPoint::CompiledOutput,
-        EntryPoint::PreMerge,
+    for (entry, name) in [
+        (EntryPoint::InputCubin, "input cubin"),
+        (EntryPoint::FatbinMember, "fatbin member"),
+        (EntryPoint::CompiledOutput, "compiled output"),
+        (EntryPoint::PreMerge, "pre-merge"),
     ] {
+        let place = format!("FNLZR: Entry point: {name}");
         let lines = [
             "FNLZR: Input ELF: a.cubin",
             "FNLZR: Pre-Link Mode",
             "FNLZR: Flags [ 0 | 1 ]",
+            place.as_str(),
             "FNLZR: Starting a.cubin",
             "FNLZR: Ending a.cubin",
         ];
@@ -382,6 +394,7 @@ fn calls_are_traced_in_their_mode() {
             "FNLZR: JIT Path",
             "FNLZR: preLink Mode",
             "FNLZR: Flags [ 0 | 1 ]",
+            "FNLZR: Entry point: JIT, pre-link",
             "FNLZR: Starting JIT",
             "FNLZR: Ending JIT",
         ]

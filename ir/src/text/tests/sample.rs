@@ -16,6 +16,7 @@ pub(super) fn object<'data>(
         legacy: None,
         state,
         system_library: false,
+        origin: ObjectOrigin::default(),
         sections: IdRange::default(),
         symbols: IdRange::default(),
         functions: IdRange::default(),
@@ -138,6 +139,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     first.image = image;
     first.member = b"x y.o";
     first.system_library = true;
+    first.origin = ObjectOrigin::Fatbin;
     first.sections = IdRange::new(0, kinds.len());
     first.symbols = IdRange::new(0, 4);
     first.functions = IdRange::new(0, 1);
