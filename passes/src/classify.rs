@@ -249,11 +249,6 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
             {
                 "variables in reserved shared memory"
             }
-            SectionKind::ReservedShared
-                if section.size() != 0 && module.options.disable_shared_reservation =>
-            {
-                "a variable in reserved shared memory with --disable-smem-reservation"
-            }
             // For executables `place-memory` says what nvlink says.
             SectionKind::Unified if module.target.is_mercury() => {
                 "unified tables for sm_100 and up"

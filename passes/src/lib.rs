@@ -41,6 +41,7 @@ pub mod relocate;
 pub mod rename_symbols;
 pub mod report_call_graph;
 pub mod report_resources;
+mod reserved_use;
 pub mod select_objects;
 pub mod self_check;
 pub mod strip_debug;

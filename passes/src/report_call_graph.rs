@@ -33,6 +33,7 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::register_limit::Raise;
 use crate::register_limit::raises;
+use crate::reserved_use;
 
 /// What nvlink writes in front of the nodes.
 const LEGEND: &str = "\
@@ -96,6 +97,7 @@ impl Pass for ReportCallGraph {
                 )));
             }
         }
+        failed |= reserved_use::report(module, cx);
         if failed {
             return Err(PassError::Diagnosed);
         }

@@ -40,6 +40,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::place_memory::headers::SLOT_SIZE;
+use crate::reserved_use;
 
 /// What is known of the options.
 pub(crate) const OPTIONS: &[OptionInfo] = &[OptionInfo {
@@ -105,8 +106,13 @@ impl Pass for ReportResources {
             cx.diagnostics.emit(Diagnostic::report(report));
             return Ok(Changed::No);
         }
+        // `report-call-graph` says so of executables.
+        let failed = module.options.relocatable && reserved_use::report(module, cx);
         if !module.options.report_resources {
-            return Ok(Changed::No);
+            return match failed {
+                true => Err(PassError::Diagnosed),
+                false => Ok(Changed::No),
+            };
         }
         let mut say = |text| {
             cx.diagnostics.emit(Diagnostic::new(Severity::Info, text));
@@ -119,6 +125,9 @@ impl Pass for ReportResources {
             let name = String::from_utf8_lossy(module.link_name(link));
             say(format!("Function properties for '{name}':"));
             say(needs.of(module, link, function));
+        }
+        if failed {
+            return Err(PassError::Diagnosed);
         }
         Ok(Changed::No)
     }

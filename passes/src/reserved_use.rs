@@ -1,0 +1,60 @@
+//! Reserved shared memory that code uses, where an option says that there is none (measured).
+//!
+//! nvlink names the kernels whose attributes say that they use it, in order of creation, as `(null)` if they are left out;
+//! the last of its errors, behind the call graph and before what kernels need.
+
+use cuweld_ir::Module;
+use cuweld_ir::SectionKind;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes;
+
+use crate::diagnostic::Diagnostic;
+use crate::pass::PassCx;
+
+/// Reports the kernels; says whether the link fails.
+pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+    let has_variables = || {
+        let mut sections = module.sections.iter();
+        sections.any(|(id, section)| {
+            section.kind == SectionKind::ReservedShared
+                && section.size() != 0
+                && module.is_section_linked(id)
+        })
+    };
+    if !module.options.disable_shared_reservation || !has_variables() {
+        return false;
+    }
+    let mut uses = vec![false; module.functions.len()];
+    for record in module.attributes.values() {
+        let section = record.section.map(|section| &module.sections[section]);
+        if let Some(owner) = section.and_then(|section| section.owner)
+            && record.code == attributes::RESERVED_SMEM_USED
+        {
+            uses[owner.index()] = true;
+        }
+    }
+    let mut failed = false;
+    for (_, object) in module.included_objects() {
+        for symbol in &module.symbols[object.symbols] {
+            let Some(function) = symbol.function.filter(|id| {
+                symbol.is_entry() && uses[id.index()] && module.functions[*id].edges_count
+            }) else {
+                continue;
+            };
+            let name = match module.is_function_live(function) {
+                true => String::from_utf8_lossy(symbol.name).into_owned(),
+                false => "(null)".to_owned(),
+            };
+            cx.diagnostics.emit(Diagnostic::error(format!(
+                "Function '{name}' uses reserved shared memory when not allowed."
+            )));
+            failed = true;
+        }
+    }
+    if !failed || !module.is_capmerc() {
+        cx.diagnostics.emit(Diagnostic::fatal(
+            "cuweld: unsupported: a variable in reserved shared memory with --disable-smem-reservation",
+        ));
+    }
+    true
+}
