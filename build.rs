@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Functions that every link calls, one a line: the beginning of a mangled name. `tests/tools/start-functions` makes it.
-const START: &str = "link/start-functions.txt";
+const START: &str = "src/start-functions.txt";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
