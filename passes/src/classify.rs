@@ -24,6 +24,7 @@ use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
@@ -329,9 +330,13 @@ fn refuse_unsupported(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<()
         );
         refused = true;
     }
+    let uses_partition = module.is_capmerc() && !module.options.relocatable;
     for reloc in module.relocs.values() {
         let target = reloc.target.symbol().map(|symbol| &module.symbols[symbol]);
-        let what = if target.is_some_and(|symbol| symbols::is_in_reserved(module, symbol)) {
+        let what = if target.is_some_and(|symbol| {
+            symbols::is_in_reserved(module, symbol)
+                && !(uses_partition && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
+        }) {
             "a reference to reserved shared memory"
         } else if !module.target.is_mercury() && records::is_odd_frame(module, reloc) {
             "a frame that refers to something else than code and frames"

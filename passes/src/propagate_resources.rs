@@ -361,6 +361,11 @@ impl<'data> KernelList<'_, 'data> {
                     let sum = add_mbarriers(summary.mbarriers(summaries), own_value.unwrap_or(0));
                     self.set(value_record(format::HVAL, code, sum), &[]);
                 }
+                // The only kernel takes nobody's value (measured).
+                code::VRC_CTA_INIT_COUNT if summaries.has_only_kernel() => {
+                    let value = own_value.unwrap_or(0) & 0xff;
+                    self.set(value_record(format::BVAL, code, value), &[]);
+                }
                 code::VRC_CTA_INIT_COUNT | code::NUM_BARRIERS => {
                     let most = if code == code::NUM_BARRIERS {
                         summary.barriers
@@ -393,7 +398,7 @@ impl<'data> KernelList<'_, 'data> {
                     let record = self.words(code, &words);
                     self.set(record, &[]);
                 }
-                // The only kernel takes nobody's value (measured).
+                // As above.
                 code::REG_RECONFIG if summaries.has_only_kernel() => {
                     let value = own_value.unwrap_or(0);
                     self.set(value_record(format::NVAL, code, value), &[]);

@@ -153,13 +153,17 @@ fn pairs(
     let target = view.section(section.header.info.get());
     let in_constants =
         target.is_some_and(|target| target.ty() == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER);
+    let is_linked = view.headers.file.e_type.get() != ET_REL;
     let is_alone = |row: &Row| {
-        if row.ty == LINE_TABLE && (in_constants || view.headers.file.e_type.get() != ET_REL) {
+        if row.ty == LINE_TABLE && (in_constants || is_linked) {
             return true;
         }
         let symbol = symbols.get(row.symbol as usize).zip(table);
         let name = symbol.and_then(|(symbol, table)| view.symbol_name(table, symbol));
-        name.is_some_and(toolkit::is_reserved_shared_symbol)
+        name.is_some_and(|name| {
+            toolkit::is_reserved_shared_symbol(name)
+                || is_linked && name == toolkit::TENSOR_MEMORY_PARTITION
+        })
     };
     let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
     let patched = view.section(twin.header.info.get());

@@ -96,8 +96,17 @@ pub const RESERVED_SHARED_OFFSET: &[u8] = b".nv.reservedSmem.offset0";
 /// The end of the reserved part.
 pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
 
-/// The variable in reserved shared memory that ptxas gives every object with code for sm_110, the only one there is.
-pub const RESERVED_SHARED_VARIABLE: &[u8] = b"__nv_reservedSMEM_gb10b_war_var";
+/// Whether a name is that of a variable in reserved shared memory that ptxas makes: one in every object with code for sm_110,
+/// and one in objects with `tcgen05.alloc`.
+pub fn is_reserved_shared_variable(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"__nv_reservedSMEM_gb10b_war_var" | TENSOR_MEMORY_PARTITION
+    )
+}
+
+/// The variable that code with `tcgen05.alloc` keeps its columns of tensor memory in.
+pub const TENSOR_MEMORY_PARTITION: &[u8] = b"__nv_reservedSMEM_tcgen05_partition";
 
 /// Where parameters begin in bank 0 of kernels for sm_100 and up, in bytes: the least place of the slots of textures behind.
 pub const MERCURY_PARAMETERS_START: u64 = 0x380;

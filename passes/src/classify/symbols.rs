@@ -219,7 +219,7 @@ pub(super) fn has_symbols(module: &Module<'_>, section: SectionId) -> bool {
 
 /// What is odd about a variable in reserved shared memory.
 fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> {
-    let fits = symbol.name == toolkit::RESERVED_SHARED_VARIABLE
+    let fits = toolkit::is_reserved_shared_variable(symbol.name)
         && (symbol.bind, symbol.ty) == (stb::WEAK, stt::CUDA_OBJECT)
         && symbol.other == sto::RESERVED
         && (symbol.value, symbol.size) == (section.align, section.size());

@@ -159,7 +159,9 @@ impl Encode<'_, '_> {
         let name = self.plan.symbols.get(symbol as usize);
         let name = name.and_then(|row| self.plan.symbol_names.get(row.name_offset as usize..));
         let name = name.and_then(|rest| rest.split(|byte| *byte == 0).next());
-        name.is_some_and(toolkit::is_reserved_shared_symbol)
+        name.is_some_and(|name| {
+            toolkit::is_reserved_shared_symbol(name) || name == toolkit::TENSOR_MEMORY_PARTITION
+        })
     }
 
     /// The rows of the SASS view that are kept, by the section of the view that holds them, with the

@@ -244,6 +244,16 @@ fn symbol_kind(
                 value,
                 emitted: shown,
             },
+            // The Mercury view leaves it to the driver (measured).
+            SectionKind::ReservedShared
+                if module.sections[patched].kind == SectionKind::MercuryText =>
+            {
+                TargetKind::ReservedShared
+            }
+            SectionKind::ReservedShared => TargetKind::Known {
+                value: toolkit::RESERVED_SHARED_START,
+                emitted: true,
+            },
             // A later link may replace a weak definition (measured).
             _ if module.options.relocatable && definition.bind == stb::WEAK => {
                 TargetKind::Undefined
