@@ -59,13 +59,17 @@ impl Record<'_> {
         found.map(|(_, name)| *name)
     }
 
-    /// The register and the id of a system value.
+    /// The register and the id of a system value; RZ, which is 1023 here, is 255 as in SASS (measured).
     pub fn system_value(self) -> Option<(u16, u16)> {
         let half = |at: usize| Some(u16::from_le_bytes(self.0.get(at..at + 2)?.try_into().ok()?));
         if self.operation() != SYSTEM_VALUE || self.0.len() != 16 {
             return None;
         }
-        Some((half(0xa)? >> 6, half(0xc)?))
+        let register = match half(0xa)? >> 6 {
+            0x3ff => 0xff,
+            register => register,
+        };
+        Some((register, half(0xc)?))
     }
 
     /// The immediate value or offset of a record of 32 bytes.
@@ -149,5 +153,20 @@ fn stretch((first, instruction): (u32, u64), end: u32) -> String {
     match end - first {
         1 => format!("item {first} for code at {code:#x}: plain"),
         _ => format!("items {first}..{end} for code at {code:#x}: plain"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_nobody_wants_are_in_rz() {
+        let mut record = [0; 16];
+        record[1] = SYSTEM_VALUE;
+        record[0xa..0xc].copy_from_slice(&(0x3ff_u16 << 6 | 1).to_le_bytes());
+        assert_eq!(Record(&record).system_value(), Some((0xff, 0)));
+        record[0xa..0xc].copy_from_slice(&(7_u16 << 6 | 1).to_le_bytes());
+        assert_eq!(Record(&record).system_value(), Some((7, 0)));
     }
 }
