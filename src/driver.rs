@@ -3,6 +3,7 @@
 //! Architecture Invariant: one direction, no way back, and no linking rule here.
 
 mod lowering;
+mod reading;
 
 use std::borrow::Cow;
 use std::io;
@@ -50,6 +51,7 @@ use crate::run::step_before_emit;
 use lowering::Lowering;
 pub use lowering::NamedImage;
 use lowering::image;
+use reading::read_images;
 
 /// A link to do.
 pub struct Request<'a> {
@@ -299,69 +301,57 @@ fn lower_inputs<'data>(
     options.warnings_are_errors = reporter.early_errors().skipped_library;
     let mut lowering = Lowering::new(target, options);
     lowering.trace_compatibility = request.controls.trace_compatibility;
-    let team = request.jobs.team(pieces(&inputs));
-    let window = match team.size() {
-        1 => 1,
-        size => size * OBJECTS_AHEAD,
-    };
-    let mut index = 0;
-    for window in inputs.chunks(window) {
-        let images = window.iter().map(|input| image(input, arena));
-        let images: Vec<Result<Option<NamedImage<'_>>, Diagnostic>> = images.collect();
-        let parts = team.map(&images, |image| match image {
-            Ok(Some(image)) => Some(image.read()),
-            _ => None,
+    let mut refused = Vec::new();
+    let mut images = Vec::with_capacity(inputs.len());
+    for (index, input) in inputs.iter().enumerate() {
+        // After a failure PTX was not compiled.
+        let is_left = failure.is_some() && matches!(input.image, Some(Image::Ptx(_)));
+        images.push(match image(input, arena) {
+            Ok(image) => image,
+            Err(diagnostic) => {
+                refused.extend((!is_left).then_some((index, diagnostic)));
+                None
+            }
         });
-        for ((input, image), part) in window.iter().zip(images).zip(parts) {
-            let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
-            report_found(reporter, said.get(..now).unwrap_or(&[]))?;
-            said = said.get(now..).unwrap_or(&[]);
-            index += 1;
-            let is_ptx = matches!(input.image, Some(Image::Ptx(_)));
-            if failure.is_some() && is_ptx {
-                continue;
-            }
-            let mut findings = Vec::new();
-            match (image, part) {
-                (Ok(Some(image)), Some(part)) => lowering.add(&image, part, &mut findings),
-                (Err(diagnostic), _) => findings.push(diagnostic),
-                _ => continue,
-            }
-            for diagnostic in &findings {
-                reporter.report(diagnostic)?;
-            }
-            if reporter.is_fatal() {
-                return Ok(None);
-            }
+    }
+    let (part, read) = match read_images(&images, target, &request.jobs) {
+        Ok(read) => read,
+        Err(error) => {
+            reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?;
+            return Ok(None);
+        }
+    };
+    let mut refused = refused.into_iter().peekable();
+    for (index, (image, read)) in images.into_iter().zip(read).enumerate() {
+        let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
+        report_found(reporter, said.get(..now).unwrap_or(&[]))?;
+        said = said.get(now..).unwrap_or(&[]);
+        let mut findings = Vec::new();
+        if let Some((_, diagnostic)) = refused.next_if(|(place, _)| *place == index) {
+            findings.push(diagnostic);
+        }
+        if let (Some(image), Some(read)) = (image, read) {
+            lowering.check(&image, read, &mut findings);
+        }
+        for diagnostic in &findings {
+            reporter.report(diagnostic)?;
+        }
+        if reporter.is_fatal() {
+            return Ok(None);
         }
     }
-    drop(team);
+    let mut module = Module::new(target, lowering.options);
+    module.set_rows(part);
     report_found(reporter, said)?;
     if let Some(error) = failure {
         report_lines(reporter, &error.lines(), error.help())?;
     }
     Ok(Some(ReadInputs {
-        module: lowering.module,
+        module,
         inputs,
         compile_times,
     })
     .filter(|_| !reporter.failed()))
-}
-
-/// Images of so many bytes are worth a thread of their own.
-const BYTES_PER_THREAD: u64 = 4 << 20;
-
-/// How many objects each thread reads before they become rows of the module.
-const OBJECTS_AHEAD: usize = 64;
-
-/// Into how many pieces the reading of images is worth being divided.
-fn pieces(inputs: &[DeviceInput<'_>]) -> usize {
-    let sizes = inputs.iter().map(|input| match input.image {
-        Some(Image::Cubin(image)) if input.skip.is_none() => image.len() as u64,
-        _ => 0,
-    });
-    let pieces = sizes.sum::<u64>() / BYTES_PER_THREAD;
-    usize::try_from(pieces).map_or(inputs.len(), |pieces| pieces.min(inputs.len()))
 }
 
 /// A link whose output link-time optimisation made.

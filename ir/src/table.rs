@@ -51,6 +51,11 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         }
     }
 
+    /// The rows, in order.
+    pub fn into_rows(self) -> Vec<V> {
+        self.rows
+    }
+
     /// Adds an entity.
     ///
     /// The number of entities stays below `u32::MAX` because every entity takes at least one byte of

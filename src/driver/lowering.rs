@@ -1,30 +1,23 @@
-//! Objects into the module: each is read, checked against the target and appended, or named as damaged.
+//! Images on their way into the module: each is checked against the target, or named as damaged.
 
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
-use cuweld_ir::Module;
 use cuweld_ir::ObjectOrigin;
 use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::elf::class32::is_sound_class32;
-use cuweld_ir::elf::origin::origin;
 use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::elf::raw::FileHeader;
 use cuweld_ir::elf::raw::OSABI_CUDA;
-use cuweld_ir::elf::read::ObjectPart;
 use cuweld_ir::elf::validate::ArchitectureError;
 use cuweld_ir::elf::validate::MERCURY_BITS;
 use cuweld_ir::elf::validate::ObjectFacts;
 use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::lacks_64bit_flag;
 use cuweld_ir::elf::validate::validate_architecture;
-use cuweld_ir::table::EntityId;
-use cuweld_ir::target::compat;
 use cuweld_ir::target::finalize::can_finalize;
-use cuweld_ir::target::section_types::sht;
 use cuweld_passes::Diagnostic;
-use cuweld_passes::finalizer::profile_of;
 use zerocopy::FromBytes;
 
 use crate::input::DeviceInput;
@@ -45,12 +38,7 @@ pub struct NamedImage<'data> {
     pub origin: ObjectOrigin,
 }
 
-impl<'data> NamedImage<'data> {
-    /// Its rows.
-    pub(super) fn read(&self) -> Result<ObjectPart<'data>, elf::ReadError> {
-        elf::read_object(self.image, self.name.as_bytes(), self.member.as_bytes())
-    }
-
+impl NamedImage<'_> {
     fn display(&self) -> String {
         if self.member.is_empty() {
             self.name.to_owned()
@@ -89,9 +77,10 @@ pub(super) fn image<'data>(
     )
 }
 
-/// A module in the making: images are lowered into it, in link order.
-pub(super) struct Lowering<'data> {
-    pub(super) module: Module<'data>,
+/// What images have to be, given those before them in link order.
+pub(super) struct Lowering {
+    pub(super) target: Target,
+    pub(super) options: LinkOptions,
     /// Whether an EWP object has come.
     pub(super) after_ewp: bool,
     /// Whether an object with Mercury has come.
@@ -102,10 +91,11 @@ pub(super) struct Lowering<'data> {
     pub(super) trace_compatibility: bool,
 }
 
-impl<'data> Lowering<'data> {
+impl Lowering {
     pub(super) fn new(target: Target, options: LinkOptions) -> Self {
         Lowering {
-            module: Module::new(target, options),
+            target,
+            options,
             after_ewp: false,
             after_mercury: false,
             after_sass: false,
@@ -120,10 +110,7 @@ impl<'data> Lowering<'data> {
         facts: &ObjectFacts,
         file: &FileHeader,
     ) -> Option<Diagnostic> {
-        let (source, target) = (
-            (file.flags.get() >> 8 & 0xffff) as u16,
-            self.module.target.sm,
-        );
+        let (source, target) = ((file.flags.get() >> 8 & 0xffff) as u16, self.target.sm);
         let decided = can_finalize(facts.profile.as_ref(), source, target);
         let (code, why) = match decided {
             Ok(()) => (0, String::new()),
@@ -134,79 +121,46 @@ impl<'data> Lowering<'data> {
         self.trace_compatibility.then(|| Diagnostic::report(line))
     }
 
-    /// Adds the rows of an image. What is said of it comes into `findings`; a fatal finding ends the link.
+    /// Checks an image that was read. What is said of it comes into `findings`; a fatal finding ends the link.
     ///
     /// With `strict`, damaged objects are left out without a message where nvlink does so (deviation D01).
-    pub(super) fn add(
+    pub(super) fn check(
         &mut self,
-        image: &NamedImage<'data>,
-        part: Result<ObjectPart<'data>, elf::ReadError>,
+        image: &NamedImage<'_>,
+        read: Result<ObjectFacts, elf::ReadError>,
         findings: &mut Vec<Diagnostic>,
     ) {
-        let (target, strict) = (self.module.target, self.module.options.strict);
-        let part = match part {
-            Ok(part) => part,
+        let (target, strict) = (self.target, self.options.strict);
+        let mut facts = match read {
+            Ok(facts) => facts,
             Err(error) => return findings.extend(damaged(image, &error, target, strict)),
         };
         let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else {
             return;
         };
-        if file.e_type.get() != ET_EXEC {
-            if lacks_64bit_flag(file) {
-                let name = image.display();
-                findings.push(Diagnostic::warning(format!(
-                    "expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"
-                )));
-            }
-            let mut facts = facts(&part);
-            if target.is_mercury() {
-                facts.profile = profile_of(image.image);
-                facts.after_mercury = self.after_mercury;
-                findings.extend(self.compatibility(image, &facts, file));
-            }
-            if let Err(error) = validate_architecture(file, facts, target, self.after_ewp) {
-                return findings.extend(misfit(image, error, file, target));
-            }
-            let is_sass = is_sass_alone(file);
-            if target.is_mercury() && is_sass && !self.after_sass {
-                findings.push(limited(image, target));
-            }
-            self.after_sass |= is_sass;
-            self.after_mercury |= !is_sass;
-            self.after_ewp |= file.e_type.get() == ET_EWP;
+        if file.e_type.get() == ET_EXEC {
+            return;
         }
-        match self.module.append(part) {
-            Ok(id) => {
-                let object = &mut self.module.objects[id];
-                object.system_library = image.system_library;
-                object.origin = image.origin;
-            }
-            Err(error) => findings.push(Diagnostic::fatal(format!(
-                "cuweld: '{}': {error}",
-                image.display()
-            ))),
+        if lacks_64bit_flag(file) {
+            let name = image.display();
+            findings.push(Diagnostic::warning(format!(
+                "expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"
+            )));
         }
-    }
-}
-
-/// What an object says of its toolkit and variant.
-pub(super) fn facts(part: &ObjectPart<'_>) -> ObjectFacts {
-    let section = |id: cuweld_ir::SectionId| part.sections.get(id.index());
-    let toolkit = part.object.as_ref().map_or(0, |object| {
-        origin(object, &part.sections, &part.notes).toolkit
-    });
-    let specific = part.attributes.iter().any(|record| {
-        record.code == compat::CUDA_ACCELERATOR_TARGET
-            && record.value == 1
-            && record
-                .section
-                .and_then(section)
-                .is_some_and(|row| row.ty == sht::CUDA_COMPAT)
-    });
-    ObjectFacts {
-        toolkit,
-        specific,
-        ..ObjectFacts::default()
+        if target.is_mercury() {
+            facts.after_mercury = self.after_mercury;
+            findings.extend(self.compatibility(image, &facts, file));
+        }
+        if let Err(error) = validate_architecture(file, facts, target, self.after_ewp) {
+            return findings.extend(misfit(image, error, file, target));
+        }
+        let is_sass = is_sass_alone(file);
+        if target.is_mercury() && is_sass && !self.after_sass {
+            findings.push(limited(image, target));
+        }
+        self.after_sass |= is_sass;
+        self.after_mercury |= !is_sass;
+        self.after_ewp |= file.e_type.get() == ET_EWP;
     }
 }
 

@@ -130,7 +130,8 @@ pub fn discover_with<'data>(
     jobs: Option<&Jobs>,
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    let open = |path: &str| mapped::load(path, arena);
+    let loader = mapped::Loader::new(arena);
+    let open = |path: &str| loader.load(path);
     Walk {
         options,
         jobs,

@@ -1,5 +1,6 @@
 //! Bringing files into memory.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::fs::Metadata;
 use std::io;
@@ -52,39 +53,103 @@ pub struct LoadedFile<'data> {
     pub identity: FileIdentity,
 }
 
+/// Small files beyond so many bytes are read into shared memory.
+const FIRST_BUFFERS: u64 = 256 << 10;
+
+/// How much memory small files share; the system can give it as one page.
+const SHARED_BUFFER: usize = 2 << 20;
+
 /// Reads or maps a file. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFile<'data>> {
-    let mut file = File::open(path)?;
-    arena.note_opened(path);
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
-    let identity = identity(path, &metadata);
-    let is_mapped = match metadata.len() {
-        _ if !metadata.is_file() || arena.maps_kept() >= MAP_LIMIT => false,
-        0..SMALLEST_MAP => false,
-        SMALLEST_MAP..MAP_THRESHOLD => arena.bytes_buffered() >= BUFFER_LIMIT,
-        MAP_THRESHOLD.. => true,
-    };
-    let bytes = if is_mapped {
-        let mut options = MmapOptions::new();
-        if metadata.len() < POPULATE_LIMIT {
-            options.populate();
+    Loader::new(arena).load(path)
+}
+
+/// Reads or maps files, one after the other.
+pub struct Loader<'data> {
+    arena: &'data InputArena,
+    /// What is left of the memory that small files share.
+    rest: Cell<&'data mut [u8]>,
+}
+
+impl<'data> Loader<'data> {
+    /// One that has read nothing.
+    pub fn new(arena: &'data InputArena) -> Self {
+        Loader {
+            arena,
+            rest: Cell::default(),
         }
-        // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
-        // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
-        // on this platform; it is the documented contract of `load` and `discover`, as it is of
-        // every linker that maps its inputs.
-        let map = unsafe { options.map(&file) }?;
-        arena.keep_map(map)
-    } else {
-        // One more, so that the end of the file is seen without growing.
-        let mut buffer = Vec::with_capacity(metadata.len().min(STREAM_LIMIT) as usize + 1);
-        file.by_ref().take(STREAM_LIMIT).read_to_end(&mut buffer)?;
-        arena.keep_buffer(buffer)
-    };
-    Ok(LoadedFile { bytes, identity })
+    }
+
+    /// Reads or maps a file. The file must not be changed while the link runs.
+    pub fn load(&self, path: &str) -> io::Result<LoadedFile<'data>> {
+        let arena = self.arena;
+        let mut file = File::open(path)?;
+        arena.note_opened(path);
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        let identity = identity(path, &metadata);
+        let is_mapped = match metadata.len() {
+            _ if !metadata.is_file() || arena.maps_kept() >= MAP_LIMIT => false,
+            0..SMALLEST_MAP => false,
+            SMALLEST_MAP..MAP_THRESHOLD => arena.bytes_buffered() >= BUFFER_LIMIT,
+            MAP_THRESHOLD.. => true,
+        };
+        let bytes = if is_mapped {
+            let mut options = MmapOptions::new();
+            if metadata.len() < POPULATE_LIMIT {
+                options.populate();
+            }
+            // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
+            // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
+            // on this platform; it is the documented contract of `load` and `discover`, as it is of
+            // every linker that maps its inputs.
+            let map = unsafe { options.map(&file) }?;
+            arena.keep_map(map)
+        } else if metadata.is_file() && (1..MAP_THRESHOLD).contains(&metadata.len()) {
+            self.read(&mut file, metadata.len() as usize)?
+        } else {
+            let mut buffer = Vec::new();
+            file.by_ref().take(STREAM_LIMIT).read_to_end(&mut buffer)?;
+            arena.keep_buffer(buffer)
+        };
+        Ok(LoadedFile { bytes, identity })
+    }
+
+    /// The bytes of a small file, which a single call reads if the file has the size that it says.
+    fn read(&self, file: &mut File, size: usize) -> io::Result<&'data [u8]> {
+        let mut buffer = self.buffer(size);
+        let mut end = 0;
+        while end < size {
+            match file.read(&mut buffer[end..]) {
+                Ok(0) => break,
+                Ok(more) => end += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        buffer = &mut buffer[..end];
+        Ok(buffer)
+    }
+
+    /// Memory of this size, all zeros.
+    fn buffer(&self, size: usize) -> &'data mut [u8] {
+        if self.arena.bytes_buffered() < FIRST_BUFFERS {
+            return self.arena.keep_zeros(size);
+        }
+        let mut rest = self.rest.take();
+        if rest.len() < size {
+            rest = match self.arena.keep_shared(SHARED_BUFFER) {
+                Ok(shared) => shared,
+                Err(_) => return self.arena.keep_zeros(size),
+            };
+        }
+        let (buffer, rest) = rest.split_at_mut(size);
+        self.rest.set(rest);
+        self.arena.count_buffered(size);
+        buffer
+    }
 }
 
 #[cfg(unix)]

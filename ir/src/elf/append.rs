@@ -1,6 +1,7 @@
 //! Appending: the rows of one object become rows of the module.
 
-use super::read::ObjectPart;
+use super::part::Ends;
+use super::part::ObjectPart;
 use super::read::ReadError;
 use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
@@ -11,6 +12,7 @@ use crate::function::Views;
 use crate::ids::*;
 use crate::module::Module;
 use crate::note::Note;
+use crate::object::Object;
 use crate::reloc::Reloc;
 use crate::section::Section;
 use crate::section::SectionInfo;
@@ -21,95 +23,48 @@ use crate::table::EntityId;
 use crate::table::PrimaryMap;
 
 impl<'data> Module<'data> {
-    /// Appends an object: its ids move up by the number of rows that the module has.
+    /// Appends objects: their ids move up by the number of rows that the module has.
     ///
     /// Refused if a table would outgrow its `u32` ids.
-    pub fn append(&mut self, part: ObjectPart<'data>) -> Result<ObjectId, ReadError> {
-        let fits = |have: usize, more: usize| {
-            u32::try_from(have + more)
-                .map(|_| ())
-                .map_err(|_| ReadError::TooLarge)
-        };
-        fits(self.sections.len(), part.sections.len())?;
-        fits(self.symbols.len(), part.symbols.len())?;
-        fits(self.relocs.len(), part.relocs.len())?;
-        fits(self.attributes.len(), part.attributes.len())?;
-        fits(self.attribute_refs.len(), part.attribute_refs.len())?;
-        fits(self.calls.len(), part.calls.len())?;
-        let Some(mut object) = part.object else {
-            return Err(ReadError::TooLarge);
-        };
-        let id = self.objects.next_id();
+    pub fn append(&mut self, part: ObjectPart<'data>) -> Result<(), ReadError> {
         if self.has_no_rows() {
             // The rows need not be copied: their ids count from 0 already.
-            self.sections = PrimaryMap::from_rows(part.sections);
-            self.symbols = PrimaryMap::from_rows(part.symbols);
-            self.functions = PrimaryMap::from_rows(part.functions);
-            self.relocs = PrimaryMap::from_rows(part.relocs);
-            self.attributes = PrimaryMap::from_rows(part.attributes);
-            self.attribute_refs = part.attribute_refs;
-            self.calls = PrimaryMap::from_rows(part.calls);
-            self.prototypes = PrimaryMap::from_rows(part.prototypes);
-            self.notes = PrimaryMap::from_rows(part.notes);
-            self.objects.push(object);
-            return Ok(id);
+            self.set_rows(part);
+            return Ok(());
         }
-        let base = Bases {
-            object: id,
-            sections: self.sections.len(),
-            symbols: self.symbols.len(),
-            functions: self.functions.len(),
-            relocs: self.relocs.len(),
-            attributes: self.attributes.len(),
-            refs: self.attribute_refs.len() as u32,
-        };
-        object.sections = object.sections.rebased(base.sections);
-        object.symbols = object.symbols.rebased(base.symbols);
-        object.functions = object.functions.rebased(base.functions);
-        object.relocs = object.relocs.rebased(base.relocs);
-        object.attributes = object.attributes.rebased(base.attributes);
-        object.calls = object.calls.rebased(self.calls.len());
-        object.prototypes = object.prototypes.rebased(self.prototypes.len());
-        object.notes = object.notes.rebased(self.notes.len());
-        self.objects.push(object);
-        self.sections
-            .extend(part.sections.into_iter().map(|row| base.section_row(row)));
-        self.symbols
-            .extend(part.symbols.into_iter().map(|row| base.symbol_row(row)));
-        self.functions
-            .extend(part.functions.into_iter().map(|row| base.function_row(row)));
-        self.relocs.extend(part.relocs.into_iter().map(|row| Reloc {
-            section: base.section(row.section),
-            target: base.reference(row.target),
-            ..row
-        }));
-        self.attribute_refs.extend(
-            part.attribute_refs
-                .into_iter()
-                .map(|row| base.reference(row)),
-        );
-        self.attributes
-            .extend(part.attributes.into_iter().map(|row| Attribute {
-                section: row.section.map(|section| base.section(section)),
-                refs: row.refs.start + base.refs..row.refs.end + base.refs,
-                ..row
-            }));
-        self.calls
-            .extend(part.calls.into_iter().map(|row| CallRecord {
-                from: base.reference(row.from),
-                to: base.reference(row.to),
-                ..row
-            }));
-        self.prototypes
-            .extend(part.prototypes.into_iter().map(|row| PrototypeRecord {
-                function: base.reference(row.function),
-                ..row
-            }));
-        self.notes.extend(part.notes.into_iter().map(|row| Note {
-            section: row.section.map(|section| base.section(section)),
-            ..row
-        }));
-        Ok(id)
+        let mut rows = self.take_rows();
+        let appended = rows.append(&part);
+        self.set_rows(rows);
+        appended
+    }
+
+    fn take_rows(&mut self) -> ObjectPart<'data> {
+        ObjectPart {
+            objects: std::mem::take(&mut self.objects).into_rows(),
+            sections: std::mem::take(&mut self.sections).into_rows(),
+            symbols: std::mem::take(&mut self.symbols).into_rows(),
+            functions: std::mem::take(&mut self.functions).into_rows(),
+            relocs: std::mem::take(&mut self.relocs).into_rows(),
+            attributes: std::mem::take(&mut self.attributes).into_rows(),
+            attribute_refs: std::mem::take(&mut self.attribute_refs),
+            calls: std::mem::take(&mut self.calls).into_rows(),
+            prototypes: std::mem::take(&mut self.prototypes).into_rows(),
+            notes: std::mem::take(&mut self.notes).into_rows(),
+        }
+    }
+
+    /// Takes over the rows of all objects, in place of those that it has.
+    pub fn set_rows(&mut self, part: ObjectPart<'data>) {
+        self.objects = PrimaryMap::from_rows(part.objects);
+        self.sections = PrimaryMap::from_rows(part.sections);
+        self.symbols = PrimaryMap::from_rows(part.symbols);
+        self.functions = PrimaryMap::from_rows(part.functions);
+        self.relocs = PrimaryMap::from_rows(part.relocs);
+        self.attributes = PrimaryMap::from_rows(part.attributes);
+        self.attribute_refs = part.attribute_refs;
+        self.calls = PrimaryMap::from_rows(part.calls);
+        self.prototypes = PrimaryMap::from_rows(part.prototypes);
+        self.notes = PrimaryMap::from_rows(part.notes);
     }
 
     /// Whether no object has brought anything.
@@ -127,18 +82,67 @@ impl<'data> Module<'data> {
     }
 }
 
-/// Where an appended object's rows begin.
-struct Bases {
-    object: ObjectId,
-    sections: usize,
-    symbols: usize,
-    functions: usize,
-    relocs: usize,
-    attributes: usize,
-    refs: u32,
+impl<'data> ObjectPart<'data> {
+    /// Appends the rows of another part, whose ids move up.
+    ///
+    /// Refused if a table would outgrow its `u32` ids.
+    pub fn append(&mut self, part: &ObjectPart<'data>) -> Result<(), ReadError> {
+        let base = self.ends();
+        let more = part.ends();
+        Ends {
+            sections: base.sections + more.sections,
+            symbols: base.symbols + more.symbols,
+            relocs: base.relocs + more.relocs,
+            attributes: base.attributes + more.attributes,
+            attribute_refs: base.attribute_refs + more.attribute_refs,
+            calls: base.calls + more.calls,
+            ..base
+        }
+        .fit_ids()?;
+        let refs = base.attribute_refs as u32;
+        self.objects
+            .extend(part.objects.iter().map(|row| base.object_row(row)));
+        self.sections
+            .extend(part.sections.iter().map(|row| base.section_row(*row)));
+        self.symbols
+            .extend(part.symbols.iter().map(|row| base.symbol_row(*row)));
+        self.functions
+            .extend(part.functions.iter().map(|row| base.function_row(*row)));
+        self.relocs.extend(part.relocs.iter().map(|row| Reloc {
+            section: base.section(row.section),
+            target: base.reference(row.target),
+            ..*row
+        }));
+        self.attribute_refs
+            .extend(part.attribute_refs.iter().map(|row| base.reference(*row)));
+        self.attributes
+            .extend(part.attributes.iter().map(|row| Attribute {
+                section: row.section.map(|section| base.section(section)),
+                refs: row.refs.start + refs..row.refs.end + refs,
+                ..*row
+            }));
+        self.calls.extend(part.calls.iter().map(|row| CallRecord {
+            from: base.reference(row.from),
+            to: base.reference(row.to),
+            ..*row
+        }));
+        self.prototypes
+            .extend(part.prototypes.iter().map(|row| PrototypeRecord {
+                function: base.reference(row.function),
+                ..*row
+            }));
+        self.notes.extend(part.notes.iter().map(|row| Note {
+            section: row.section.map(|section| base.section(section)),
+            ..*row
+        }));
+        Ok(())
+    }
 }
 
-impl Bases {
+impl Ends {
+    fn object(&self, id: ObjectId) -> ObjectId {
+        ObjectId::new(id.index() + self.objects)
+    }
     fn section(&self, id: SectionId) -> SectionId {
         SectionId::new(id.index() + self.sections)
     }
@@ -159,9 +163,23 @@ impl Bases {
         }
     }
 
+    fn object_row<'data>(&self, row: &Object<'data>) -> Object<'data> {
+        Object {
+            sections: row.sections.rebased(self.sections),
+            symbols: row.symbols.rebased(self.symbols),
+            functions: row.functions.rebased(self.functions),
+            relocs: row.relocs.rebased(self.relocs),
+            attributes: row.attributes.rebased(self.attributes),
+            calls: row.calls.rebased(self.calls),
+            prototypes: row.prototypes.rebased(self.prototypes),
+            notes: row.notes.rebased(self.notes),
+            ..row.clone()
+        }
+    }
+
     fn section_row<'data>(&self, row: Section<'data>) -> Section<'data> {
         Section {
-            object: self.object,
+            object: self.object(row.object),
             link: row.link.map(|id| self.section(id)),
             info: match row.info {
                 SectionInfo::Section(id) => SectionInfo::Section(self.section(id)),
@@ -180,7 +198,7 @@ impl Bases {
 
     fn symbol_row<'data>(&self, row: Symbol<'data>) -> Symbol<'data> {
         Symbol {
-            object: self.object,
+            object: self.object(row.object),
             place: match row.place {
                 SymbolPlace::Section(id) => SymbolPlace::Section(self.section(id)),
                 other => other,
@@ -196,7 +214,7 @@ impl Bases {
             info: view.info.map(|id| self.section(id)),
         };
         Function {
-            object: self.object,
+            object: self.object(row.object),
             symbol: self.symbol(row.symbol),
             views: Views {
                 sass: view(row.views.sass),

@@ -13,6 +13,8 @@ use thiserror::Error;
 use zerocopy::FromBytes;
 
 use super::note_records::split_notes;
+use super::part::Ends;
+use super::part::ObjectPart;
 use super::raw::*;
 use super::validate::Headers;
 use super::validate::StructureError;
@@ -80,101 +82,119 @@ pub enum ReadError {
     TooLarge,
 }
 
-/// The rows of one object, with ids that count from 0; [`Module::append`](crate::Module::append) moves them up.
-#[derive(Clone, Debug, Default)]
-pub struct ObjectPart<'data> {
-    /// The object, its ranges counting from 0.
-    pub object: Option<Object<'data>>,
-    /// Its sections.
-    pub sections: Vec<Section<'data>>,
-    /// Its symbols.
-    pub symbols: Vec<Symbol<'data>>,
-    /// Its defined functions.
-    pub functions: Vec<Function>,
-    /// Its relocation rows.
-    pub relocs: Vec<Reloc>,
-    /// Its attribute records.
-    pub attributes: Vec<Attribute<'data>>,
-    /// References inside its attribute payloads.
-    pub attribute_refs: Vec<SymbolRef>,
-    /// Its call graph rows.
-    pub calls: Vec<CallRecord<'data>>,
-    /// Its prototype rows.
-    pub prototypes: Vec<PrototypeRecord<'data>>,
-    /// Its notes.
-    pub notes: Vec<Note<'data>>,
-}
-
 /// Reads one device ELF. `name` and `member` say where it came from.
 pub fn read_object<'data>(
     image: &'data [u8],
     name: &'data [u8],
     member: &'data [u8],
 ) -> Result<ObjectPart<'data>, ReadError> {
-    let headers = validate_structure(image)?;
-    validate_extent(&headers, image.len() as u64)?;
-    if headers.file.machine.get() != EM_CUDA {
-        return Err(ReadError::Machine(headers.file.machine.get()));
-    }
-    let mut reader = Reader {
-        image,
-        headers,
-        part: ObjectPart::default(),
-        symbol_refs: Vec::new(),
-    };
-    reader.sections()?;
-    reader.symbols()?;
-    reader.mercury_symbols()?;
-    reader.section_infos()?;
-    reader.contents()?;
-    let Reader {
-        mut part, headers, ..
-    } = reader;
-    let range = |length: usize| u32::try_from(length).map_err(|_| ReadError::TooLarge);
-    range(
-        part.relocs
-            .len()
-            .max(part.attributes.len())
-            .max(part.symbols.len()),
-    )?;
-    part.object = Some(Object {
-        name,
-        member,
-        image,
-        e_type: headers.file.e_type.get(),
-        e_flags: headers.file.flags.get(),
-        legacy: (headers.file.ident[7] != OSABI_CUDA).then(|| headers.file.version.get()),
-        state: ObjectState::Candidate,
-        system_library: false,
-        origin: ObjectOrigin::default(),
-        sections: IdRange::new(0, part.sections.len()),
-        symbols: IdRange::new(0, part.symbols.len()),
-        functions: IdRange::new(0, part.functions.len()),
-        relocs: IdRange::new(0, part.relocs.len()),
-        attributes: IdRange::new(0, part.attributes.len()),
-        calls: IdRange::new(0, part.calls.len()),
-        prototypes: IdRange::new(0, part.prototypes.len()),
-        notes: IdRange::new(0, part.notes.len()),
-    });
-    Ok(part)
+    let mut reader = ObjectReader::default();
+    reader.read(image, name, member)?;
+    Ok(reader.part)
 }
 
-struct Reader<'data> {
-    image: &'data [u8],
-    headers: Headers<'data>,
-    part: ObjectPart<'data>,
-    /// What each index of the file's symbol table refers to.
+/// Reads device ELFs, one after the other, into the same tables.
+#[derive(Debug, Default)]
+pub struct ObjectReader<'data> {
+    /// The rows of what was read.
+    pub part: ObjectPart<'data>,
+    /// What each index of a file's symbol table refers to; of the one that is being read.
     symbol_refs: Vec<SymbolRef>,
 }
 
-const OBJECT: fn() -> ObjectId = || ObjectId::new(0);
+impl<'data> ObjectReader<'data> {
+    /// Reads one device ELF behind those that were read. `name` and `member` say where it came from. One that cannot be read leaves
+    /// no rows.
+    pub fn read(
+        &mut self,
+        image: &'data [u8],
+        name: &'data [u8],
+        member: &'data [u8],
+    ) -> Result<(), ReadError> {
+        let headers = validate_structure(image)?;
+        validate_extent(&headers, image.len() as u64)?;
+        if headers.file.machine.get() != EM_CUDA {
+            return Err(ReadError::Machine(headers.file.machine.get()));
+        }
+        self.symbol_refs.clear();
+        let base = self.part.ends();
+        let mut reader = Reader {
+            image,
+            headers,
+            base,
+            part: &mut self.part,
+            symbol_refs: &mut self.symbol_refs,
+        };
+        let read = reader.rows();
+        if let Err(error) = read {
+            self.part.truncate(base);
+            return Err(error);
+        }
+        let end = self.part.ends();
+        self.part.objects.push(Object {
+            name,
+            member,
+            image,
+            e_type: headers.file.e_type.get(),
+            e_flags: headers.file.flags.get(),
+            legacy: (headers.file.ident[7] != OSABI_CUDA).then(|| headers.file.version.get()),
+            state: ObjectState::Candidate,
+            system_library: false,
+            origin: ObjectOrigin::default(),
+            sections: IdRange::new(base.sections, end.sections),
+            symbols: IdRange::new(base.symbols, end.symbols),
+            functions: IdRange::new(base.functions, end.functions),
+            relocs: IdRange::new(base.relocs, end.relocs),
+            attributes: IdRange::new(base.attributes, end.attributes),
+            calls: IdRange::new(base.calls, end.calls),
+            prototypes: IdRange::new(base.prototypes, end.prototypes),
+            notes: IdRange::new(base.notes, end.notes),
+        });
+        Ok(())
+    }
+}
 
-impl<'data> Reader<'data> {
+struct Reader<'part, 'data> {
+    image: &'data [u8],
+    headers: Headers<'data>,
+    /// Where the object's rows begin.
+    base: Ends,
+    part: &'part mut ObjectPart<'data>,
+    /// What each index of the file's symbol table refers to.
+    symbol_refs: &'part mut Vec<SymbolRef>,
+}
+
+impl<'data> Reader<'_, 'data> {
+    fn rows(&mut self) -> Result<(), ReadError> {
+        self.sections()?;
+        self.symbols()?;
+        self.mercury_symbols()?;
+        self.section_infos()?;
+        self.contents()?;
+        let end = self.part.ends();
+        end.fit_ids()
+    }
+
+    /// The id that the object gets.
+    fn object(&self) -> ObjectId {
+        ObjectId::new(self.base.objects)
+    }
+
+    /// The section with this index of the file.
+    fn section(&self, index: usize) -> &Section<'data> {
+        &self.part.sections[self.base.sections + index]
+    }
+
+    /// As [`Self::section`], to change.
+    fn section_mut(&mut self, index: usize) -> &mut Section<'data> {
+        &mut self.part.sections[self.base.sections + index]
+    }
+
     fn error(&self, index: usize, what: impl Into<Cow<'static, str>>) -> ReadError {
         let name = self
             .part
             .sections
-            .get(index)
+            .get(self.base.sections.saturating_add(index))
             .map_or(&b""[..], |section| section.name);
         ReadError::Section {
             index: index as u32,
@@ -198,14 +218,19 @@ impl<'data> Reader<'data> {
     }
 
     fn section_id(&self, index: u32) -> Option<SectionId> {
-        ((index as usize) < self.headers.sections.len()).then(|| SectionId::new(index as usize))
+        let index = index as usize;
+        (index < self.headers.sections.len()).then(|| self.id_of(index))
+    }
+
+    /// The id of the section with this index of the file.
+    fn id_of(&self, index: usize) -> SectionId {
+        SectionId::new(self.base.sections + index)
     }
 
     fn sections(&mut self) -> Result<(), ReadError> {
         let names = self.bytes(self.headers.section_names);
-        self.part
-            .sections
-            .reserve_exact(self.headers.sections.len());
+        self.part.sections.reserve(self.headers.sections.len());
+        let object = self.object();
         for (index, header) in self.headers.sections.iter().enumerate() {
             let ty = header.ty.get();
             let name = string_at(names, header.name.get());
@@ -217,7 +242,7 @@ impl<'data> Reader<'data> {
                 _ => SectionContent::Bytes(self.bytes(index)),
             };
             self.part.sections.push(Section {
-                object: OBJECT(),
+                object,
                 name: name.unwrap_or(b""),
                 ty,
                 flags: header.flags.get(),
@@ -249,7 +274,7 @@ impl<'data> Reader<'data> {
                 let Some(link) = self.section_id(link) else {
                     return Err(self.error(index, format!("its link {link} names no section")));
                 };
-                self.part.sections[index].link = Some(link);
+                self.section_mut(index).link = Some(link);
             }
         }
         Ok(())
@@ -278,14 +303,14 @@ impl<'data> Reader<'data> {
             } else {
                 SectionInfo::Raw(raw)
             };
-            self.part.sections[index].info = info;
+            self.section_mut(index).info = info;
         }
         Ok(())
     }
 
     fn contents(&mut self) -> Result<(), ReadError> {
         for index in 0..self.headers.sections.len() {
-            match self.part.sections[index].ty {
+            match self.section(index).ty {
                 sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA => self.relocs(index)?,
                 sht::CUDA_INFO | sht::CUDA_MERCURY_INFO | sht::CUDA_COMPAT => {
                     self.attributes(index)?;

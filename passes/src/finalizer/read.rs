@@ -8,11 +8,14 @@ use cuweld_ir::elf::raw::ABI_VERSION;
 use cuweld_ir::elf::raw::ABI_VERSION_LEGACY;
 use cuweld_ir::elf::raw::EM_CUDA;
 use cuweld_ir::elf::raw::OSABI_CUDA;
+use cuweld_ir::elf::raw::SectionHeader;
 use cuweld_ir::elf::validate::StructureError;
 use cuweld_ir::elf::validate::validate_extent;
 use cuweld_ir::elf::validate::validate_structure;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::finalize::Profile;
+use cuweld_ir::target::section_types::is_no_bits;
+use cuweld_ir::target::section_types::sht;
 
 use super::FinalizerError;
 
@@ -52,7 +55,7 @@ impl<'data> Input<'data> {
             osabi,
             abi_version: file.ident[8],
             sm,
-            profile: profile(&view),
+            profile: profile_of(bytes),
             view,
         })
     }
@@ -81,17 +84,27 @@ impl<'data> Input<'data> {
     }
 }
 
-/// What `.nv.compat` of a file says of its code.
+/// What `.nv.compat` of a sound file says of its code.
 pub fn profile_of(image: &[u8]) -> Option<Profile> {
-    profile(&check::read(image, &mut Findings::default())?)
+    let headers = validate_structure(image).ok()?;
+    let bytes = |header: &SectionHeader| {
+        if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
+            return &[][..];
+        }
+        let start = header.offset.get() as usize;
+        let end = start.saturating_add(header.size.get() as usize);
+        image.get(start..end).unwrap_or(&[])
+    };
+    let names = bytes(headers.sections.get(headers.section_names)?);
+    let is_compat = |header: &&SectionHeader| {
+        let name = names.get(header.name.get() as usize..);
+        name.is_some_and(|name| name.starts_with(b".nv.compat\0"))
+    };
+    Some(profile(bytes(headers.sections.iter().find(is_compat)?)))
 }
 
-/// What `.nv.compat` says; `None` without one. Records that are not there have the values that a merge gives them.
-fn profile(view: &View<'_>) -> Option<Profile> {
-    let section = view
-        .sections
-        .iter()
-        .find(|section| section.name == b".nv.compat")?;
+/// What `.nv.compat` says. Records that are not there have the values that a merge gives them.
+fn profile(mut rest: &[u8]) -> Profile {
     let mut profile = Profile {
         isa_class: 0,
         class: 1,
@@ -99,7 +112,6 @@ fn profile(view: &View<'_>) -> Option<Profile> {
         version: 0x100,
         fast_path: 0,
     };
-    let mut rest = section.bytes;
     while let [form, code, low, high, payload @ ..] = rest {
         let value = u16::from_le_bytes([*low, *high]);
         let size = if *form == format::SVAL {
@@ -120,5 +132,5 @@ fn profile(view: &View<'_>) -> Option<Profile> {
         }
         rest = behind;
     }
-    Some(profile)
+    profile
 }

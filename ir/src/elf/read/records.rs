@@ -2,9 +2,9 @@
 
 use super::*;
 
-impl<'data> Reader<'data> {
+impl<'data> Reader<'_, 'data> {
     pub(super) fn relocs(&mut self, index: usize) -> Result<(), ReadError> {
-        let section = SectionId::new(index);
+        let section = self.id_of(index);
         let start = self.part.relocs.len();
         let bytes = self.bytes(index);
         let target = |reader: &Self, symbol: u32, row: usize| {
@@ -15,7 +15,7 @@ impl<'data> Reader<'data> {
                 )
             })
         };
-        if is_rela(self.part.sections[index].ty) {
+        if is_rela(self.section(index).ty) {
             let rows = <[RawRela]>::ref_from_bytes(bytes)
                 .map_err(|_| self.error(index, "its size is no multiple of 24"))?;
             self.part.relocs.reserve(rows.len());
@@ -46,7 +46,8 @@ impl<'data> Reader<'data> {
                 });
             }
         }
-        self.part.sections[index].relocs = IdRange::new(start, self.part.relocs.len());
+        let range = IdRange::new(start, self.part.relocs.len());
+        self.section_mut(index).relocs = range;
         Ok(())
     }
 
@@ -66,7 +67,7 @@ impl<'data> Reader<'data> {
             let refs_start = self.part.attribute_refs.len() as u32;
             self.part.attribute_refs.push(target);
             self.part.attributes.push(Attribute {
-                section: Some(SectionId::new(index)),
+                section: Some(self.id_of(index)),
                 format: format::SVAL,
                 code: UNIFIED_ENTRY,
                 value: 0,
@@ -77,14 +78,15 @@ impl<'data> Reader<'data> {
         if !rows.remainder().is_empty() {
             return Err(self.error(index, "its size is no multiple of 32"));
         }
-        self.part.sections[index].attributes = IdRange::new(start, self.part.attributes.len());
+        let range = IdRange::new(start, self.part.attributes.len());
+        self.section_mut(index).attributes = range;
         Ok(())
     }
 
     pub(super) fn attributes(&mut self, index: usize) -> Result<(), ReadError> {
-        let section = SectionId::new(index);
+        let section = self.id_of(index);
         let start = self.part.attributes.len();
-        let has_references = is_info(self.part.sections[index].ty);
+        let has_references = is_info(self.section(index).ty);
         let mut rest = self.bytes(index);
         while !rest.is_empty() {
             let &[format, code, low, high, ref tail @ ..] = rest else {
@@ -125,7 +127,8 @@ impl<'data> Reader<'data> {
                 rest: payload,
             });
         }
-        self.part.sections[index].attributes = IdRange::new(start, self.part.attributes.len());
+        let range = IdRange::new(start, self.part.attributes.len());
+        self.section_mut(index).attributes = range;
         Ok(())
     }
 
@@ -227,8 +230,9 @@ impl<'data> Reader<'data> {
     pub(super) fn notes(&mut self, index: usize) -> Result<(), ReadError> {
         let notes = split_notes(self.bytes(index))
             .ok_or_else(|| self.error(index, "a note reaches past its end"))?;
+        let section = self.id_of(index);
         self.part.notes.extend(notes.into_iter().map(|note| Note {
-            section: Some(SectionId::new(index)),
+            section: Some(section),
             owner: note.owner,
             ty: note.ty,
             desc: note.desc,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl<'data> Reader<'data> {
+impl<'data> Reader<'_, 'data> {
     pub(super) fn symbols(&mut self) -> Result<(), ReadError> {
         let mut tables = self
             .headers
@@ -20,6 +20,7 @@ impl<'data> Reader<'data> {
         let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
             .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
         let extended = self.extended_indices(table)?;
+        let object = self.object();
         self.symbol_refs.reserve(rows.len());
         self.part.symbols.reserve(rows.len());
         for (index, row) in rows.iter().enumerate() {
@@ -88,7 +89,7 @@ impl<'data> Reader<'data> {
                 SymbolPlace::Section(text) if ty == stt::FUNC => {
                     let function = FunctionId::new(self.part.functions.len());
                     self.part.functions.push(Function {
-                        object: OBJECT(),
+                        object,
                         symbol: id,
                         views: Views {
                             sass: FunctionView { text, info: None },
@@ -109,7 +110,7 @@ impl<'data> Reader<'data> {
                 _ => None,
             };
             self.part.symbols.push(Symbol {
-                object: OBJECT(),
+                object,
                 name,
                 bind,
                 ty,
@@ -132,7 +133,7 @@ impl<'data> Reader<'data> {
             let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
                 .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
             let extended = self.extended_indices(table)?;
-            for (index, (row, target)) in rows.iter().zip(&self.symbol_refs).enumerate() {
+            for (index, (row, target)) in rows.iter().zip(self.symbol_refs.iter()).enumerate() {
                 let SymbolRef::Symbol(symbol) = target else {
                     continue;
                 };
