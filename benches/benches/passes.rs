@@ -27,10 +27,11 @@ const OBJECTS: usize = 200;
 
 fn read<'data>(objects: &'data [Vec<u8>], target: Target) -> Module<'data> {
     let mut module = Module::new(target, LinkOptions::default());
+    let mut reader = elf::ObjectReader::default();
     for object in objects {
-        let part = elf::read_object(object, b"o.cubin", b"").unwrap();
-        module.append(part).unwrap();
+        reader.read(object, b"o.cubin", b"").unwrap();
     }
+    module.set_rows(reader.part);
     module
 }
 

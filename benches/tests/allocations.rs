@@ -42,10 +42,11 @@ fn line(name: &str, template: &[u8], copies: usize) -> String {
     let manager = PassManager::new(Resolved::standard(&Registry::standard(), facts).unwrap());
     let whole = Region::new(ALLOCATOR);
     let mut module = Module::new(target, LinkOptions::default());
+    let mut reader = elf::ObjectReader::default();
     for object in &objects {
-        let part = elf::read_object(object, b"o.cubin", b"").unwrap();
-        module.append(part).unwrap();
+        reader.read(object, b"o.cubin", b"").unwrap();
     }
+    module.set_rows(reader.part);
     let read = whole.change();
     let mut diagnostics = Diagnostics::default();
     manager
