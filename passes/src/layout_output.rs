@@ -222,7 +222,8 @@ struct OutSection<'data> {
 /// A symbol of the output in the making.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutSymbol {
-    Section(OutId),
+    /// That of the section with this [`OutId`].
+    Section(u32),
     Link(LinkSymbolId),
     /// A kernel's dynamic shared memory, in relocatable output.
     DynamicShared(FunctionId),

@@ -16,7 +16,6 @@ mod target_kind;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
@@ -89,12 +88,14 @@ impl Pass for PlanRelocations {
             )));
             return Err(PassError::Diagnosed);
         }
-        let ids: Vec<RelocId> = module.relocs.ids().collect();
         let facts = Facts::new(module);
         let (mut kept, mut applied, mut dropped) = (0, 0, 0);
         let mut failed = false;
-        for id in ids {
-            let plan = match plan(module, &module.relocs[id], &facts) {
+        let mut holder = None;
+        for id in module.relocs.ids() {
+            let reloc = &module.relocs[id];
+            let holder = Holder::of(module, reloc, &facts, &mut holder);
+            let plan = match plan(module, reloc, holder, &facts) {
                 Ok(plan) => plan,
                 Err(refusal) => {
                     cx.diagnostics.emit(refused(module, id, refusal));
@@ -134,13 +135,62 @@ impl Pass for PlanRelocations {
 /// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
 pub(crate) fn past_end(module: &Module<'_>) -> Option<Diagnostic> {
     let facts = Facts::new(module);
-    module
-        .relocs
-        .iter()
-        .find_map(|(id, reloc)| match plan(module, reloc, &facts) {
+    let mut holder = None;
+    module.relocs.iter().find_map(|(id, reloc)| {
+        let holder = Holder::of(module, reloc, &facts, &mut holder);
+        match plan(module, reloc, holder, &facts) {
             Err(refusal @ Refusal::Internal(PAST_END)) => Some(refused(module, id, refusal)),
             _ => None,
+        }
+    })
+}
+
+/// What the rows of a relocation section have in common; rows of one section come one after the other.
+struct Holder {
+    id: SectionId,
+    /// Whether its object takes part in the link.
+    is_included: bool,
+    is_linked: bool,
+    is_rela: bool,
+    /// The section that rows patch.
+    patched: Option<SectionId>,
+    /// That section or, of a Mercury twin, the one with the bytes.
+    data: Option<SectionId>,
+    /// Whether that section is Mercury code.
+    in_code: bool,
+}
+
+impl Holder {
+    /// The section that holds a row; `last` is that of the row before.
+    fn of<'h>(
+        module: &Module<'_>,
+        reloc: &Reloc,
+        facts: &Facts<'_>,
+        last: &'h mut Option<Holder>,
+    ) -> &'h Holder {
+        if last.as_ref().is_some_and(|last| last.id != reloc.section) {
+            *last = None;
+        }
+        last.get_or_insert_with(|| {
+            let section = &module.sections[reloc.section];
+            let patched = match section.info {
+                SectionInfo::Section(patched) => Some(patched),
+                _ => None,
+            };
+            let data = |patched: SectionId| facts.twins.get(&patched).copied().unwrap_or(patched);
+            let in_code =
+                |patched: SectionId| module.sections[patched].kind == SectionKind::MercuryText;
+            Holder {
+                id: reloc.section,
+                is_included: module.objects[section.object].state.is_included(),
+                is_linked: module.is_section_linked(reloc.section),
+                is_rela: is_rela(section.ty),
+                patched,
+                data: patched.map(data),
+                in_code: patched.is_some_and(in_code),
+            }
         })
+    }
 }
 
 /// nvlink's words for a legacy branch that leaves its section.
@@ -269,25 +319,29 @@ fn lies_in(ranges: &[(SectionId, u64, u64)], section: SectionId, offset: u64) ->
         .is_some_and(|(known, _, end)| *known == section && offset < *end)
 }
 
-fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPlan, Refusal> {
+fn plan(
+    module: &Module<'_>,
+    reloc: &Reloc,
+    holder: &Holder,
+    facts: &Facts<'_>,
+) -> Result<RelocPlan, Refusal> {
     let section = &module.sections[reloc.section];
-    if module.objects[section.object].state.is_included() {
+    if holder.is_included {
         check_legacy(module, reloc, facts)?;
     }
     // Rows that an opt-in pass has taken out stay out.
-    if reloc.plan == RelocPlan::Gone || !module.is_section_linked(reloc.section) {
+    if reloc.plan == RelocPlan::Gone || !holder.is_linked {
         return Ok(RelocPlan::Gone);
     }
-    let SectionInfo::Section(patched) = section.info else {
+    let (Some(patched), Some(data)) = (holder.patched, holder.data) else {
         return Err(Refusal::Internal("unexpected reloc section"));
     };
-    let data = facts.twins.get(&patched).copied().unwrap_or(patched);
     if lies_in(&facts.losing_variables, data, reloc.offset) {
         return Ok(RelocPlan::Gone);
     }
     let executable = !module.options.relocatable;
     let mut ty = reloc.ty;
-    let in_code = module.sections[patched].kind == SectionKind::MercuryText;
+    let in_code = holder.in_code;
     if is_mercury(ty) && counterparts(ty, in_code).is_empty() {
         return Err(Refusal::Unsupported(
             "a relocation type of the Mercury view that is not known",
@@ -302,7 +356,7 @@ fn plan(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_>) -> Result<RelocPl
     let class = reloc_type(like).map(|row| row.class);
     let target = target_kind(module, reloc, patched, facts)?;
 
-    let is_rela = is_rela(section.ty);
+    let is_rela = holder.is_rela;
     let moved = match reloc.target {
         SymbolRef::Section(target) => contribution(module, facts.in_view(section, target)),
         _ => 0,

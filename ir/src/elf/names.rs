@@ -49,6 +49,16 @@ impl NameTable {
         Self::default()
     }
 
+    /// As [`NameTable::new`], with room for so many names of so many bytes in all.
+    pub fn with_capacity(names: usize, bytes: usize) -> Self {
+        let mut table = NameTable {
+            bytes: Vec::with_capacity(bytes.saturating_add(1)),
+            index: HashTable::with_capacity(names),
+        };
+        table.bytes.push(0);
+        table
+    }
+
     /// The offset of a name, which is added if it is new.
     pub fn add(&mut self, name: &[u8]) -> u32 {
         if name.is_empty() {

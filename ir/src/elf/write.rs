@@ -320,8 +320,14 @@ fn fill<T: IntoBytes + zerocopy::Immutable>(
 fn patches_of<'m>(module: &'m Module<'_>, section: SectionId) -> &'m [Patch] {
     let patches = &module.patches;
     let start = patches.partition_point(|patch| patch.section < section);
-    let end = patches.partition_point(|patch| patch.section <= section);
-    patches.get(start..end).unwrap_or(&[])
+    let later = patches.get(start..).unwrap_or(&[]);
+    // Most sections have none or a few.
+    let nearby = later.iter().take(8);
+    let end = match nearby.clone().position(|patch| patch.section != section) {
+        Some(end) => end,
+        None => later.partition_point(|patch| patch.section <= section),
+    };
+    later.get(..end).unwrap_or(&[])
 }
 
 /// Fills the fields of patches in the bytes of their section from `start` on.

@@ -51,6 +51,9 @@ pub fn is_mercury(ty: u32) -> bool {
 
 /// The SASS types that stand in the place of a Mercury type; empty if it is not known.
 pub fn counterparts(ty: u32, in_code: bool) -> &'static [u32] {
+    if !is_mercury(ty) {
+        return &[];
+    }
     let table: &[(u32, &'static [u32])] = if in_code { &IN_CODE } else { &IN_DATA };
     table
         .iter()

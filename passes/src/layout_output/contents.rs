@@ -15,6 +15,7 @@ use cuweld_ir::target::toolkit;
 
 use super::Content;
 use super::Created;
+use super::Grouped;
 use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
 use super::constant_rows::of_bank;
@@ -29,10 +30,11 @@ use crate::place_memory::shared_relocatable;
 
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
-    let mut own_constants = vec![Vec::new(); module.functions.len()];
+    let mut own_constants = Grouped::default();
     for piece in &module.bank_pieces {
-        own_constants[piece.kernel.index()].push(*piece);
+        own_constants.push(piece.kernel.index(), *piece);
     }
+    own_constants.group(module.functions.len());
     for index in 0..out.sections.len() {
         match out.sections[index].content {
             Content::Text(link) => {
@@ -53,7 +55,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                     out.sections[index].size = module.pool_size(bank);
                     continue;
                 }
-                for piece in &own_constants[function.index()] {
+                for piece in own_constants.of(function.index()) {
                     if piece.bank == bank {
                         let section = &mut out.sections[index];
                         if piece.size != 0 {

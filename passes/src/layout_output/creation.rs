@@ -54,6 +54,58 @@ use crate::analysis::kernels;
 use crate::host_names::HostNames;
 use crate::place_memory::headers::SLOT_SIZE;
 
+/// How much room names take; a little less or more than it will be.
+#[derive(Clone, Copy, Default)]
+struct Names {
+    count: usize,
+    bytes: usize,
+}
+
+impl Names {
+    /// The names of sections of functions that came into the link, and of those that are made for kernels.
+    fn of_sections(module: &Module<'_>) -> Self {
+        let mut names = Names::default();
+        for section in module.sections.values() {
+            if section
+                .owner
+                .is_some_and(|owner| module.functions[owner].edges_count)
+            {
+                names.add(section.name.len());
+                // Every kernel has one. With it come the name of its relocation section and that of shared memory.
+                if section.kind == SectionKind::FunctionConstants(0) {
+                    names.add(section.name.len() + 5);
+                    names.add(section.name.len());
+                }
+            }
+        }
+        names
+    }
+
+    fn of_symbols(module: &Module<'_>) -> Self {
+        let mut names = Names::default();
+        for link in module.link_symbols.ids() {
+            names.add(module.link_name(link).len());
+        }
+        names
+    }
+
+    fn add(&mut self, length: usize) {
+        self.count += 1;
+        self.bytes += length + 1;
+    }
+
+    fn and(self, other: Self) -> Self {
+        Names {
+            count: self.count + other.count,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+
+    fn table(self) -> NameTable {
+        NameTable::with_capacity(self.count, self.bytes)
+    }
+}
+
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
@@ -82,13 +134,15 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
             info_lists[function.index()] = index as u32;
         }
     }
+    let of_sections = Names::of_sections(module);
+    let of_symbols = Names::of_symbols(module);
     let out = Created {
         sections: Vec::with_capacity(module.sections.len()),
         next_number: 0,
-        section_names: NameTable::new(),
-        symbol_names: NameTable::new(),
-        local: Vec::new(),
-        global: Vec::new(),
+        section_names: of_sections.table(),
+        symbol_names: of_symbols.and(of_sections).table(),
+        local: Vec::with_capacity(of_symbols.count + of_sections.count),
+        global: Vec::with_capacity(module.link_symbols.len()),
         by_name: HashMap::default(),
         by_function: FunctionSections::new(module.link_symbols.len()),
         link_names: vec![u32::MAX; module.link_symbols.len()],

@@ -126,6 +126,11 @@ pub(super) fn plan<'data>(
     finish.symbols();
     finish.fixed_sections(first_global);
     finish.plan.sections.reserve_exact(order.len());
+    finish.plan.pieces.reserve_exact(finish.out.pieces.len());
+    finish
+        .plan
+        .relocs
+        .reserve_exact(finish.out.reloc_rows.len());
     for id in order {
         finish.section(id);
     }
@@ -143,6 +148,9 @@ fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
         && !toolkit::is_reserved_shared_symbol(symbol.name)
         && !stt::is_header(symbol.ty)
 }
+
+/// How many classes of sections there are.
+const CLASSES: usize = 7;
 
 /// The class that sections are sorted by (`merge.md` section 3).
 fn class(section: &OutSection<'_>) -> u8 {
@@ -173,16 +181,43 @@ impl<'data> Finish<'_, 'data> {
                 _ => {}
             }
         }
-        let mut order: Vec<OutId> = (0..self.out.sections.len())
-            .filter(|id| !self.out.sections[*id].removed)
-            .collect();
-        order.sort_by_key(|id| {
-            let section = &self.out.sections[*id];
-            (class(section), self.place_in_order(section))
-        });
+        let order = self.by_class();
         let fixed = FIXED_SECTIONS + u32::from(self.out.needs_index_table());
         for (place, id) in order.iter().enumerate() {
             self.section_index[*id] = place as u32 + fixed;
+        }
+        order
+    }
+
+    /// The sections that stay, by class, those of one class in order of creation but for an order that was asked for.
+    fn by_class(&self) -> Vec<OutId> {
+        let stays = || self.out.sections.iter().filter(|section| !section.removed);
+        let mut starts = [0; CLASSES + 1];
+        for section in stays() {
+            starts[class(section) as usize + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let classes = starts;
+        let mut order = vec![0; classes[CLASSES]];
+        for (id, section) in self.out.sections.iter().enumerate() {
+            if !section.removed {
+                let next = &mut starts[class(section) as usize];
+                order[*next] = id;
+                *next += 1;
+            }
+        }
+        if self
+            .module
+            .link_symbols
+            .values()
+            .any(|link| link.order.is_some())
+        {
+            for class in 0..CLASSES {
+                order[classes[class]..classes[class + 1]]
+                    .sort_by_key(|id| self.place_in_order(&self.out.sections[*id]));
+            }
         }
         order
     }

@@ -55,6 +55,11 @@ impl<T: Copy> Grouped<T> {
         self.ends = starts;
     }
 
+    /// The number of rows, once grouped.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The rows of a section, once grouped.
     pub(super) fn of(&self, section: OutId) -> &[T] {
         let end = self.ends.get(section).copied().unwrap_or(0);

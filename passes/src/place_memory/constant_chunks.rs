@@ -8,7 +8,8 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use crate::classify::IndexU32;
 use crate::classify::located;
@@ -59,21 +60,28 @@ impl Chunks {
     }
 }
 
+/// What symbols cover of a section of constants.
+#[derive(Default)]
+struct OfSection {
+    /// The end of what is covered, in bytes.
+    end: u64,
+    chunks: Chunks,
+}
+
 /// The bytes of sections of constants that symbols cover.
 pub(super) struct Covered {
-    /// The end of what is covered, by section; none if no symbol stands in it.
-    ends: Vec<Option<u64>>,
+    /// Only sections in which a symbol stands.
+    sections: HashMap<SectionId, OfSection, FixedState>,
     misfits: Vec<(SectionId, Diagnostic)>,
 }
 
 impl Covered {
     pub(super) fn new(module: &Module<'_>) -> Self {
-        let mut chunks: Vec<Option<Chunks>> = Vec::new();
-        chunks.resize_with(module.sections.len(), || None);
         let mut covered = Covered {
-            ends: vec![None; module.sections.len()],
+            sections: HashMap::default(),
             misfits: Vec::new(),
         };
+        let mut ids = Vec::new();
         for symbol in module.symbols.values() {
             let SymbolPlace::Section(id) = symbol.place else {
                 continue;
@@ -83,10 +91,12 @@ impl Covered {
                 continue;
             }
             let end = symbol.value.saturating_add(symbol.size);
-            let known = covered.ends[id.index()].unwrap_or(0);
-            covered.ends[id.index()] = Some(known.max(end));
-            let of_section = chunks[id.index()].get_or_insert_default();
-            let message = match of_section.add(symbol.value, end) {
+            let of_section = covered.sections.entry(id).or_insert_with(|| {
+                ids.push(id);
+                OfSection::default()
+            });
+            of_section.end = of_section.end.max(end);
+            let message = match of_section.chunks.add(symbol.value, end) {
                 Ok(()) => continue,
                 Err(Misfit::SpansTooMuch) => "overlapping data spans too much".to_owned(),
                 Err(Misfit::SizeMismatch) => {
@@ -96,24 +106,27 @@ impl Covered {
             };
             covered.misfit(module, id, format!("Internal error: {message}"));
         }
-        for ((id, section), chunks) in module.sections.iter().zip(&chunks) {
-            let Some(Chunks(chunks)) = chunks else {
-                continue;
-            };
+        ids.sort_unstable();
+        for id in ids {
+            let (section, of_section) = (&module.sections[id], &covered.sections[&id]);
+            let Chunks(chunks) = &of_section.chunks;
+            let mut what = None;
             if chunks.last().is_some_and(|(_, end)| *end > section.size()) {
-                let what = "constants whose symbol goes over the end of their section";
-                covered.misfit(module, id, format!("cuweld: unsupported: {what}"));
+                what = Some("constants whose symbol goes over the end of their section");
             }
             let mut before = 0;
             for (start, end) in chunks {
                 let gap = before as usize..*start as usize;
                 let gap = section.bytes().get(gap).unwrap_or(&[]);
                 if gap.iter().any(|byte| *byte != 0) {
-                    let what = "constants between those that symbols name";
-                    covered.misfit(module, id, format!("cuweld: unsupported: {what}"));
+                    what = what.or(Some("constants between those that symbols name"));
                     break;
                 }
                 before = *end;
+            }
+            // Only the first misfit of a link is said.
+            if let Some(what) = what {
+                covered.misfit(module, id, format!("cuweld: unsupported: {what}"));
             }
         }
         covered
@@ -128,8 +141,8 @@ impl Covered {
 
     /// The size in bytes of what a section adds to the output; none if no symbol stands in it.
     pub(super) fn size(&self, module: &Module<'_>, id: SectionId) -> Option<u64> {
-        let end = self.ends[id.index()]?;
-        Some(end.min(module.sections[id].size()))
+        let of_section = self.sections.get(&id)?;
+        Some(of_section.end.min(module.sections[id].size()))
     }
 
     /// The first thing that is wrong with sections that the link takes.

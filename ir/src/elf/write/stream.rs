@@ -31,8 +31,8 @@ use crate::plan::PlanSection;
 use crate::reloc::Patch;
 use crate::section::SectionContent;
 
-/// How much is gathered before it is handed on.
-const BUFFER_SIZE: usize = 1 << 20;
+/// How much is gathered before it is handed on: what stays in a processor's cache while it is filled and copied away.
+const BUFFER_SIZE: usize = 256 << 10;
 
 /// Contents of at least this size are handed on from where they are.
 const DIRECT_SIZE: usize = 64 << 10;
@@ -57,7 +57,7 @@ pub fn write_in_order<E>(
     check_patches(module)?;
     let mut stream = Stream {
         sink,
-        buffer: Vec::new(),
+        buffer: Vec::with_capacity(plan.file_size.min(BUFFER_SIZE as u64) as usize),
         flushed: 0,
     };
     if !is_in_order(plan) {
@@ -71,10 +71,9 @@ pub fn write_in_order<E>(
         }
         stream.section(module, plan, index, row)?;
     }
-    for (index, row) in plan.sections.iter().enumerate() {
-        let offset = plan.shoff.saturating_add(64 * index as u64);
-        let header = section_header(row);
-        stream.room(offset, 64)?.copy_from_slice(header.as_bytes());
+    stream.pad(plan.shoff)?;
+    for row in &plan.sections {
+        stream.append(section_header(row).as_bytes())?;
     }
     for (index, row) in plan.segments.iter().enumerate() {
         let offset = plan.phoff.saturating_add(56 * index as u64);
@@ -154,12 +153,20 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
     ) -> Result<(), StreamError<E>> {
         let error = section_error(index, row);
         let is_large = row.size > BUFFER_SIZE as u64;
-        match &row.content {
-            PlanContent::Bytes(bytes)
-                if bytes.len() >= DIRECT_SIZE && bytes.len() as u64 == row.size =>
-            {
+        let whole = match &row.content {
+            PlanContent::Bytes(bytes) => Some(*bytes),
+            PlanContent::SectionNames => Some(plan.section_names.as_slice()),
+            PlanContent::SymbolNames => Some(plan.symbol_names.as_slice()),
+            _ => None,
+        };
+        if let Some(bytes) = whole.filter(|bytes| bytes.len() as u64 == row.size) {
+            if bytes.len() >= DIRECT_SIZE {
                 return self.direct(row.offset, bytes);
             }
+            self.pad(row.offset)?;
+            return self.append(bytes);
+        }
+        match &row.content {
             PlanContent::Pieces(range) if row.size >= DIRECT_SIZE as u64 => {
                 let pieces = pieces(plan, range).ok_or_else(|| error(PIECES_OUTSIDE))?;
                 if are_in_order(module, pieces, row.size) {
@@ -268,6 +275,15 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         self.buffer.try_reserve(size).map_err(missing)?;
         self.buffer.resize(start + size, 0);
         Ok(self.buffer.get_mut(start..).unwrap_or_default())
+    }
+
+    /// Bytes that follow those before.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StreamError<E>> {
+        if self.buffer.len().saturating_add(bytes.len()) > BUFFER_SIZE {
+            self.flush()?;
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// Hands on the bytes at an offset of the file.

@@ -132,7 +132,7 @@ impl<'data> Replay<'_, 'data> {
             removed: false,
         });
         if has_symbol {
-            self.out.local.push(OutSymbol::Section(id));
+            self.out.local.push(OutSymbol::Section(id as u32));
         }
         if let (Some((rel, name_offset, symbol_name)), Content::Constants(link, _)) =
             (header_relocs, content)

@@ -28,8 +28,15 @@ impl<'data> Finish<'_, 'data> {
         let index = section.map_or(0, |id| self.section_index[id]);
         let number = section.map_or(0, |id| self.out.sections[id].number);
         let (shndx, row) = fields(index, number, self.module.options.relocatable);
-        self.index_table.push(row);
+        self.add_index_row(row);
         shndx
+    }
+
+    /// Adds a row of `.symtab_shndx`, if there is one.
+    pub(super) fn add_index_row(&mut self, row: u32) {
+        if self.out.needs_index_table() {
+            self.index_table.push(row);
+        }
     }
 
     /// The contents of `.symtab_shndx`.

@@ -25,10 +25,12 @@ impl<'data> Finish<'_, 'data> {
     /// Gives symbols their indices; returns that of the first symbol of the global part.
     pub(super) fn number_symbols(&mut self) -> u32 {
         let mut next = 1;
-        for symbol in self.out.local.clone() {
-            match symbol {
+        for index in 0..self.out.local.len() {
+            match self.out.local[index] {
                 OutSymbol::Link(link) => self.symbol_index[link.index()] = next,
-                OutSymbol::Section(id) if self.has_symbol(id) => self.section_symbol[id] = next,
+                OutSymbol::Section(id) if self.has_symbol(id as OutId) => {
+                    self.section_symbol[id as OutId] = next;
+                }
                 OutSymbol::Section(_) => continue,
                 OutSymbol::DynamicShared(kernel) => self.dynamic_symbol[kernel.index()] = next,
             }
@@ -94,14 +96,15 @@ impl<'data> Finish<'_, 'data> {
             value: self.null_symbol,
             ..none
         });
-        self.index_table.push(0);
-        for symbol in self.out.local.clone() {
-            match symbol {
+        self.add_index_row(0);
+        for index in 0..self.out.local.len() {
+            match self.out.local[index] {
                 OutSymbol::Link(link) => {
                     let row = self.link_symbol(link);
                     self.plan.symbols.push(row);
                 }
-                OutSymbol::Section(id) if self.section_symbol[id] != 0 => {
+                OutSymbol::Section(id) if self.section_symbol[id as OutId] != 0 => {
+                    let id = id as OutId;
                     let name_offset = self.out.sections[id].symbol_name;
                     let shndx = self.symbol_section(Some(id));
                     self.plan.symbols.push(PlanSymbol {
@@ -125,7 +128,8 @@ impl<'data> Finish<'_, 'data> {
                 }
             }
         }
-        for link in self.out.global.clone() {
+        for index in 0..self.out.global.len() {
+            let link = self.out.global[index];
             if self.is_emitted(link) {
                 let row = self.link_symbol(link);
                 self.plan.symbols.push(row);
@@ -172,7 +176,7 @@ impl<'data> Finish<'_, 'data> {
         };
         let shndx = match symbol.place {
             SymbolPlace::Absolute if !shared => {
-                self.index_table.push(0);
+                self.add_index_row(0);
                 SHN_ABS
             }
             _ => self.symbol_section(section),
