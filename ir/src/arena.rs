@@ -21,6 +21,12 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
+    /// Copies bytes into the arena, to change the copy.
+    #[allow(clippy::mut_from_ref)]
+    pub fn bytes_mut(&self, bytes: &[u8]) -> &mut [u8] {
+        self.bump.alloc_slice_copy(bytes)
+    }
+
     /// Copies two strings of bytes into the arena, one behind the other.
     pub fn joined(&self, first: &[u8], second: &[u8]) -> &[u8] {
         let joined = self

@@ -30,6 +30,7 @@ pub use self::output::FinalizeOutput;
 pub use self::read::profile_of;
 pub use self::sass_view::sass_view;
 pub use self::tool_notes::is_linked;
+use self::tool_notes::is_view_linked;
 
 use std::borrow::Cow;
 
@@ -195,7 +196,7 @@ impl Finalizer {
         Ok(Admission {
             source,
             action,
-            already_linked: is_linked(bytes),
+            already_linked: is_view_linked(&input.view),
             is_sass,
         })
     }

@@ -13,7 +13,7 @@ mod contents;
 mod creation;
 mod finish;
 mod function_sections;
-mod grouped;
+pub(crate) mod grouped;
 mod null_symbol;
 mod refused;
 mod resolved;

@@ -212,6 +212,8 @@ struct Encode<'m, 'data> {
     view: usize,
     /// The function whose code each section of the view holds.
     functions: Vec<Option<FunctionId>>,
+    /// What each section of the view becomes.
+    second: Vec<Second>,
     /// For each section of the view, the index of what stands for it in the Mercury view of the file.
     twin: Vec<Option<u32>>,
     /// Index of `.nv.merc.symtab`.
@@ -243,6 +245,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         Encode {
             module,
             arena,
+            second: plan.sections.iter().map(second_of).collect(),
             plan,
             view,
             functions,
@@ -301,7 +304,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             .copied()
             .collect();
         let clones: Vec<usize> = (0..self.view)
-            .filter(|index| second_of(&self.plan.sections[*index]) != Second::None)
+            .filter(|index| self.second[*index] != Second::None)
             .collect();
         let others = self.view + kernels.len() + functions.count() + clones.len();
         let classic = self.classic_index_table();
@@ -323,6 +326,8 @@ impl<'m, 'data> Encode<'m, 'data> {
             next += 1;
         }
         self.mercury_symbols = next + u32::from(is_added);
+        let added = (self.mercury_symbols as usize + 1).saturating_sub(self.view);
+        self.plan.sections.reserve_exact(added);
         self.index_tables = match classic {
             Some(index) => IndexTables::Cloned(index),
             None if is_added => IndexTables::Added { mercury: next },
@@ -336,7 +341,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     }
 
     fn joined(&self, prefix: &[u8], name: &[u8]) -> &'data [u8] {
-        self.arena.bytes(&[prefix, name].concat())
+        self.arena.joined(prefix, name)
     }
 
     /// `.nv.constant0.K`, which the Mercury view does not have.
@@ -348,6 +353,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             }
         }
         let slots: HashMap<u32, usize, FixedState> = (0..self.view)
+            .filter(|_| !self.module.header_slots.is_empty())
             .filter(|index| is_header_indices(self.plan.sections[*index].name))
             .map(|index| (self.plan.sections[index].info, index))
             .collect();
@@ -405,7 +411,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     /// The clones, in the order of their originals.
     fn clones(&mut self, view: &[PlanSection<'data>]) {
         for (index, section) in view.iter().enumerate() {
-            let second = second_of(section);
+            let second = self.second[index];
             if second == Second::None {
                 continue;
             }

@@ -342,7 +342,8 @@ fn plan(
     let executable = !module.options.relocatable;
     let mut ty = reloc.ty;
     let in_code = holder.in_code;
-    if is_mercury(ty) && counterparts(ty, in_code).is_empty() {
+    let known = counterparts(ty, in_code);
+    if is_mercury(ty) && known.is_empty() {
         return Err(Refusal::Unsupported(
             "a relocation type of the Mercury view that is not known",
         ));
@@ -352,7 +353,11 @@ fn plan(
         ty = plain;
     }
     // Rows of the Mercury view fare as those of the SASS view in their place.
-    let like = counterparts(ty, in_code).first().copied().unwrap_or(ty);
+    let like = match ty == reloc.ty {
+        true => known.first(),
+        false => counterparts(ty, in_code).first(),
+    };
+    let like = like.copied().unwrap_or(ty);
     let class = reloc_type(like).map(|row| row.class);
     let target = target_kind(module, reloc, patched, facts)?;
 

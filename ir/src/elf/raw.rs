@@ -175,6 +175,37 @@ pub struct RawPair {
 /// The string that begins at `offset`, without its NUL; `None` if the table ends before.
 pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(offset as usize..)?;
-    let string = std::ffi::CStr::from_bytes_until_nul(rest).ok()?;
-    Some(string.to_bytes())
+    rest.get(..length_before_nul(rest)?)
+}
+
+/// How many bytes come before the first NUL, looked for in eight bytes at a time: most names are some dozens of bytes long.
+fn length_before_nul(bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest bit that is set is that of the first byte that is 0.
+        let zeros = word.wrapping_sub(LOW) & !word & HIGH;
+        if zeros != 0 {
+            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    let last = tail.iter().position(|byte| *byte == 0)?;
+    Some(words.len() * 8 + last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::string_at;
+
+    #[test]
+    fn strings_end_at_the_first_nul_wherever_it_is() {
+        let table = b"\x01\x80\xff\0name of a dozen and more bytes\0x\0\0no end";
+        for offset in 0..table.len() + 2 {
+            let rest = table.get(offset..).unwrap_or(&[]);
+            let end = rest.iter().position(|byte| *byte == 0);
+            assert_eq!(string_at(table, offset as u32), end.map(|end| &rest[..end]));
+        }
+    }
 }

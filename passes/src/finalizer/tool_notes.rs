@@ -2,6 +2,7 @@
 
 use cuweld_ir::check;
 use cuweld_ir::check::Findings;
+use cuweld_ir::check::View;
 use cuweld_ir::elf::note_records::split_notes;
 use cuweld_ir::elf::note_records::tool_info_strings;
 use cuweld_ir::target::toolkit;
@@ -11,9 +12,12 @@ const LINKERS: [&[u8]; 2] = [b"nvlink", b"nvJIT API"];
 
 /// Whether a note says that a linker of NVIDIA's wrote the file.
 pub fn is_linked(image: &[u8]) -> bool {
-    let Some(view) = check::read(image, &mut Findings::default()) else {
-        return false;
-    };
+    let view = check::read(image, &mut Findings::default());
+    view.is_some_and(|view| is_view_linked(&view))
+}
+
+/// As [`is_linked`], of a file that was read.
+pub(super) fn is_view_linked(view: &View<'_>) -> bool {
     let sections = view.sections.iter();
     sections
         .filter(|section| section.name == b".note.nv.tkinfo")

@@ -5,7 +5,7 @@ use super::OutId;
 /// Rows by output section; those of one section stay in the order in which they came.
 ///
 /// One allocation for all sections, where most have one row or none.
-pub(super) struct Grouped<T> {
+pub(crate) struct Grouped<T> {
     collected: Vec<(u32, T)>,
     rows: Vec<T>,
     /// The end of each section's rows in `rows`.
@@ -24,12 +24,12 @@ impl<T> Default for Grouped<T> {
 
 impl<T: Copy> Grouped<T> {
     /// Adds a row of a section.
-    pub(super) fn push(&mut self, section: OutId, row: T) {
+    pub(crate) fn push(&mut self, section: OutId, row: T) {
         self.collected.push((section as u32, row));
     }
 
     /// Sorts what was collected, for this number of sections; linear.
-    pub(super) fn group(&mut self, sections: usize) {
+    pub(crate) fn group(&mut self, sections: usize) {
         let collected = std::mem::take(&mut self.collected);
         let mut starts = vec![0; sections + 1];
         for (section, _) in &collected {
@@ -56,12 +56,12 @@ impl<T: Copy> Grouped<T> {
     }
 
     /// The number of rows, once grouped.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// The rows of a section, once grouped.
-    pub(super) fn of(&self, section: OutId) -> &[T] {
+    pub(crate) fn of(&self, section: OutId) -> &[T] {
         let end = self.ends.get(section).copied().unwrap_or(0);
         let start = match section.checked_sub(1) {
             Some(before) => self.ends.get(before).copied().unwrap_or(0),

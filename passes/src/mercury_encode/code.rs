@@ -40,11 +40,11 @@ impl<'data> Encode<'_, 'data> {
                 continue;
             };
             let input = &self.module.sections[merc.text];
-            let mut bytes = input.bytes().to_vec();
+            let bytes = self.arena.bytes_mut(input.bytes());
             if let Some(word) = bytes.get_mut(..4) {
                 word.copy_from_slice(&(index as u32).to_le_bytes());
             }
-            if let Err(refusal) = self.fill(&mut bytes, function, merc.text, &relocs) {
+            if let Err(refusal) = self.fill(bytes, function, merc.text, &relocs) {
                 self.refusals.push(refusal);
             }
             self.plan.sections.push(PlanSection {
@@ -58,7 +58,7 @@ impl<'data> Encode<'_, 'data> {
                 info: self.plan.sections[index].info & 0x00ff_ffff,
                 align: input.align,
                 entsize: 0,
-                content: PlanContent::Bytes(self.arena.bytes(&bytes)),
+                content: PlanContent::Bytes(bytes),
             });
         }
     }

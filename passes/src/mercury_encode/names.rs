@@ -46,6 +46,8 @@ impl<'data> Encode<'_, 'data> {
             }
         }
         let names = &mut self.plan.section_names;
+        let added = &self.plan.sections[self.view..];
+        names.reserve_exact(added.iter().map(|section| section.name.len() + 1).sum());
         for section in &mut self.plan.sections[self.view..] {
             section.name_offset = names.len() as u32;
             names.extend_from_slice(section.name);

@@ -17,6 +17,7 @@ use cuweld_ir::target::toolkit;
 use super::Encode;
 use super::Refusal;
 use super::symbols::is_parameter_bank;
+use crate::layout_output::grouped::Grouped;
 use crate::plan_relocations::lines::LINE_TABLES;
 
 /// Debug sections that the SASS view has in part.
@@ -34,8 +35,9 @@ impl Encode<'_, '_> {
     /// that were laid out. The rows of both stand for each other in order.
     pub(super) fn rows(&mut self) {
         let module = self.module;
-        let mut kept = self.kept_rows(module);
-        let mut lines = vec![Vec::new(); self.view];
+        let kept = self.kept_rows(module);
+        let mut rebuilt: Vec<(usize, Vec<(&Reloc, u64)>)> = Vec::new();
+        let mut lines: Vec<(usize, Vec<PlanReloc>)> = Vec::new();
         for name in REBUILT {
             let sections = &self.plan.sections[..self.view];
             let Some(index) = sections.iter().position(|section| section.name == name) else {
@@ -50,7 +52,10 @@ impl Encode<'_, '_> {
                 self.lines(index).map(|rows| (Vec::new(), rows))
             };
             match (made, holder) {
-                (Ok(rows), Some(holder)) => (kept[holder], lines[holder]) = rows,
+                (Ok((rows, of_lines)), Some(holder)) => {
+                    rebuilt.push((holder, rows));
+                    lines.push((holder, of_lines));
+                }
                 (Ok(_), None) => {}
                 (Err(refusal), _) => {
                     self.refusals.push(refusal);
@@ -60,7 +65,12 @@ impl Encode<'_, '_> {
         }
         let mercury = std::mem::take(&mut self.plan.relocs);
         let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
-        for (index, kept) in kept.iter().enumerate() {
+        let mut both: Vec<PlanReloc> = Vec::new();
+        for index in 0..self.view {
+            let kept = match rebuilt.iter().find(|(holder, _)| *holder == index) {
+                Some((_, rows)) => rows,
+                None => kept.of(index),
+            };
             let section = &self.plan.sections[index];
             let PlanContent::Relocs(range) = section.content.clone() else {
                 continue;
@@ -94,7 +104,9 @@ impl Encode<'_, '_> {
             }
             if LINE_TABLES.contains(&name) {
                 let start = rows.len() as u32;
-                rows.append(&mut lines[index]);
+                if let Some((_, own)) = lines.iter_mut().find(|(holder, _)| *holder == index) {
+                    rows.append(own);
+                }
                 let own = start..rows.len() as u32;
                 if own.len() != range.len() {
                     let what = "lines of functions in two views that differ";
@@ -108,13 +120,11 @@ impl Encode<'_, '_> {
             let in_code = self.functions.get(section.info as usize).copied().flatten();
             let is_alone = |row: &PlanReloc| row.ty == LINE_TABLE && !module.options.relocatable;
             let twins = mercury.get(range.start as usize..range.end as usize);
-            let twins: Vec<&PlanReloc> = twins
-                .unwrap_or(&[])
-                .iter()
-                .filter(|row| !self.is_reserved(row.symbol) && !is_alone(row))
-                .collect();
-            let fits = twins.len() == kept.len()
-                && twins.iter().zip(kept).all(|(twin, (row, _))| {
+            let twins = twins.unwrap_or(&[]).iter();
+            both.clear();
+            both.extend(twins.filter(|row| !self.is_reserved(row.symbol) && !is_alone(row)));
+            let fits = both.len() == kept.len()
+                && both.iter().zip(kept).all(|(twin, (row, _))| {
                     let RelocPlan::Keep { addend, .. } = row.plan else {
                         return false;
                     };
@@ -130,7 +140,7 @@ impl Encode<'_, '_> {
                 continue;
             }
             let start = rows.len() as u32;
-            for (twin, (row, base)) in twins.iter().zip(kept) {
+            for (twin, (row, base)) in both.iter().zip(kept) {
                 let RelocPlan::Keep { ty, addend, .. } = row.plan else {
                     continue;
                 };
@@ -158,15 +168,17 @@ impl Encode<'_, '_> {
     fn is_reserved(&self, symbol: u32) -> bool {
         let name = self.plan.symbols.get(symbol as usize);
         let name = name.and_then(|row| self.plan.symbol_names.get(row.name_offset as usize..));
-        let name = name.and_then(|rest| rest.split(|byte| *byte == 0).next());
         name.is_some_and(|name| {
-            toolkit::is_reserved_shared_symbol(name) || name == toolkit::TENSOR_MEMORY_PARTITION
+            let is_partition = name
+                .strip_prefix(toolkit::TENSOR_MEMORY_PARTITION)
+                .is_some_and(|rest| rest.starts_with(&[0]));
+            toolkit::is_reserved_shared_symbol(name) || is_partition
         })
     }
 
     /// The rows of the SASS view that are kept, by the section of the view that holds them, with the
     /// offset of the contribution that they patch; in the order of the output.
-    fn kept_rows<'a>(&self, module: &'a Module<'_>) -> Vec<Vec<(&'a Reloc, u64)>> {
+    fn kept_rows<'a>(&self, module: &'a Module<'_>) -> Grouped<(&'a Reloc, u64)> {
         let mut place = vec![None; module.sections.len()];
         for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
             if let PlanContent::Pieces(range) = &section.content {
@@ -185,9 +197,11 @@ impl Encode<'_, '_> {
                 *slot = Some(index);
             }
         }
-        let mut kept: Vec<Vec<(&'a Reloc, u64)>> = vec![Vec::new(); self.view];
-        for (_, object) in module.included_objects() {
-            for id in object.sections.iter() {
+        let mut kept = Grouped::default();
+        let objects: Vec<_> = module.included_objects().collect();
+        // Rows of a section stand in the reverse of the input's order.
+        for (_, object) in objects.into_iter().rev() {
+            for id in object.sections.iter().rev() {
                 let section = &module.sections[id];
                 let (SectionKind::SassRelocs, SectionInfo::Section(patched)) =
                     (section.kind, section.info)
@@ -200,16 +214,14 @@ impl Encode<'_, '_> {
                 let Some(holder) = of_target[target as usize] else {
                     continue;
                 };
-                let rows = module.relocs[section.relocs].iter();
-                kept[holder].extend(
-                    rows.filter(|row| matches!(row.plan, RelocPlan::Keep { .. }))
-                        .map(|row| (row, base)),
-                );
+                for row in module.relocs[section.relocs].iter().rev() {
+                    if matches!(row.plan, RelocPlan::Keep { .. }) {
+                        kept.push(holder, (row, base));
+                    }
+                }
             }
         }
-        for rows in &mut kept {
-            rows.reverse();
-        }
+        kept.group(self.view);
         kept
     }
 }

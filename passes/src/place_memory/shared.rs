@@ -135,6 +135,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     // whoever uses the variable that needs it.
     let slots_align = Some(merged_align(module)).filter(|_| any_in_slots);
     let declared = declares_dynamic(module);
+    let is_capmerc = module.is_capmerc();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
         let size = sizes[ordinal];
@@ -172,7 +173,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             0
         };
         // The Mercury view has no reserved block.
-        let counted = if module.is_capmerc() { 0 } else { reserved };
+        let counted = if is_capmerc { 0 } else { reserved };
         let present = size.saturating_add(counted) > 0 || uses_some && align == DYNAMIC_ALIGN;
         let present = present || section.is_some();
         let size = size.saturating_add(reserved);

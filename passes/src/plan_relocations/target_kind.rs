@@ -127,7 +127,7 @@ fn symbol_kind(
                 && (!function.edges_count
                     || facts.relocated[id.index()] && is_rela(module.sections[reloc.section].ty))
         });
-        let in_line_table = LINE_TABLES.contains(&view_name(&module.sections[patched]));
+        let in_line_table = || LINE_TABLES.contains(&view_name(&module.sections[patched]));
         let weak = !module.options.relocatable
             && link.definition.is_none()
             && module.symbols[link.first].bind == stb::WEAK;
@@ -136,10 +136,10 @@ fn symbol_kind(
         let losing = symbol
             .function
             .is_some_and(|id| module.functions[id].state == FunctionState::Losing);
-        if losing && in_line_table && is_rel && module.target.has_compat() {
+        if losing && is_rel && in_line_table() && module.target.has_compat() {
             return Err(Refusal::Unsupported("REL rows of a copy that loses"));
         }
-        return Ok(if lost && in_line_table {
+        return Ok(if lost && in_line_table() {
             TargetKind::LosingCopy
         } else if !link.live.is_live() || weak {
             TargetKind::DeadFunction
