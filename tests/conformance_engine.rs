@@ -81,12 +81,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         pool: Pool::new(target.join("conformance-pool"), tools.clone()),
         nvlink: tools.join("nvlink"),
         cuweld,
+        kept: target.join("conformance"),
     };
     if let Ok(seed) = std::env::var("CUWELD_SHRINK") {
-        return shrink_seed(&engine, seed.parse()?, &target.join("conformance"));
+        return shrink_seed(&engine, seed.parse()?);
     }
     if let Ok(wanted) = std::env::var("CUWELD_MERCURY") {
-        let (report, good) = mercury::measure(&engine, wanted.parse()?)?;
+        let first = std::env::var("CUWELD_MERCURY_FIRST").unwrap_or_else(|_| "0".to_owned());
+        let (report, good) = mercury::measure(&engine, wanted.parse()?, first.parse()?)?;
         write!(out, "{report}")?;
         return Ok(match good {
             true => ExitCode::SUCCESS,
@@ -95,7 +97,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let seeds = seeds()?;
     let start = Instant::now();
-    let mut summary = run(&engine, &seeds, &target.join("conformance"))?;
+    let mut summary = run(&engine, &seeds)?;
     summary.mismatches.sort_by_key(|mismatch| mismatch.seed);
     for mismatch in &summary.mismatches {
         writeln!(out, "seed {}: {}", mismatch.seed, mismatch.report)?;
@@ -192,7 +194,7 @@ fn target_folder() -> PathBuf {
 }
 
 /// Runs all seeds, the links of one program on one thread.
-fn run(engine: &Engine, seeds: &[u32], kept: &Path) -> Result<Summary, Box<dyn Error>> {
+fn run(engine: &Engine, seeds: &[u32]) -> Result<Summary, Box<dyn Error>> {
     let fixtures = fixtures()?;
     let families: Vec<&[u32]> = seeds
         .chunk_by(|a, b| plan::family(*a) == plan::family(*b))
@@ -211,7 +213,7 @@ fn run(engine: &Engine, seeds: &[u32], kept: &Path) -> Result<Summary, Box<dyn E
                 .program(family, plan::arch(family))
                 .map_err(|error| error.to_string())?;
             for &seed in *seeds {
-                let (link, seen) = one(engine, seed, &program, &fixtures, kept);
+                let (link, seen) = one(engine, seed, &program, &fixtures);
                 let mut summary = summary.lock().unwrap_or_else(|error| error.into_inner());
                 summary.add(seed, &link, seen);
                 let (done, wrong) = (summary.links, summary.mismatches.len());
@@ -237,14 +239,8 @@ fn run(engine: &Engine, seeds: &[u32], kept: &Path) -> Result<Summary, Box<dyn E
         .unwrap_or_else(|error| error.into_inner()))
 }
 
-/// Runs one seed. What differs stays in `kept`, with a report.
-fn one(
-    engine: &Engine,
-    seed: u32,
-    program: &Program,
-    fixtures: &[Fixture],
-    kept: &Path,
-) -> (link::Link, Seen) {
+/// Runs one seed. What differs stays, with a report ([`Engine::keep`]).
+fn one(engine: &Engine, seed: u32, program: &Program, fixtures: &[Fixture]) -> (link::Link, Seen) {
     let link = plan::plan(seed, program, fixtures);
     let seen = (|| -> Result<Seen, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
@@ -257,7 +253,7 @@ fn one(
                 report.trim_end().replace('\n', "\n    "),
                 link.mode
             );
-            keep(folder.path(), &kept.join(format!("link-{seed}")), report)?;
+            engine.keep(folder.path(), &format!("link-{seed}"), report)?;
         }
         Ok(seen)
     })();
@@ -273,7 +269,7 @@ fn one(
 }
 
 /// Cuts the link of a seed down and writes it as a case.
-fn shrink_seed(engine: &Engine, seed: u32, kept: &Path) -> Result<ExitCode, Box<dyn Error>> {
+fn shrink_seed(engine: &Engine, seed: u32) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = std::io::stdout();
     let family = plan::family(seed);
     let program = Generator::start()?.program(family, plan::arch(family))?;
@@ -284,21 +280,8 @@ fn shrink_seed(engine: &Engine, seed: u32, kept: &Path) -> Result<ExitCode, Box<
     };
     writeln!(out, "{}", shrinker.class())?;
     let link = shrinker.shrink(link);
-    let folder = kept.join(format!("case-{seed}"));
+    let folder = engine.kept.join(format!("case-{seed}"));
     shrink::write_case(engine, &link, shrinker.class(), &folder)?;
     writeln!(out, "{} after {} links", folder.display(), shrinker.runs)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Copies the inputs of a link that differs.
-fn keep(from: &Path, to: &Path, report: &str) -> Result<(), Box<dyn Error>> {
-    if to.exists() {
-        std::fs::remove_dir_all(to)?;
-    }
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        std::fs::copy(entry.path(), to.join(entry.file_name()))?;
-    }
-    Ok(std::fs::write(to.join("report.txt"), report)?)
 }

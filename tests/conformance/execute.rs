@@ -45,9 +45,25 @@ pub struct Engine {
     pub nvlink: PathBuf,
     /// Ours.
     pub cuweld: PathBuf,
+    /// Where links that differ stay.
+    pub kept: PathBuf,
 }
 
 impl Engine {
+    /// Copies the files of a link that differs out of `folder`, as `name`, with a report.
+    pub fn keep(&self, folder: &Path, name: &str, report: &str) -> Result<(), Box<dyn Error>> {
+        let to = self.kept.join(name);
+        if to.exists() {
+            std::fs::remove_dir_all(&to)?;
+        }
+        std::fs::create_dir_all(&to)?;
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+        Ok(std::fs::write(to.join("report.txt"), report)?)
+    }
+
     /// Builds a link in `folder`, which is empty, and runs it.
     pub fn run(&self, link: &Link, folder: &Path) -> Result<Seen, Box<dyn Error>> {
         let mut seen = Seen {

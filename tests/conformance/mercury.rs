@@ -106,11 +106,12 @@ impl Tally {
     }
 }
 
-/// Runs the measurement with `wanted` links in each way; the report, and whether nothing differed and all were found.
-pub fn measure(engine: &Engine, wanted: u32) -> Result<(String, bool), Box<dyn Error>> {
+/// Runs the measurement with `wanted` links in each way, of programs from number `first` on; the report, and whether nothing differed and all
+/// were found.
+pub fn measure(engine: &Engine, wanted: u32, first: u32) -> Result<(String, bool), Box<dyn Error>> {
     let tallies = Mutex::new(vec![Tally::default(); WAYS.len()]);
-    let next = AtomicU32::new(0);
-    let last = wanted.saturating_mul(12).max(100);
+    let next = AtomicU32::new(first);
+    let last = first.saturating_add(wanted.saturating_mul(12).max(100));
     let work = || -> Result<(), String> {
         let mut generator = Generator::start().map_err(|error| error.to_string())?;
         loop {
@@ -139,7 +140,16 @@ pub fn measure(engine: &Engine, wanted: u32) -> Result<(String, bool), Box<dyn E
                 let seen = build(engine, way, number, (source, target), link)
                     .and_then(|link| {
                         let folder = tempfile::tempdir()?;
-                        engine.run(&link, folder.path())
+                        let seen = engine.run(&link, folder.path())?;
+                        if let Verdict::Differs(report) = &seen.verdict {
+                            let report = format!("{report}\n{}\n", seen.commands.join("\n"));
+                            engine.keep(
+                                folder.path(),
+                                &format!("program-{number}-{index}"),
+                                &report,
+                            )?;
+                        }
+                        Ok(seen)
                     })
                     .map_err(|error| format!("{}, program {number}: {error}", way.name))?;
                 let mut tallies = tallies.lock().unwrap_or_else(|error| error.into_inner());
