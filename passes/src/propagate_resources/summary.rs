@@ -151,7 +151,7 @@ fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T
         }
     }
     if changed {
-        mine.sort_by_key(|(place, _)| *place);
+        mine.sort_unstable_by_key(|(place, _)| *place);
     }
 }
 
@@ -237,8 +237,7 @@ impl Summaries {
     /// The externs of all functions, each once: that which is first named last comes first.
     pub fn externs_backwards(&self) -> Vec<LinkSymbolId> {
         let mut all = self.externs.clone();
-        // Stable: within a record the input order stays, and is reversed with the rest.
-        all.sort_by_key(|(place, _)| *place);
+        all.sort_unstable_by_key(|(place, _)| *place);
         let mut known: HashSet<LinkSymbolId, FixedState> = HashSet::default();
         let mut first: Vec<LinkSymbolId> = all
             .iter()
@@ -436,13 +435,12 @@ fn own_records(
     };
     let mut mma = false;
     let mut mbarriers: Option<u16> = None;
-    for (ordinal, record) in module.attributes[module.sections[section].attributes]
-        .iter()
-        .enumerate()
-    {
-        // Device functions are looked at in the order of the sections of the copies that are linked: one
-        // that replaced another at its own place (measured).
-        let place = (section.index() as u64) << 32 | ordinal as u64;
+    // Device functions are looked at in the order of the sections of the copies that are linked: one
+    // that replaced another at its own place (measured). A record takes a place for itself and one for each of its values.
+    let mut next = (section.index() as u64) << 32;
+    for record in &module.attributes[module.sections[section].attributes] {
+        let place = next;
+        next += 1 + (record.refs.len() + record.rest.len() / 4) as u64;
         match record.code {
             code::CRS_STACK_SIZE | code::SYNC_STACK if node.crs == Some(0) => {
                 node.crs = Some(record.word(0).unwrap_or(0));
@@ -456,7 +454,7 @@ fn own_records(
         }
         if record.code == code::EXTERNS {
             let kept = externs(module, record);
-            summaries.externs.extend(kept.map(|link| (place, link)));
+            summaries.externs.extend(placed(place, kept));
         }
         if is_kernel {
             continue;
@@ -470,8 +468,7 @@ fn own_records(
         match record.code {
             code::EXTERNS => {
                 let kept = externs(module, record);
-                let places: Vec<_> = kept.map(|link| (place, link)).collect();
-                merge_places(&mut node.externs, &places);
+                merge_places(&mut node.externs, &placed(place, kept).collect::<Vec<_>>());
             }
             code::NUM_MBARRIERS => {
                 mbarriers = Some(add_mbarriers(mbarriers.unwrap_or(0), record.value));
@@ -481,11 +478,8 @@ fn own_records(
                 node.cta_init_count = node.cta_init_count.max(record.value as u8);
             }
             code::AT_ENTRY_FRAGMENTS => {
-                let words: Vec<_> = (0..record.rest.len() / 4)
-                    .filter_map(|index| record.word(index))
-                    .map(|word| (place, word))
-                    .collect();
-                merge_places(&mut node.fragments, &words);
+                let words = (0..record.rest.len() / 4).filter_map(|index| record.word(index));
+                merge_places(&mut node.fragments, &placed(place, words).collect::<Vec<_>>());
             }
             code::REG_RECONFIG => {
                 node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));
@@ -500,6 +494,11 @@ fn own_records(
         node.mbarrier_bits[index / 64] |= 1 << (index % 64);
     }
     mma
+}
+
+/// The values of the record at `place`, each with its place.
+fn placed<T>(place: u64, values: impl Iterator<Item = T>) -> impl Iterator<Item = (u64, T)> {
+    (place + 1..).zip(values)
 }
 
 /// The externs of a record that the output keeps.
