@@ -254,7 +254,8 @@ impl Needs {
                 0 => module.bank_size(piece),
                 size => size,
             };
-            if !is_module_bank(piece.bank) {
+            // What a replacement left empty is no bank.
+            if !is_module_bank(piece.bank) && size > 0 {
                 grow(&mut needs.banks[piece.kernel.index()], piece.bank, size);
             }
         }

@@ -112,6 +112,8 @@ struct Replay<'m, 'data> {
     out: Created<'data>,
     /// Whether a section is the first of a function's own constant bank, by section.
     begins_bank: Vec<bool>,
+    /// Constant banks of functions that are not empty.
+    banks: HashSet<(LinkSymbolId, u8), FixedState>,
     /// Constant banks of functions that have their number but are not in the output.
     moved_banks: HashSet<(LinkSymbolId, &'data [u8]), FixedState>,
     /// Sections of dead functions that have their number.
@@ -201,6 +203,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
         arena,
         out,
         begins_bank,
+        banks,
         moved_banks: HashSet::default(),
         numbered: vec![false; module.sections.len()],
         own_shared,

@@ -347,10 +347,6 @@ fn place_bank(
             .fold(constants.align, u64::max);
         let offset = align_up(most, align);
         let size = align_up(offset.saturating_add(constants.size), align);
-        if size == 0 {
-            // An emptied place makes no banks (measured).
-            continue;
-        }
         let functions: Vec<FunctionId> = users
             .iter()
             .map(|kernel| kernels[*kernel as usize].1)

@@ -479,7 +479,10 @@ fn own_records(
             }
             code::AT_ENTRY_FRAGMENTS => {
                 let words = (0..record.rest.len() / 4).filter_map(|index| record.word(index));
-                merge_places(&mut node.fragments, &placed(place, words).collect::<Vec<_>>());
+                merge_places(
+                    &mut node.fragments,
+                    &placed(place, words).collect::<Vec<_>>(),
+                );
             }
             code::REG_RECONFIG => {
                 node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));

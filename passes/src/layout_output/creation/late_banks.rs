@@ -19,12 +19,14 @@ impl<'data> Replay<'_, 'data> {
             pieces = rest;
             let mut group = group.to_vec();
             group.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
-            // What a replacement left empty needs no bank.
-            group.retain(|piece| module.bank_size(piece) > 0);
             let mut with_rows = Vec::new();
             for piece in group {
                 let symbol = &module.symbols[module.functions[piece.kernel].symbol];
                 let Some(link) = symbol.link else { continue };
+                // The place of a copy that a replacement left empty makes a bank that others fill, but no empty one (measured).
+                if !self.banks.contains(&(link, piece.bank)) {
+                    continue;
+                }
                 let prefix = match Bank::numbered(piece.bank).filter(|_| self.out.capmerc) {
                     Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),
                     None => format!(".nv.constant{}.", piece.bank),
