@@ -75,10 +75,8 @@ impl Pass for CallgraphDce {
                 && !kernel_roots.hold_kernel(module, id)
             {
                 cx.diagnostics.emit(
-                    Diagnostic::fatal(format!(
-                        "cuweld: unsupported: {option} where kernels are left out"
-                    ))
-                    .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
+                    Diagnostic::unsupported(format!("{option} where kernels are left out"))
+                        .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
                 );
                 return Err(PassError::Diagnosed);
             }

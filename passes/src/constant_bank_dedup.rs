@@ -195,15 +195,17 @@ impl Banks {
 
     /// Why these constants cannot be taken apart, if they cannot.
     fn refusal(&self, module: &Module<'_>) -> Option<Diagnostic> {
-        let refused =
-            |section: SectionId, what: &str| {
-                let name = String::from_utf8_lossy(module.sections[section].name).into_owned();
-                let object = module.sections[section].object;
-                Diagnostic::fatal(format!(
-                "cuweld: unsupported: constants that only fit if equal values are merged: {what}"
+        let refused = |section: SectionId, what: &str| {
+            let name = String::from_utf8_lossy(module.sections[section].name).into_owned();
+            let object = module.sections[section].object;
+            Diagnostic::unsupported(format!(
+                "constants that only fit if equal values are merged: {what}"
             ))
-            .note(format!("'{name}' in '{}'", module.objects[object].display()))
-            };
+            .note(format!(
+                "'{name}' in '{}'",
+                module.objects[object].display()
+            ))
+        };
         let losing = |section: &&SectionId| !module.is_section_linked(**section);
         if let Some(section) = self.sections.iter().find(losing) {
             return Some(refused(*section, "some belong to a replaced copy"));
@@ -281,8 +283,8 @@ fn by_bank_section(
 
 fn untabled(module: &Module<'_>, section: SectionId) -> Diagnostic {
     let row = &module.sections[section];
-    Diagnostic::fatal(
-        "cuweld: unsupported: constants that only fit if equal values are merged, of a size that \
+    Diagnostic::unsupported(
+        "constants that only fit if equal values are merged, of a size that \
          nvlink places wrongly",
     )
     .note(format!(

@@ -62,6 +62,11 @@ impl Diagnostic {
         Self::new(Severity::Fatal, message)
     }
 
+    /// A fatal error of our own: what cuweld does not link though nvlink may.
+    pub fn unsupported(what: impl std::fmt::Display) -> Self {
+        Self::fatal(format!("cuweld: unsupported: {what}"))
+    }
+
     /// Part of a report, one or several lines.
     pub fn report(text: impl Into<String>) -> Self {
         Self::new(Severity::Report, text)

@@ -81,7 +81,7 @@ impl Pass for LayoutOutput {
     ) -> Result<Changed, PassError> {
         if module.is_capmerc() {
             cx.diagnostics.emit(
-                Diagnostic::fatal("cuweld: unsupported: objects with Mercury as SASS alone")
+                Diagnostic::unsupported("objects with Mercury as SASS alone")
                     .help("mercury-encode lays out what holds Mercury: see the pipelines mercury and mercury-relocatable"),
             );
             return Err(PassError::Diagnosed);
@@ -116,23 +116,22 @@ pub(crate) fn lay_out<'data>(
     cx: &mut PassCx<'_, 'data>,
 ) -> Result<ElfPlan<'data>, PassError> {
     if refused::replaces_converted(module) {
-        cx.diagnostics.emit(Diagnostic::fatal(
-            "cuweld: unsupported: copies of a function with Mercury before an object of SASS alone",
+        cx.diagnostics.emit(Diagnostic::unsupported(
+            "copies of a function with Mercury before an object of SASS alone",
         ));
         return Err(PassError::Diagnosed);
     }
     if refused::has_code_without_bytes(module) {
-        cx.diagnostics.emit(Diagnostic::fatal(
-            "cuweld: unsupported: code without bytes in its file",
-        ));
+        cx.diagnostics
+            .emit(Diagnostic::unsupported("code without bytes in its file"));
         return Err(PassError::Diagnosed);
     }
     let mut created = creation::replay(module, cx.arena);
     if created.needs_index_table()
         && let Some(what) = refused::unknown_numbers(module)
     {
-        cx.diagnostics.emit(Diagnostic::fatal(format!(
-            "cuweld: unsupported: more than 65279 sections {what}"
+        cx.diagnostics.emit(Diagnostic::unsupported(format!(
+            "more than 65279 sections {what}"
         )));
         return Err(PassError::Diagnosed);
     }

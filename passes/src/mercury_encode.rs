@@ -125,7 +125,7 @@ impl Refusal {
     }
 
     fn diagnostic(self, module: &Module<'_>) -> Diagnostic {
-        let diagnostic = Diagnostic::fatal(format!("cuweld: unsupported: {}", self.what));
+        let diagnostic = Diagnostic::unsupported(self.what);
         match self.section {
             Some(section) => diagnostic
                 .note(located(module, section))

@@ -11,9 +11,8 @@ use crate::pass::PassError;
 
 /// Ends the link: a pass cannot do this soundly.
 pub(crate) fn refuse(pass: &str, what: &str, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
-    cx.diagnostics.emit(Diagnostic::fatal(format!(
-        "cuweld: unsupported: {pass}: {what}"
-    )));
+    cx.diagnostics
+        .emit(Diagnostic::unsupported(format!("{pass}: {what}")));
     Err(PassError::Diagnosed)
 }
 

@@ -83,8 +83,8 @@ impl Pass for PlanRelocations {
     ) -> Result<Changed, PassError> {
         if let Some(kernel) = bank_beyond_limit(module) {
             let name = String::from_utf8_lossy(module.function_name(kernel)).into_owned();
-            cx.diagnostics.emit(Diagnostic::fatal(format!(
-                "cuweld: unsupported: function '{name}' needs a constant bank beyond 64 KiB"
+            cx.diagnostics.emit(Diagnostic::unsupported(format!(
+                "function '{name}' needs a constant bank beyond 64 KiB"
             )));
             return Err(PassError::Diagnosed);
         }
@@ -115,7 +115,7 @@ impl Pass for PlanRelocations {
             && let Err(section) = lines::place(module)
         {
             cx.diagnostics.emit(
-                Diagnostic::fatal("cuweld: unsupported: a line table of another form")
+                Diagnostic::unsupported("a line table of another form")
                     .note(located(module, section))
                     .at(module.sections[section].object.index_u32(), 0),
             );

@@ -447,7 +447,7 @@ fn without_registers(
     let finding = if is_missed {
         Diagnostic::fatal("Internal error: no regcount?")
     } else {
-        Diagnostic::fatal("cuweld: unsupported: a function without a register count")
+        Diagnostic::unsupported("a function without a register count")
     };
     Some(finding.note(format!("no REGCOUNT record says what '{name}' needs")))
 }

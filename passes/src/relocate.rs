@@ -115,11 +115,9 @@ impl Pass for Relocate {
         }
         if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
             cx.diagnostics.emit(
-                Diagnostic::fatal(
-                    "cuweld: unsupported: code of another form that reads slots of textures",
-                )
-                .note(located(module, code))
-                .at(module.sections[code].object.index_u32(), 0),
+                Diagnostic::unsupported("code of another form that reads slots of textures")
+                    .note(located(module, code))
+                    .at(module.sections[code].object.index_u32(), 0),
             );
             return Err(PassError::Diagnosed);
         }

@@ -52,8 +52,8 @@ pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         }
     }
     if !failed || !module.is_capmerc() {
-        cx.diagnostics.emit(Diagnostic::fatal(
-            "cuweld: unsupported: a variable in reserved shared memory with --disable-smem-reservation",
+        cx.diagnostics.emit(Diagnostic::unsupported(
+            "a variable in reserved shared memory with --disable-smem-reservation",
         ));
     }
     true

@@ -25,7 +25,6 @@ use super::IndexU32;
 use super::located;
 use crate::diagnostic::Diagnostic;
 use crate::finalizer::profile_of;
-use crate::pass::PassCx;
 
 /// The kind of a section in a link of such objects; `None` if both views share it.
 ///
@@ -122,12 +121,12 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
     KNOWN.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
 }
 
-/// Reports what cannot be linked exactly; says whether there is anything.
-pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+/// Adds what cannot be linked exactly.
+pub(super) fn refuse(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
     let capmerc = module.is_capmerc();
-    let mut findings: Vec<_> = too_new(module).into_iter().collect();
+    findings.extend(too_new(module));
     let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
-        let mut finding = Diagnostic::fatal(format!("cuweld: unsupported: {what}")).at(object, 0);
+        let mut finding = Diagnostic::unsupported(what).at(object, 0);
         if let Some(section) = section {
             finding = finding.note(located(module, section));
         }
@@ -151,11 +150,7 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         }
     }
     if !capmerc {
-        let any = !findings.is_empty();
-        for finding in findings {
-            cx.diagnostics.emit(finding);
-        }
-        return any;
+        return;
     }
     for (id, section) in module.sections.iter() {
         let is_mercury = section.flags & shf::MERCURY != 0;
@@ -202,9 +197,4 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
             refused(&what, Some(merc.text), object);
         }
     }
-    let any = !findings.is_empty();
-    for finding in findings {
-        cx.diagnostics.emit(finding);
-    }
-    any
 }

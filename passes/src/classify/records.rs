@@ -13,6 +13,8 @@ use cuweld_ir::attribute::UNIFIED_ENTRY;
 use cuweld_ir::attribute::format;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::attributes::reference_words;
+use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
@@ -52,6 +54,14 @@ pub(super) fn attribute_oddity(
             (attribute.code == attributes::REGCOUNT && !(1..=MOST_REGISTERS).contains(&count))
                 .then_some("a number of registers that no function has")
         }
+        attributes::IMAGE_SLOT
+        | attributes::IMAGE_OFFSET
+        | attributes::IMAGE_SIZE
+        | attributes::TEXTURE_NORMALIZED
+        | attributes::SAMPLER_INIT
+        | attributes::SAMPLER_FORCE_UNNORMALIZED
+        | attributes::BINDLESS_IMAGE_OFFSETS => matches!(target, Some(SymbolRef::Section(_)))
+            .then_some("a record of textures that names a section"),
         attributes::PARAM_CBANK => {
             let bank = match target {
                 Some(SymbolRef::Section(section)) => Some(*section),
@@ -137,8 +147,10 @@ pub(super) fn is_odd_frame(module: &Module<'_>, reloc: &Reloc) -> bool {
     match reloc.target {
         SymbolRef::None => true,
         SymbolRef::Symbol(symbol) => !module.symbols[symbol].is_function(),
+        // Fields that are cleared with a function that is not linked name the function.
         SymbolRef::Section(section) => {
-            section != patched && module.sections[section].kind != SectionKind::Text
+            let is_cleared = reloc_type(reloc.ty).is_some_and(|row| row.class == RelocClass::Clear);
+            section != patched && (is_cleared || module.sections[section].kind != SectionKind::Text)
         }
     }
 }

@@ -4,7 +4,6 @@
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Section;
-use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
@@ -210,11 +209,15 @@ pub(super) fn is_in_reserved(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     in_section || symbol.is_reserved_alias()
 }
 
-/// Whether a symbol that stands for something lies in a section.
-pub(super) fn has_symbols(module: &Module<'_>, section: SectionId) -> bool {
-    let symbols = module.objects[module.sections[section].object].symbols;
-    let mut within = module.symbols[symbols].iter();
-    within.any(|symbol| symbol.place == SymbolPlace::Section(section) && !symbol.is_filler())
+/// Whether a symbol that stands for something lies in a section, by section.
+pub(super) fn with_symbols(module: &Module<'_>) -> Vec<bool> {
+    let mut with_symbols = vec![false; module.sections.len()];
+    for symbol in module.symbols.values() {
+        if let SymbolPlace::Section(section) = symbol.place {
+            with_symbols[section.index()] |= !symbol.is_filler();
+        }
+    }
+    with_symbols
 }
 
 /// What is odd about a variable in reserved shared memory.
@@ -262,6 +265,33 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
                 .is_some_and(|object| *object != symbol.object)
     };
     module.symbols.values().filter(is_shadowed).collect()
+}
+
+/// Undefined symbols without a type whose name an object before theirs has: nvlink takes references to them for
+/// references to that name, else to symbol 0 (measured).
+pub(super) fn bound_without_type<'module>(
+    module: &'module Module<'_>,
+) -> Vec<&'module Symbol<'module>> {
+    let is_bare = |symbol: &&Symbol<'_>| {
+        symbol.ty == stt::NOTYPE
+            && symbol.place == SymbolPlace::Undefined
+            && !symbol.is_local()
+            && !symbol.name.is_empty()
+    };
+    let bare: Vec<&Symbol<'_>> = module.symbols.values().filter(is_bare).collect();
+    let mut first: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
+    if !bare.is_empty() {
+        for symbol in module.symbols.values() {
+            if symbol.ty != stt::NOTYPE && !symbol.is_local() {
+                first.entry(symbol.name).or_insert(symbol.object);
+            }
+        }
+    }
+    let is_bound = |symbol: &&Symbol<'_>| {
+        let object = first.get(symbol.name);
+        object.is_some_and(|object| *object < symbol.object)
+    };
+    bare.into_iter().filter(is_bound).collect()
 }
 
 /// What is odd about call graphs and prototypes.

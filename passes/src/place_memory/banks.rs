@@ -279,8 +279,8 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
 /// nvlink goes on with the section of a losing copy that it removed (measured).
 fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
     let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
-    Diagnostic::fatal(format!(
-        "cuweld: unsupported: constants of a copy of '{name}' that is not linked, between one that has none and others"
+    Diagnostic::unsupported(format!(
+        "constants of a copy of '{name}' that is not linked, between one that has none and others"
     ))
 }
 

@@ -87,8 +87,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         if module.functions[*kernel].header_kinds != 0 && !has_bank[kernel.index()] {
             let name = String::from_utf8_lossy(module.function_name(*kernel)).into_owned();
             errors.push(
-                Diagnostic::fatal(
-                    "cuweld: unsupported: slots of textures in a kernel without a section of parameters",
+                Diagnostic::unsupported(
+                    "slots of textures in a kernel without a section of parameters",
                 )
                 .note(format!("kernel '{name}'")),
             );

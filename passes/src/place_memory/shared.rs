@@ -144,8 +144,8 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
             if module.options.debug && module.options.disable_shared_reservation {
                 // nvlink takes off the block that is not reserved.
-                errors.push(Diagnostic::fatal(format!(
-                    "cuweld: unsupported: -g with -disable-smem-reservation where '{name}' uses too much shared data"
+                errors.push(Diagnostic::unsupported(format!(
+                    "-g with -disable-smem-reservation where '{name}' uses too much shared data"
                 )));
                 continue;
             }

@@ -68,8 +68,8 @@ impl WholeKernels {
                     "-g"
                 };
                 errors.push(
-                    Diagnostic::fatal(format!(
-                        "cuweld: unsupported: shared memory of an -ewp object with {option}"
+                    Diagnostic::unsupported(format!(
+                        "shared memory of an -ewp object with {option}"
                     ))
                     .note(located(module, id)),
                 );

@@ -22,7 +22,11 @@ impl<'data> Resolver<'_, 'data> {
         let known = self.module.link_symbols[link];
         let is_common = |place| place == SymbolPlace::Common;
         let known_common = known.common_align != 0;
-        let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        // A size of 0 is none, but of tentative definitions (measured: what compilers do not write).
+        let has_size = |size: u64, is_common: bool| size != 0 || is_common;
+        let sizes_differ = known.size != symbol.size
+            && has_size(known.size, known_common)
+            && has_size(symbol.size, is_common(symbol.place));
         let other = self.module.symbols[reference];
         let replaces_weak = known.definition.is_some()
             && !symbol.is_undefined()
@@ -36,8 +40,8 @@ impl<'data> Resolver<'_, 'data> {
             let (file, first) = (self.file(id), self.file(reference));
             self.push(
                 id,
-                Diagnostic::fatal(format!(
-                    "cuweld: unsupported: shared variable '{name}' in '{file}', another one in '{first}'"
+                Diagnostic::unsupported(format!(
+                    "shared variable '{name}' in '{file}', another one in '{first}'"
                 )),
             );
             return;
