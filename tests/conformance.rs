@@ -5,6 +5,8 @@
 //! program that links differently stays in `target/conformance/<seed>-<arch>`, with the report.
 
 mod harness;
+#[path = "conformance/kept_schedule.rs"]
+mod kept_schedule;
 
 use std::error::Error;
 use std::io::Write as _;
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use harness::case::{Case, Expect};
-use harness::link::{Expected, Linker, compare};
+use harness::link::{Expected, Linker, Outcome, compare};
 use harness::oracle;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -124,18 +126,28 @@ fn programs() -> Result<Vec<(String, u32)>, Box<dyn Error>> {
         .collect())
 }
 
+fn link(linker: &Linker, folder: &Path, arguments: &[String]) -> Result<Outcome, String> {
+    let outcome = linker.link(folder, arguments);
+    outcome.map_err(|error| error.to_string())
+}
+
+fn equal(theirs: Outcome, ours: &Outcome) -> Result<(), String> {
+    let expected = Expected {
+        exit: theirs.exit,
+        lines: Some(theirs.lines),
+        output: theirs.output,
+    };
+    compare(ours, &expected)
+}
+
 fn against(
     nvlink: &Linker,
     ours: &Linker,
     folder: &Path,
     arguments: &[String],
 ) -> Result<(), String> {
-    let link = |linker: &Linker| {
-        linker
-            .link(folder, arguments)
-            .map_err(|error| error.to_string())
-    };
-    let (theirs, ours) = (link(nvlink)?, link(ours)?);
+    let theirs = link(nvlink, folder, arguments)?;
+    let ours = link(ours, folder, arguments)?;
     if theirs.exit.is_none() {
         // nvlink crashed: there is nothing to be equal to, but we must not crash too.
         return if ours.exit.is_some() {
@@ -144,12 +156,22 @@ fn against(
             Err(format!("crashed, as nvlink does:\n{}", ours.stderr))
         };
     }
-    let expected = Expected {
-        exit: theirs.exit,
-        lines: Some(theirs.lines),
-        output: theirs.output,
+    equal(theirs, &ours)
+}
+
+/// Compares a link that keeps code which nvlink makes anew (deviation D12), but for that code; the output checks itself.
+fn kept(nvlink: &Linker, folder: &Path, arguments: &[String]) -> Result<(), String> {
+    let ours = |option: &str| {
+        let arguments = [&[option.to_owned()], arguments].concat();
+        link(&Linker::ours(), folder, &arguments)
     };
-    compare(&ours, &expected)
+    let mut theirs = link(nvlink, folder, arguments)?;
+    let mut kept = ours("--cuweld-self-check")?;
+    let strictly = ours("--cuweld-strict-finalize")?;
+    match kept_schedule::mask(&mut theirs, &mut kept, &strictly) {
+        Some(_) => equal(theirs, &kept),
+        None => Err("no code is kept".to_owned()),
+    }
 }
 
 /// Builds the inputs of a case of `tests/live` and links them with both.
@@ -162,12 +184,11 @@ fn live(case: &Case, arch: &str, tools: &Path) -> Result<(), Failed> {
     )?;
     let nvlink = Linker::nvlink(tools.join("nvlink"));
     let folder = folder.path().join(&case.name);
-    Ok(against(
-        &nvlink,
-        &Linker::ours(),
-        &folder,
-        &case.arguments(arch),
-    )?)
+    let arguments = case.arguments(arch);
+    Ok(match case.expect {
+        Expect::Deviation => kept(&nvlink, &folder, &arguments),
+        _ => against(&nvlink, &Linker::ours(), &folder, &arguments),
+    }?)
 }
 
 /// Makes program number `seed`, compiles it for `arch` and links it with both.

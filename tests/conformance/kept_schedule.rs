@@ -19,6 +19,9 @@ const NEEDS: &str = "needs NVIDIA's finalizer: ";
 /// Control bits that differ then, of an instruction: barriers that are set and waited for.
 const CONTROL: u128 = 0xfff << 110;
 
+/// The record of code of a compiler after 13.0.88, which lies behind all others.
+const LATER_COMPILER: &[u8] = &[3, 0x6b, 1, 0];
+
 /// The name of a kernel in the message.
 fn kernel(line: &str) -> Option<&str> {
     line.split_once("kernel '")?
@@ -32,7 +35,8 @@ fn kernel(line: &str) -> Option<&str> {
 pub enum Kept {
     /// Everything but the control bits of their code.
     ControlBits,
-    /// What does not follow from the length of code ([`frame`]): with a memory barrier more or less much moves.
+    /// What does not follow from the length of code ([`frame`]): with a memory barrier more or less much moves, as in code
+    /// that is made anew.
     MemoryBarrier,
 }
 
@@ -47,7 +51,9 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
     ours.lines.retain(|line| !line.contains(KEEPS));
     let lines = ours.stderr.lines().filter(|line| !line.contains(KEEPS));
     ours.stderr = lines.map(|line| format!("{line}\n")).collect();
-    let what = match kept.iter().any(|line| line.contains("memory barrier")) {
+    let is_of_other_length =
+        |line: &&String| line.contains("memory barrier") || line.contains("a compiler after");
+    let what = match kept.iter().any(is_of_other_length) {
         true => Kept::MemoryBarrier,
         false => Kept::ControlBits,
     };
@@ -96,10 +102,15 @@ fn frame(file: &[u8]) -> Vec<u8> {
         frame.extend_from_slice(name);
         frame.extend_from_slice(format!(" {shape:x?}").as_bytes());
         let plain = name.strip_prefix(b".nv.merc").unwrap_or(name);
-        if !starts(plain, &[".text", ".nv.capmerc", ".debug_", ".nv_debug_"]) {
+        let data = section.data().expect("a section lies in its file");
+        if starts(name, &[".nv.info."]) {
+            // The record that nvlink does not know stays with the code that is kept, as the last.
+            let own = data.strip_suffix(LATER_COMPILER).unwrap_or(data);
+            frame.extend_from_slice(format!(" {:#x}", own.len()).as_bytes());
+        } else if !starts(plain, &[".text", ".nv.capmerc", ".debug_", ".nv_debug_"]) {
             frame.extend_from_slice(format!(" {:#x}", section.size()).as_bytes());
             if !starts(plain, &[".nv.info", ".rel", ".symtab", ".nv.constant2."]) {
-                frame.extend_from_slice(section.data().expect("a section lies in its file"));
+                frame.extend_from_slice(data);
             }
         }
         frame.push(b'\n');

@@ -27,10 +27,27 @@ impl Instruction {
         matches!(self.operation() & 0x1ff, 0x143 | 0x144)
     }
 
-    /// Whether sm_100 and sm_103 differ in it, as far as known: double precision arithmetic (`DADD`, `DMUL`,
-    /// `DFMA`, `DSETP`, `DMMA`) and `IMMA`.
-    pub fn is_own_to_target(self) -> bool {
-        matches!(self.operation() & 0x1ff, 0x28..=0x2b | 0x37 | 0x3f)
+    /// Some of its bits.
+    fn bits(self, low: u32, width: u32) -> u128 {
+        self.0 >> low & ((1 << width) - 1)
+    }
+
+    /// Whether nvlink says of code for sm_100 with it that it does not run on sm_103 (every operation in every form,
+    /// and every bit of those that count, changed one by one in an object): double precision arithmetic but
+    /// with an immediate or, of `DSETP`, another logical operation than `AND`; `IMMA`, `DMMA` and `UTCIMMA`; and
+    /// `FSETP.AND` that compares with an immediate, between `PT` and `PT`.
+    pub fn is_own_to_sm_100(self) -> bool {
+        let is_and = self.bits(74, 2) == 0;
+        match self.operation() {
+            0x228 | 0xc28 | 0x229 | 0xe29 | 0x22b | 0xc2b | 0xe2b => true,
+            0x22a | 0xe2a => is_and,
+            0x80b => is_and && self.bits(84, 3) == 7 && self.bits(87, 3) == 7,
+            other => match other & 0x1ff {
+                0x37 | 0x3f => true,
+                0x1ea => self.bits(72, 2) == 1,
+                _ => false,
+            },
+        }
     }
 
     /// The number of the register that it writes, bits 16 to 23; 255 for none.

@@ -128,6 +128,10 @@ attributes! {
     0x66 LANGUAGE,
 }
 
+/// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not know (measured on code of
+/// 13.0.100: value 1, at the end of each list). Links of SASS keep it.
+pub const AFTER_13_0_88: u8 = 0x6b;
+
 /// Whether a record holds places of instructions, which each view of code has its own of.
 pub fn holds_places(code: u8) -> bool {
     matches!(

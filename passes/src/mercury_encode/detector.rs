@@ -8,6 +8,7 @@ use cuweld_ir::mercury::capmerc::Form;
 use cuweld_ir::mercury::capmerc::INSTRUCTION;
 use cuweld_ir::mercury::capmerc::Item;
 use cuweld_ir::mercury::sass::Instruction;
+use cuweld_ir::target::attributes;
 
 use super::Encode;
 use super::Refusal;
@@ -34,6 +35,8 @@ impl Encode<'_, '_> {
                     "compile for the debugger",
                     "it has no memory barrier where it ends",
                 ))
+            } else if self.is_of_later_compiler(*function) {
+                Some(("compile anew", "a compiler after 13.0.88 made it"))
             } else {
                 self.is_scheduled_anew(*function)
                     .map(|why| ("schedule anew", why))
@@ -85,6 +88,16 @@ impl Encode<'_, '_> {
         Instruction::all(code)
             .zip(before)
             .any(|(word, has_barrier)| word.is_exit() && !has_barrier)
+    }
+
+    /// Whether a function has a record that nvlink 13.0.88 does not know: it makes other SASS of the Mercury code, with `-r` too.
+    fn is_of_later_compiler(&self, function: FunctionId) -> bool {
+        let module = self.module;
+        let list = module.functions[function].views.sass.info;
+        let mut records = list
+            .into_iter()
+            .flat_map(|list| &module.attributes[module.sections[list].attributes]);
+        records.any(|record| record.code == attributes::AFTER_13_0_88)
     }
 
     /// Why nvlink schedules a kernel of an executable anew, if it does.

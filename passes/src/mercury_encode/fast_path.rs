@@ -1,17 +1,18 @@
 //! The record of `.nv.compat` that says on which other targets the SASS would run (measured,
 //! `docs/MERCURY.md`).
 //!
-//! ptxas clears a bit of an object if its code has an instruction that the other target lacks or does in
-//! another way; nvlink clears it if the code of a linked function has one. Which instructions do is known
-//! for double precision arithmetic and the integer tensor core operation; where neither that nor the record
-//! of the object decides, the link is refused.
+//! ptxas clears a bit of an object if its code has an instruction that the other target does in another way;
+//! nvlink clears it if the code of a linked function has one. For sm_100 these instructions are known; for sm_120
+//! none was found. An object whose record says otherwise is refused.
 
+use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::sass::Instruction;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::target::compat;
+use cuweld_ir::target::finalize::fast_path_bit;
 use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
@@ -48,37 +49,36 @@ impl Encode<'_, '_> {
         if whole == 0 {
             return Ok(0);
         }
+        let is_own = |function: FunctionId| {
+            let code = module.sections[module.functions[function].views.sass.text].bytes();
+            module.target.sm == 100 && Instruction::all(code).any(Instruction::is_own_to_sm_100)
+        };
+        let without = |own: bool| {
+            if own {
+                whole & !fast_path_bit(103)
+            } else {
+                whole
+            }
+        };
         let mut value = None;
         for (_, object) in module.included_objects() {
-            let functions = &module.functions[object.functions];
-            let (mut linked, mut lost, mut sure) = (0, 0, false);
-            for (function, row) in object.functions.iter().zip(functions) {
-                if !module.is_function_live(function) {
-                    lost += 1;
-                    continue;
-                }
-                linked += 1;
-                let code = module.sections[row.views.sass.text].bytes();
-                sure |= Instruction::all(code).any(Instruction::is_own_to_target);
-            }
-            if linked == 0 {
+            let (linked, lost): (Vec<_>, Vec<_>) = object
+                .functions
+                .iter()
+                .partition(|id| module.is_function_live(*id));
+            if linked.is_empty() {
                 continue;
             }
-            let own = of_object(module, object);
-            let refused = |what: &str| {
-                let what = format!("{what} ('{}')", object.display());
-                Err(Refusal::new(what, None))
-            };
-            let Some(own) = own.filter(|own| own & !whole == 0) else {
-                return refused("a record of fast path targets that is not known");
-            };
-            if own != whole && lost != 0 && !sure {
-                return refused("fast path targets of code that is linked in part");
+            let own = linked.into_iter().any(is_own);
+            let all = own || lost.into_iter().any(is_own);
+            if of_object(module, object) != Some(without(all)) {
+                let what = format!(
+                    "a record of fast path targets against the code ('{}')",
+                    object.display()
+                );
+                return Err(Refusal::new(what, None));
             }
-            if own == whole && sure && module.target.sm == 100 {
-                return refused("a record of fast path targets against the code");
-            }
-            value = Some(value.unwrap_or(whole) & own);
+            value = Some(value.unwrap_or(whole) & without(own));
         }
         Ok(value.unwrap_or(0))
     }

@@ -19,7 +19,10 @@ use super::Refusal;
 fn is_sass_only(code: u8) -> bool {
     matches!(
         code,
-        attributes::CBANK_PARAM_SIZE | attributes::PARAM_CBANK | attributes::SW_WAR
+        attributes::CBANK_PARAM_SIZE
+            | attributes::PARAM_CBANK
+            | attributes::SW_WAR
+            | attributes::AFTER_13_0_88
     )
 }
 
@@ -139,6 +142,14 @@ impl<'data> Encode<'_, 'data> {
         let merc: Vec<_> = of(merc)
             .filter(|id| code(id) != attributes::MERCURY_FINALIZER_OPTIONS)
             .collect();
+        // nvlink adds the record.
+        if !merc
+            .iter()
+            .any(|id| code(id) == attributes::MERCURY_ISA_VERSION)
+        {
+            let what = "code of a compiler before 13.0";
+            return Err(Refusal::new(what, text));
+        }
         let same = |(a, b): (&AttributeId, &AttributeId)| {
             let (a, b) = (&self.module.attributes[*a], &self.module.attributes[*b]);
             (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
