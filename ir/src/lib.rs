@@ -13,6 +13,8 @@
 #[macro_use]
 mod rules;
 
+mod huge_pages;
+
 pub mod arena;
 pub mod attribute;
 pub mod callgraph_record;

@@ -63,8 +63,8 @@ impl Pass for FoldIdenticalFunctions {
         // The first that was seen of those that do the same, by link symbol.
         let mut class: Vec<LinkSymbolId> = module.link_symbols.ids().collect();
         let components = graph.components();
-        for (nodes, cyclic) in components.nodes.iter().zip(&components.cyclic) {
-            let (&[node], false) = (nodes.as_slice(), *cyclic) else {
+        for (nodes, cyclic) in components.iter().zip(&components.cyclic) {
+            let (&[node], false) = (nodes, *cyclic) else {
                 continue;
             };
             let Some(link) = graph.link_symbol(node) else {

@@ -77,6 +77,9 @@ impl Pass for MergeMetadata {
     }
 }
 
+/// Few lists get more records from `propagate-resources`.
+const PROPAGATED: usize = 2;
+
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
 fn merge_info(module: &mut Module<'_>) {
@@ -84,13 +87,13 @@ fn merge_info(module: &mut Module<'_>) {
         function: None,
         records: Vec::new(),
     }];
-    let objects: Vec<Object<'_>> = module
-        .included_objects()
-        .map(|(_, object)| object.clone())
-        .collect();
     // The copy whose turn created a function's section gives the place, the chosen copy the records.
     let mut placed = vec![false; module.link_symbols.len()];
-    for object in &objects {
+    for object in module.objects.ids() {
+        let object = module.objects[object].clone();
+        if !object.state.is_included() {
+            continue;
+        }
         for id in object.sections.iter() {
             if module.sections[id].kind == SectionKind::Info {
                 for attribute in module.sections[id].attributes.iter() {
@@ -113,7 +116,9 @@ fn merge_info(module: &mut Module<'_>) {
             };
             let mut records = Vec::new();
             if let Some(section) = module.functions[chosen].views.merged_info() {
-                for attribute in module.sections[section].attributes.iter() {
+                let attributes = module.sections[section].attributes;
+                records.reserve_exact(attributes.len() + PROPAGATED);
+                for attribute in attributes.iter() {
                     records.extend(converted(module, attribute, Some(chosen)));
                 }
             }

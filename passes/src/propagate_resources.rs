@@ -38,6 +38,7 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 
 use summary::FIRST_SIGHT_CODES;
+use summary::NEVER;
 use summary::Summaries;
 use summary::Summary;
 use summary::add_mbarriers;
@@ -341,7 +342,8 @@ impl<'data> KernelList<'_, 'data> {
             .iter()
             .zip(FIRST_SIGHT_CODES)
             .filter(|(_, code)| *code != code::EXTERNS || !summaries.has_only_kernel())
-            .filter_map(|(sight, code)| sight.map(|sight| (sight, code)))
+            .map(|(sight, code)| (*sight, code))
+            .filter(|(sight, _)| *sight != NEVER)
             .collect();
         if !summaries.has_only_kernel() {
             sights.sort_unstable();

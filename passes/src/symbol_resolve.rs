@@ -80,12 +80,16 @@ impl Pass for SymbolResolve {
                 parameters[owner.index()] = section.size();
             }
         }
+        // Each name has one strong definition: as many names there are at least. Growing the table would look at all of them again.
+        let strong = module.symbols.values();
+        let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
+        let names = HashMap::with_capacity_and_hasher(strong.count(), FixedState::default());
         let mut resolver = Resolver {
             module,
             diagnostics: Vec::new(),
             failed: false,
             ended: false,
-            names: HashMap::default(),
+            names,
             function_over_variable: false,
             parameters,
             known_prototypes: Vec::new(),
@@ -94,16 +98,11 @@ impl Pass for SymbolResolve {
             common_is_taken: Vec::new(),
             weak_function_over_variable: false,
         };
-        let objects: Vec<_> = resolver
-            .module
-            .objects
-            .iter()
-            .map(|(id, object)| (id, object.clone()))
-            .collect();
         let has_ewp = resolver.module.has_ewp_object();
         let first_sass = resolver.module.first_sass_object();
         let mut unneeded = None;
-        for (object, row) in objects {
+        for object in resolver.module.objects.ids() {
+            let row = resolver.module.objects[object].clone();
             if row.state == ObjectState::SkippedUnneeded {
                 unneeded.get_or_insert(row.display());
             }

@@ -5,6 +5,7 @@ use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
 use crate::function::Function;
+use crate::huge_pages;
 use crate::note::Note;
 use crate::object::Object;
 use crate::reloc::Reloc;
@@ -129,7 +130,7 @@ impl Share {
         let expected = have * u128::from(self.all) / u128::from(self.read.max(1));
         let more = expected.saturating_sub(have);
         if let Ok(more) = usize::try_from(more + expected / 32) {
-            rows.reserve_exact(more);
+            huge_pages::reserve(rows, more);
         }
     }
 }

@@ -31,6 +31,7 @@ use crate::function::Function;
 use crate::function::FunctionState;
 use crate::function::FunctionView;
 use crate::function::Views;
+use crate::huge_pages;
 use crate::ids::*;
 use crate::note::Note;
 use crate::object::Object;
@@ -164,8 +165,15 @@ struct Reader<'part, 'data> {
     symbol_refs: &'part mut Vec<SymbolRef>,
 }
 
+/// Files of so many bytes have their tables made large enough before they are read.
+const LARGE_FILE: usize = 1 << 20;
+
+/// Bytes of an attribute record, on average.
+const RECORD_SIZE: usize = 10;
+
 impl<'data> Reader<'_, 'data> {
     fn rows(&mut self) -> Result<(), ReadError> {
+        self.make_room();
         self.sections()?;
         self.symbols()?;
         self.mercury_symbols()?;
@@ -173,6 +181,31 @@ impl<'data> Reader<'_, 'data> {
         self.contents()?;
         let end = self.part.ends();
         end.fit_ids()
+    }
+
+    /// Makes room for the rows of a large first file, so that no table moves while it grows.
+    fn make_room(&mut self) {
+        if self.image.len() < LARGE_FILE || self.base.objects > 0 {
+            return;
+        }
+        let (mut relocs, mut records, mut symbols) = (0, 0, 0);
+        for header in self.headers.sections {
+            let (ty, size) = (header.ty.get(), header.size.get() as usize);
+            match ty {
+                sht::SYMTAB => symbols += size / size_of::<RawSymbol>(),
+                _ if is_rela(ty) => relocs += size / size_of::<RawRela>(),
+                _ if is_relocs(ty) => relocs += size / size_of::<RawRel>(),
+                _ if is_info(ty) => records += size / RECORD_SIZE,
+                _ => {}
+            }
+        }
+        // Layer 1 has checked that each section lies within the file, not that they do beside each other.
+        let most = self.image.len();
+        let part = &mut *self.part;
+        huge_pages::reserve(&mut part.sections, self.headers.sections.len());
+        huge_pages::reserve(&mut part.symbols, symbols.min(most));
+        huge_pages::reserve(&mut part.relocs, relocs.min(most));
+        huge_pages::reserve(&mut part.attributes, records.min(most));
     }
 
     /// The id that the object gets.

@@ -33,10 +33,36 @@ pub struct CallGraph {
 pub struct Components {
     /// The component of each node.
     pub of_node: Vec<u32>,
-    /// The nodes of each component.
-    pub nodes: Vec<Vec<u32>>,
     /// Whether the component has a cycle: more than one node, or a call to itself.
     pub cyclic: Vec<bool>,
+    /// The nodes, component by component.
+    nodes: Vec<u32>,
+    /// Where the nodes of each component end.
+    ends: Vec<u32>,
+}
+
+impl Components {
+    /// Number of components.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no component.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The nodes of a component.
+    pub fn nodes(&self, component: usize) -> &[u32] {
+        let end = |component: usize| self.ends.get(component).map_or(0, |end| *end as usize);
+        let start = component.checked_sub(1).map_or(0, end);
+        self.nodes.get(start..end(component)).unwrap_or(&[])
+    }
+
+    /// The nodes of each component, callees first.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.len()).map(|component| self.nodes(component))
+    }
 }
 
 impl CallGraph {
@@ -124,8 +150,8 @@ impl CallGraph {
 impl CallGraph {
     /// Marks every node that can reach one that is marked by its link symbol, itself included.
     pub fn reaching(&self, marked: &[bool]) -> Vec<bool> {
-        let mut of_component: Vec<bool> = Vec::with_capacity(self.components.nodes.len());
-        for members in &self.components.nodes {
+        let mut of_component: Vec<bool> = Vec::with_capacity(self.components.len());
+        for members in self.components.iter() {
             let found = members.iter().any(|&node| {
                 marked.get(node as usize).copied().unwrap_or(false)
                     || self.successors(node).any(|next| {
@@ -155,8 +181,9 @@ impl Components {
         let count = graph.node_count();
         let mut components = Components {
             of_node: vec![u32::MAX; count],
-            nodes: Vec::new(),
-            cyclic: Vec::new(),
+            cyclic: Vec::with_capacity(count),
+            nodes: Vec::with_capacity(count),
+            ends: Vec::with_capacity(count),
         };
         let mut order = vec![u32::MAX; count];
         let mut low = vec![u32::MAX; count];
@@ -190,20 +217,20 @@ impl Components {
                     low[*parent] = low[*parent].min(low[node]);
                 }
                 if low[node] == order[node] {
-                    let id = components.nodes.len() as u32;
-                    let mut members = Vec::new();
+                    let id = components.ends.len() as u32;
+                    let start = components.nodes.len();
                     while let Some(member) = open.pop() {
                         components.of_node[member] = id;
-                        members.push(member as u32);
+                        components.nodes.push(member as u32);
                         if member == node {
                             break;
                         }
                     }
                     let own = NodeIndex::new(node);
-                    components
-                        .cyclic
-                        .push(members.len() > 1 || graph.contains_edge(own, own));
-                    components.nodes.push(members);
+                    let end = components.nodes.len();
+                    let is_cyclic = end - start > 1 || graph.contains_edge(own, own);
+                    components.cyclic.push(is_cyclic);
+                    components.ends.push(end as u32);
                 }
             }
         }
@@ -237,11 +264,13 @@ mod tests {
         assert!(found.of_node[3] < found.of_node[1] && found.of_node[1] < found.of_node[0]);
         let cyclic = |node: usize| found.cyclic[found.of_node[node] as usize];
         assert_eq!([0, 1, 3, 4].map(cyclic), [false, true, false, true]);
+        let members: Vec<&[u32]> = found.iter().collect();
+        assert_eq!(members, [&[3][..], &[2, 1], &[0], &[4]]);
     }
 
     #[test]
     fn a_chain_of_a_hundred_thousand_needs_no_stack() {
         let edges: Vec<_> = (0..99_999).map(|node| (node, node + 1)).collect();
-        assert_eq!(components(100_000, &edges).nodes.len(), 100_000);
+        assert_eq!(components(100_000, &edges).len(), 100_000);
     }
 }

@@ -30,8 +30,8 @@ pub fn reachers(
         return users;
     }
     let components = graph.components();
-    let mut reached: Vec<Vec<u32>> = Vec::with_capacity(components.nodes.len());
-    for (component, members) in components.nodes.iter().enumerate() {
+    let mut reached: Vec<Vec<u32>> = Vec::with_capacity(components.len());
+    for (component, members) in components.iter().enumerate() {
         let mut list: Vec<u32> = Vec::new();
         for &node in members {
             if let Some(link) = graph.link_symbol(node)

@@ -2,7 +2,6 @@
 
 use std::cell::LazyCell;
 
-use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -13,8 +12,6 @@ use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
-use foldhash::fast::FixedState;
-use hashbrown::HashSet;
 
 use super::IndexU32;
 use super::headers;
@@ -50,7 +47,7 @@ pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(),
 }
 
 fn sections(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
-    let mut seen = HashSet::default();
+    let mut seen = vec![0; module.functions.len()];
     let shared_aligns = symbols::shared_aligns(module);
     let with_symbols = LazyCell::new(|| symbols::with_symbols(module));
     for (id, section) in module.sections.iter() {
@@ -251,7 +248,16 @@ fn functions(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
 
 /// Whether a section is a constant bank by its type and another or none by its name, or the reverse. No compiler writes that.
 fn has_foreign_bank(section: &Section<'_>) -> bool {
+    let (bank, of_function) = match section.kind {
+        SectionKind::ConstantBank(bank) => (Some(bank), false),
+        SectionKind::FunctionConstants(bank) => (Some(bank), true),
+        SectionKind::Other => (None, false),
+        _ => return false,
+    };
     let rest = section.name.strip_prefix(b".nv.constant");
+    let Some(bank) = bank else {
+        return rest.is_some();
+    };
     let digits = rest.map_or(0, |rest| {
         rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
     });
@@ -259,12 +265,12 @@ fn has_foreign_bank(section: &Section<'_>) -> bool {
         .and_then(|rest| std::str::from_utf8(rest.get(..digits)?).ok())
         .and_then(|digits| digits.parse::<u8>().ok());
     let end = rest.and_then(|rest| rest.get(digits));
-    match section.kind {
-        SectionKind::ConstantBank(bank) => named != Some(bank) || end.is_some(),
-        SectionKind::FunctionConstants(bank) => named != Some(bank) || end != Some(&b'.'),
-        SectionKind::Other => rest.is_some(),
-        _ => false,
-    }
+    let right_end = if of_function {
+        end == Some(&b'.')
+    } else {
+        end.is_none()
+    };
+    named != Some(bank) || !right_end
 }
 
 /// Whether the linker makes sections of this name itself, so that another kind of section of that name would be taken
@@ -294,16 +300,19 @@ fn is_bank_of_owner(module: &Module<'_>, section: &Section<'_>, bank: u8) -> boo
         .is_some_and(|owner| rest == Some(module.function_name(owner)))
 }
 
-/// Whether the function that owns a section has no other one of its kind.
-fn is_only_one(
-    seen: &mut HashSet<(FunctionId, Option<u8>), FixedState>,
-    section: &Section<'_>,
-) -> bool {
-    let bank = match section.kind {
-        SectionKind::FunctionConstants(bank) => Some(bank),
-        _ => None,
+/// Whether the function that owns a section has no other one of its kind. `seen` has the kinds seen so far, a bit each, by function.
+fn is_only_one(seen: &mut [u32], section: &Section<'_>) -> bool {
+    // There are banks 0 to 17.
+    let kind = match section.kind {
+        SectionKind::FunctionConstants(bank) => 2 << bank,
+        _ => 1,
     };
-    section.owner.is_none_or(|owner| seen.insert((owner, bank)))
+    section.owner.is_none_or(|owner| {
+        let seen = &mut seen[owner.index()];
+        let is_first = *seen & kind == 0;
+        *seen |= kind;
+        is_first
+    })
 }
 
 /// Alignments in bytes of `.nv.constant0.K`; compilers write 4.

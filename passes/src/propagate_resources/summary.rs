@@ -32,7 +32,7 @@ pub const FIRST_SIGHT_CODES: [u8; 10] = [
 ];
 
 /// What is needed by a set of functions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Summary {
     /// Largest register count.
     pub registers: u32,
@@ -47,8 +47,8 @@ pub struct Summary {
     /// Whether some load asks for caching.
     pub explicit_caching: bool,
     /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
-    /// functions.
-    pub first_sight: [Option<u64>; 10],
+    /// functions, or [`NEVER`].
+    pub first_sight: [u64; 10],
     /// Largest barrier count in section flags of device functions.
     pub flag_barriers: u8,
     /// Largest NUM_BARRIERS.
@@ -64,6 +64,31 @@ pub struct Summary {
     pub fragments: Vec<(u64, u32)>,
     /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
     mbarrier_bits: Vec<u64>,
+}
+
+/// The place of what is not seen.
+pub const NEVER: u64 = u64::MAX;
+
+impl Default for Summary {
+    /// What a node without records needs.
+    fn default() -> Self {
+        Summary {
+            registers: 0,
+            crs: Some(0),
+            stack: Some(0),
+            region_stack: None,
+            sparse_mma: 0,
+            explicit_caching: false,
+            first_sight: [NEVER; 10],
+            flag_barriers: 0,
+            barriers: 0,
+            cta_init_count: 0,
+            reg_reconfig: None,
+            externs: Vec::new(),
+            fragments: Vec::new(),
+            mbarrier_bits: Vec::new(),
+        }
+    }
 }
 
 impl Summary {
@@ -89,10 +114,7 @@ impl Summary {
         self.sparse_mma |= other.sparse_mma;
         self.explicit_caching |= other.explicit_caching;
         for (mine, theirs) in self.first_sight.iter_mut().zip(&other.first_sight) {
-            *mine = match (*mine, *theirs) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+            *mine = (*mine).min(*theirs);
         }
         self.barriers = self.barriers.max(other.barriers);
         self.flag_barriers = self.flag_barriers.max(other.flag_barriers);
@@ -157,7 +179,10 @@ fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T
 
 /// The summaries of all components.
 pub struct Summaries {
-    of_component: Vec<Summary>,
+    /// Those of functions alone, and of components that reach others. The first is that of what has no records, as all variables.
+    rows: Vec<Summary>,
+    /// The row of each component.
+    of_component: Vec<u32>,
     /// The only kernel of the link: nvlink does not look what it reaches, but gives it the records
     /// of every device function (measured; registers and stacks still follow the call graph).
     only_kernel: Option<(LinkSymbolId, Summary)>,
@@ -177,56 +202,80 @@ impl Summaries {
         kernels: &[(LinkSymbolId, FunctionId)],
     ) -> Self {
         let mut summaries = Summaries {
+            rows: Vec::new(),
             of_component: Vec::new(),
             only_kernel: None,
             mbarriers: Vec::new(),
             any_sparse_mma: false,
             externs: Vec::new(),
         };
-        let nodes = own_summaries(module, graph, &mut summaries);
-        let components = graph.components();
-        summaries.of_component.reserve(components.nodes.len());
-        for (index, members) in components.nodes.iter().enumerate() {
-            let cyclic = components.cyclic[index];
-            let mut total = Summary::default();
-            let (mut deepest_crs, mut deepest_stack) = (Some(0), Some(0));
-            let (mut own_crs, mut own_stack) = (0, 0);
-            for &node in members {
-                let own = &nodes[node as usize];
-                total.merge(own);
-                own_crs = own.crs.unwrap_or(0);
-                own_stack = own.stack.unwrap_or(0);
-                for successor in graph.successors(node) {
-                    let component = components.of_node[successor as usize] as usize;
-                    if component == index {
-                        continue;
-                    }
-                    let callee = &summaries.of_component[component];
-                    total.merge(callee);
-                    // None, for recursion, stays None.
-                    deepest_crs = deepest_crs.and_then(|a: u32| callee.crs.map(|b| a.max(b)));
-                    deepest_stack = deepest_stack.and_then(|a: u32| callee.stack.map(|b| a.max(b)));
-                }
-            }
-            total.crs = deepest_crs
-                .filter(|_| !cyclic)
-                .map(|deep| deep.wrapping_add(own_crs));
-            total.stack = deepest_stack
-                .filter(|_| !cyclic)
-                .map(|deep| deep.wrapping_add(own_stack));
-            summaries.of_component.push(total);
-        }
+        let OwnSummaries { rows, of_node } = own_summaries(module, graph, &mut summaries);
+        summaries.rows = rows;
         if let [(kernel, _)] = kernels {
             let mut all = Summary::default();
-            nodes.iter().for_each(|node| all.merge(node));
-            let reached = summaries.of(graph, *kernel);
+            let own = of_node.iter().filter(|row| **row != 0);
+            own.for_each(|row| all.merge(&summaries.rows[*row as usize]));
+            summaries.only_kernel = Some((*kernel, all));
+        }
+        let components = graph.components();
+        summaries.of_component.reserve(components.len());
+        for (index, members) in components.iter().enumerate() {
+            let row = match members {
+                &[node] if graph.successors(node).next().is_none() => of_node[node as usize],
+                _ => {
+                    let total = summaries.total(graph, &of_node, index, members);
+                    summaries.rows.push(total);
+                    summaries.rows.len() as u32 - 1
+                }
+            };
+            summaries.of_component.push(row);
+        }
+        if let Some((kernel, mut all)) = summaries.only_kernel.take() {
+            let reached = summaries.of(graph, kernel);
             all.registers = reached.registers;
             all.region_stack = reached.region_stack;
             all.crs = reached.crs;
             all.stack = reached.stack;
-            summaries.only_kernel = Some((*kernel, all));
+            summaries.only_kernel = Some((kernel, all));
         }
         summaries
+    }
+
+    /// The summary of a component whose callees have theirs.
+    fn total(&self, graph: &CallGraph, of_node: &[u32], index: usize, members: &[u32]) -> Summary {
+        let components = graph.components();
+        let cyclic = components.cyclic[index];
+        let mut total = Summary::default();
+        let (mut deepest_crs, mut deepest_stack) = (Some(0), Some(0));
+        let (mut own_crs, mut own_stack) = (0, 0);
+        for &node in members {
+            let own = &self.rows[of_node[node as usize] as usize];
+            total.merge(own);
+            own_crs = own.crs.unwrap_or(0);
+            own_stack = own.stack.unwrap_or(0);
+            for successor in graph.successors(node) {
+                let component = components.of_node[successor as usize] as usize;
+                if component == index {
+                    continue;
+                }
+                let callee = self.of_component(component);
+                total.merge(callee);
+                // None, for recursion, stays None.
+                deepest_crs = deepest_crs.and_then(|a: u32| callee.crs.map(|b| a.max(b)));
+                deepest_stack = deepest_stack.and_then(|a: u32| callee.stack.map(|b| a.max(b)));
+            }
+        }
+        total.crs = deepest_crs
+            .filter(|_| !cyclic)
+            .map(|deep| deep.wrapping_add(own_crs));
+        total.stack = deepest_stack
+            .filter(|_| !cyclic)
+            .map(|deep| deep.wrapping_add(own_stack));
+        total
+    }
+
+    fn of_component(&self, component: usize) -> &Summary {
+        &self.rows[self.of_component[component] as usize]
     }
 
     /// Whether the link has one kernel.
@@ -255,7 +304,7 @@ impl Summaries {
         {
             return summary;
         }
-        &self.of_component[graph.components().of_node[link.index()] as usize]
+        self.of_component(graph.components().of_node[link.index()] as usize)
     }
 
     /// Whether a kernel or a function that it reaches has a record of this code.
@@ -269,7 +318,7 @@ impl Summaries {
         let reached = FIRST_SIGHT_CODES
             .iter()
             .position(|known| *known == code)
-            .is_some_and(|index| self.of(graph, link).first_sight[index].is_some());
+            .is_some_and(|index| self.of(graph, link).first_sight[index] != NEVER);
         reached
             || module
                 .link_function(link)
@@ -285,9 +334,8 @@ impl Summaries {
     /// function that it may call (measured).
     pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
         let is_recursive = |node: &u32| {
-            self.of_component[graph.components().of_node[*node as usize] as usize]
-                .stack
-                .is_none()
+            let component = graph.components().of_node[*node as usize] as usize;
+            self.of_component(component).stack.is_none()
         };
         graph
             .successors(link.index() as u32)
@@ -310,14 +358,16 @@ impl Summaries {
         let mut component = components.of_node[link.index()] as usize;
         // Each step goes to a component that reaches a cycle, and components are a DAG.
         while !components.cyclic[component] {
-            component = components.nodes[component]
+            component = components
+                .nodes(component)
                 .iter()
                 .flat_map(|node| graph.successors(*node))
                 .map(|node| components.of_node[node as usize] as usize)
-                .find(|next| *next != component && self.of_component[*next].stack.is_none())?;
+                .find(|next| *next != component && self.of_component(*next).stack.is_none())?;
         }
         let mut text = String::new();
-        let mut names: Vec<LinkSymbolId> = components.nodes[component]
+        let mut names: Vec<LinkSymbolId> = components
+            .nodes(component)
             .iter()
             .filter_map(|node| graph.link_symbol(*node))
             .collect();
@@ -334,25 +384,39 @@ impl Summaries {
     }
 }
 
-/// What each node needs by itself.
+/// What nodes need by themselves.
+struct OwnSummaries {
+    /// The first is that of nodes that need nothing.
+    rows: Vec<Summary>,
+    /// The row of each node.
+    of_node: Vec<u32>,
+}
+
+impl OwnSummaries {
+    fn of(&mut self, link: LinkSymbolId) -> &mut Summary {
+        let row = &mut self.of_node[link.index()];
+        if *row == 0 {
+            *row = self.rows.len() as u32;
+            self.rows.push(Summary::default());
+        }
+        &mut self.rows[*row as usize]
+    }
+}
+
 fn own_summaries(
     module: &Module<'_>,
     graph: &CallGraph,
     summaries: &mut Summaries,
-) -> Vec<Summary> {
-    let mut nodes: Vec<Summary> = vec![
-        Summary {
-            crs: Some(0),
-            stack: Some(0),
-            ..Default::default()
-        };
-        graph.node_count()
-    ];
+) -> OwnSummaries {
+    let mut nodes = OwnSummaries {
+        rows: vec![Summary::default()],
+        of_node: vec![0; graph.node_count()],
+    };
     for link in module.link_symbols.ids() {
         let Some(function) = module.link_function(link) else {
             continue;
         };
-        nodes[link.index()].registers = module.functions[function].registers;
+        nodes.of(link).registers = module.functions[function].registers;
     }
     frames(module, &mut nodes);
     let mut has_mma = vec![false; module.link_symbols.len()];
@@ -365,13 +429,8 @@ fn own_summaries(
             continue;
         };
         let is_kernel = module.symbols[symbol].is_entry();
-        has_mma[link.index()] = own_records(
-            module,
-            function,
-            is_kernel,
-            &mut nodes[link.index()],
-            summaries,
-        );
+        let node = nodes.of(link);
+        has_mma[link.index()] = own_records(module, function, is_kernel, node, summaries);
     }
     // Only functions of the output count as lacking a mask.
     for list in &module.merged_info {
@@ -382,14 +441,14 @@ fn own_summaries(
             continue;
         };
         if !has_mma[link.index()] {
-            nodes[link.index()].sparse_mma = 0x8000;
+            nodes.of(link).sparse_mma = 0x8000;
         }
     }
     nodes
 }
 
 /// Frame sizes, region stacks and load caching, which stand in the module-wide lists.
-fn frames(module: &Module<'_>, nodes: &mut [Summary]) {
+fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
     for (_, object) in module.included_objects() {
         for attribute in &module.attributes[object.attributes] {
             let wanted = matches!(
@@ -407,7 +466,7 @@ fn frames(module: &Module<'_>, nodes: &mut [Summary]) {
             if !wanted || !chosen {
                 continue;
             }
-            let node = &mut nodes[link.index()];
+            let node = nodes.of(link);
             match attribute.code {
                 code::FRAME_SIZE => node.stack = Some(value),
                 code::SAM_REGION_STACK_SIZE => {
@@ -463,7 +522,7 @@ fn own_records(
             .iter()
             .position(|code| *code == record.code)
         {
-            node.first_sight[index].get_or_insert(place);
+            node.first_sight[index] = node.first_sight[index].min(place);
         }
         match record.code {
             code::EXTERNS => {

@@ -27,8 +27,8 @@ impl<'a> CallChains<'a> {
     /// `frame` has the frame sizes in bytes by link symbol.
     pub(super) fn new(module: &Module<'_>, graph: &'a CallGraph, frame: &[u32]) -> Self {
         let components = graph.components();
-        let mut reached: Vec<Reached> = Vec::with_capacity(components.nodes.len());
-        for nodes in &components.nodes {
+        let mut reached: Vec<Reached> = Vec::with_capacity(components.len());
+        for nodes in components.iter() {
             let mut best = Reached::default();
             let mut own = 0;
             for &node in nodes {
