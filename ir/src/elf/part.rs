@@ -124,13 +124,14 @@ struct Share {
 }
 
 impl Share {
-    /// Room for the rows to come, and a few more: what is not used is never touched, but a table that is too small is moved.
+    /// Room for the rows to come, and a few more: a table that is too small is moved.
     fn reserve<T>(self, rows: &mut Vec<T>) {
         let have = rows.len() as u128;
         let expected = have * u128::from(self.all) / u128::from(self.read.max(1));
-        let more = expected.saturating_sub(have);
-        if let Ok(more) = usize::try_from(more + expected / 32) {
-            huge_pages::reserve(rows, more);
+        let more = usize::try_from(expected.saturating_sub(have));
+        let spare = usize::try_from(expected / 32);
+        if let (Ok(more), Ok(spare)) = (more, spare) {
+            huge_pages::reserve(rows, more, spare);
         }
     }
 }

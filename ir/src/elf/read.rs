@@ -202,10 +202,14 @@ impl<'data> Reader<'_, 'data> {
         // Layer 1 has checked that each section lies within the file, not that they do beside each other.
         let most = self.image.len();
         let part = &mut *self.part;
-        huge_pages::reserve(&mut part.sections, self.headers.sections.len());
-        huge_pages::reserve(&mut part.symbols, symbols.min(most));
-        huge_pages::reserve(&mut part.relocs, relocs.min(most));
-        huge_pages::reserve(&mut part.attributes, records.min(most));
+        huge_pages::reserve(&mut part.sections, self.headers.sections.len(), 0);
+        huge_pages::reserve(
+            &mut part.symbols,
+            symbols.min(most / size_of::<RawSymbol>()),
+            0,
+        );
+        huge_pages::reserve(&mut part.relocs, relocs.min(most / size_of::<RawRel>()), 0);
+        huge_pages::reserve(&mut part.attributes, records.min(most / RECORD_SIZE), 0);
     }
 
     /// The id that the object gets.

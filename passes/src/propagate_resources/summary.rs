@@ -455,6 +455,9 @@ fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
                 attribute.code,
                 code::FRAME_SIZE | code::SAM_REGION_STACK_SIZE | code::LOAD_CACHE_REQUEST
             );
+            if !wanted {
+                continue;
+            }
             let Some(SymbolRef::Symbol(symbol)) = module.refs(attribute).first().copied() else {
                 continue;
             };
@@ -463,7 +466,7 @@ fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
                 continue;
             };
             let chosen = row.function.is_none() || row.function == module.link_function(link);
-            if !wanted || !chosen {
+            if !chosen {
                 continue;
             }
             let node = nodes.of(link);
