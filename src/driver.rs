@@ -157,7 +157,7 @@ pub fn link<'data>(
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
     let manager = match request.controls.manager(facts, Phase::Lowered) {
-        Ok(manager) => manager,
+        Ok(manager) => manager.with_threads(request.jobs.clone()),
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             return nothing;

@@ -13,6 +13,9 @@ use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
+use cuweld_passes::threads::Leave;
+use cuweld_passes::threads::Threads;
+
 use jobserver::Tokens;
 
 /// What limits the number of threads.
@@ -39,23 +42,43 @@ impl Jobs {
         if pieces <= 1 {
             return Team::default();
         }
-        let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let limit = self.asked.map_or_else(available, NonZeroUsize::get);
-        let mut count = limit.min(pieces);
-        let mut tokens = Tokens::default();
-        if self.asked.is_none()
-            && count > 1
-            && let Some(makeflags) = &self.makeflags
-            && let Some(taken) = Tokens::take(makeflags, count - 1)
-        {
-            count = taken.count() + 1;
-            tokens = taken;
-        }
+        let (count, tokens) = self.leave(pieces);
         let pool = (count > 1).then(|| ThreadPoolBuilder::new().num_threads(count).build());
         Team {
             pool: pool.and_then(Result::ok),
             _tokens: tokens,
         }
+    }
+
+    /// How many threads may run for so many pieces of work, with what they hold while they do.
+    fn leave(&self, pieces: usize) -> (usize, Tokens) {
+        let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let limit = self.asked.map_or_else(available, NonZeroUsize::get);
+        let count = limit.min(pieces);
+        if self.asked.is_none()
+            && count > 1
+            && let Some(makeflags) = &self.makeflags
+            && let Some(taken) = Tokens::take(makeflags, count - 1)
+        {
+            return (taken.count() + 1, taken);
+        }
+        (count, Tokens::default())
+    }
+}
+
+impl Threads for Jobs {
+    fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send)) {
+        let team = self.team(pieces);
+        let size = team.size();
+        match &team.pool {
+            None => work(1),
+            Some(pool) => pool.install(|| work(size)),
+        }
+    }
+
+    fn second(&self) -> Option<Leave> {
+        let (count, tokens) = self.leave(2);
+        (count > 1).then(|| Box::new(tokens) as Leave)
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod grouped;
 mod null_symbol;
 mod refused;
 mod resolved;
+mod strings;
 
 use std::borrow::Cow;
 
@@ -30,12 +31,10 @@ use cuweld_ir::RelocId;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanPiece;
-use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -49,6 +48,7 @@ use crate::pass::PassError;
 use constant_merge::ConstantMerge;
 use function_sections::FunctionSections;
 use grouped::Grouped;
+use strings::with_names;
 
 /// The `layout-output` pass.
 pub struct LayoutOutput;
@@ -126,19 +126,33 @@ pub(crate) fn lay_out<'data>(
             .emit(Diagnostic::unsupported("code without bytes in its file"));
         return Err(PassError::Diagnosed);
     }
-    let mut created = creation::replay(module, cx.arena);
-    if created.needs_index_table()
-        && let Some(what) = refused::unknown_numbers(module)
-    {
-        cx.diagnostics.emit(Diagnostic::unsupported(format!(
-            "more than 65279 sections {what}"
-        )));
-        return Err(PassError::Diagnosed);
-    }
     let merge = ConstantMerge::new(module);
-    contents::fill(module, &mut created, &merge);
+    let then = |mut created: Created<'data>| {
+        if created.needs_index_table()
+            && let Some(what) = refused::unknown_numbers(module)
+        {
+            return Err(what);
+        }
+        contents::fill(module, &mut created, &merge);
+        Ok(created)
+    };
+    let (created, strings) = with_names(
+        module,
+        cx.threads,
+        |names| creation::replay(module, cx.arena, names),
+        then,
+    );
+    let created = match created {
+        Ok(created) => created,
+        Err(what) => {
+            cx.diagnostics.emit(Diagnostic::unsupported(format!(
+                "more than 65279 sections {what}"
+            )));
+            return Err(PassError::Diagnosed);
+        }
+    };
     let null_symbol = null_symbol::shown(module, &merge);
-    let plan = finish::plan(module, created, null_symbol, cx.arena)?;
+    let plan = finish::plan(module, created, strings, null_symbol, cx.arena)?;
     if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
         let name = |object: ObjectId| module.objects[object].display();
         let mut note = Diagnostic::new(
@@ -202,10 +216,6 @@ type OutId = usize;
 /// An output section in the making.
 struct OutSection<'data> {
     name: &'data [u8],
-    /// Offset of the name in the section name table.
-    name_offset: u32,
-    /// Offset of the name in the symbol name table.
-    symbol_name: u32,
     ty: u32,
     flags: u64,
     align: u64,
@@ -233,8 +243,6 @@ struct Created<'data> {
     sections: Vec<OutSection<'data>>,
     /// The number of the section that is created next.
     next_number: u32,
-    section_names: NameTable,
-    symbol_names: NameTable,
     /// Local and weak symbols and SECTION symbols.
     local: Vec<OutSymbol>,
     /// Global symbols, and weak ones that were undefined at first.
@@ -243,8 +251,6 @@ struct Created<'data> {
     by_name: HashMap<&'data [u8], OutId, FixedState>,
     /// Sections of functions.
     by_function: FunctionSections<'data>,
-    /// Offset of each link symbol's name in the symbol name table, the largest number for those that are not there yet.
-    link_names: Vec<u32>,
     /// Parts of input sections by output section.
     pieces: Grouped<PlanPiece>,
     /// Relocation rows by output section, in order of input.
@@ -274,11 +280,6 @@ impl<'data> Created<'data> {
     fn of_function(&self, link: LinkSymbolId, name: &[u8]) -> Option<OutId> {
         let name_of = |id: OutId| self.sections[id].name;
         self.by_function.find(link, name, name_of)
-    }
-
-    /// Puts the name of a link symbol into the symbol name table.
-    fn add_link_name(&mut self, link: LinkSymbolId, name: &[u8]) {
-        self.link_names[link.index()] = self.symbol_names.add(name);
     }
 
     /// The name of an input section in what is laid out.

@@ -48,6 +48,7 @@ pub mod strip_debug;
 pub mod strip_unused_variables;
 mod suggest;
 pub mod symbol_resolve;
+pub mod threads;
 mod undefined;
 mod value_tables;
 

@@ -35,11 +35,14 @@ use crate::pass::PassError;
 use crate::pass::Statistics;
 use crate::pipeline::Resolved;
 use crate::pipeline::ResolvedStep;
+use crate::threads::OneThread;
+use crate::threads::Threads;
 
 /// Runs a pipeline.
 #[derive(Debug)]
 pub struct PassManager {
     pipeline: Resolved,
+    threads: Box<dyn Threads>,
 }
 
 /// How far a run came.
@@ -113,7 +116,18 @@ impl std::fmt::Display for Place {
 impl PassManager {
     /// Runs this pipeline.
     pub fn new(pipeline: Resolved) -> Self {
-        PassManager { pipeline }
+        PassManager {
+            pipeline,
+            threads: Box::new(OneThread),
+        }
+    }
+
+    /// Lets passes use these threads; else they have the caller's alone.
+    pub fn with_threads(self, threads: impl Threads + 'static) -> Self {
+        PassManager {
+            threads: Box::new(threads),
+            ..self
+        }
     }
 
     /// The pipeline.
@@ -148,6 +162,7 @@ impl PassManager {
             diagnostics,
             instruments,
             analyses: Analyses::default(),
+            threads: &*self.threads,
             changed: Changed::No,
         };
         let result = running.run(&selection, &self.pipeline, &run, module);
@@ -178,6 +193,7 @@ struct Running<'r, 'i, 'data> {
     diagnostics: &'r mut Diagnostics,
     instruments: &'r mut [&'i mut dyn Instrument],
     analyses: Analyses,
+    threads: &'r dyn Threads,
     changed: Changed,
 }
 
@@ -233,6 +249,7 @@ impl<'data> Running<'_, '_, 'data> {
             analyses: &mut self.analyses,
             diagnostics: self.diagnostics,
             statistics: &mut Statistics::default(),
+            threads: self.threads,
         };
         // It was stopped already, and for errors that are not worse than those of a report.
         let _ = step.pass.run(module, &mut cx);
@@ -279,6 +296,7 @@ impl<'data> Running<'_, '_, 'data> {
             analyses: &mut self.analyses,
             diagnostics: self.diagnostics,
             statistics: &mut statistics,
+            threads: self.threads,
         };
         let result = step.pass.run(module, &mut cx);
         self.diagnostics.end_pass();

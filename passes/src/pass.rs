@@ -9,6 +9,7 @@ use crate::analysis::Analyses;
 use crate::analysis::Preserved;
 use crate::diagnostic::Diagnostics;
 use crate::instrument::INSTRUMENTED;
+use crate::threads::Threads;
 
 /// A step of a link that reads and changes a module.
 ///
@@ -91,6 +92,8 @@ pub struct PassCx<'cx, 'data> {
     pub diagnostics: &'cx mut Diagnostics,
     /// Where counts go.
     pub statistics: &'cx mut Statistics,
+    /// What starts threads for work that is worth them.
+    pub threads: &'cx dyn Threads,
 }
 
 /// Counters of one pass instance, in order of first use.

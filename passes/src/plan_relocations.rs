@@ -13,9 +13,12 @@ pub(crate) mod lines;
 mod refusal;
 mod target_kind;
 
+use std::ops::Range;
+
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
+use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
@@ -26,6 +29,7 @@ use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::relocs::is_mercury;
 use cuweld_ir::mercury::relocs::plain as mercury_plain;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::Field;
 use cuweld_ir::target::relocs::RelocClass;
@@ -33,6 +37,7 @@ use cuweld_ir::target::relocs::RelocType;
 use cuweld_ir::target::relocs::addend_field;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::is_rela;
+use rayon::prelude::*;
 
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
@@ -89,26 +94,22 @@ impl Pass for PlanRelocations {
             return Err(PassError::Diagnosed);
         }
         let facts = Facts::new(module);
-        let (mut kept, mut applied, mut dropped) = (0, 0, 0);
-        let mut failed = false;
-        let mut holder = None;
-        for id in module.relocs.ids() {
-            let reloc = &module.relocs[id];
-            let holder = Holder::of(module, reloc, &facts, &mut holder);
-            let plan = match plan(module, reloc, holder, &facts) {
-                Ok(plan) => plan,
-                Err(refusal) => {
-                    cx.diagnostics.emit(refused(module, id, refusal));
-                    failed = true;
-                    continue;
-                }
-            };
-            match plan {
-                RelocPlan::Keep { .. } => kept += 1,
-                RelocPlan::Apply { .. } | RelocPlan::Clear => applied += 1,
-                _ => dropped += 1,
-            }
-            module.relocs[id].plan = plan;
+        let mut decided = Decided::default();
+        let rows = module.relocs.len();
+        cx.threads
+            .with(rows / ROWS_PER_THREAD, &mut |count| match count {
+                0 | 1 => decide(module, &facts, &mut decided),
+                _ => decide_in_parts(module, &facts, count, &mut decided),
+            });
+        let Decided {
+            kept,
+            applied,
+            dropped,
+            refusals,
+        } = decided;
+        let mut failed = !refusals.is_empty();
+        for (id, refusal) in refusals {
+            cx.diagnostics.emit(refused(module, id, refusal));
         }
         if !failed
             && module.is_capmerc()
@@ -131,6 +132,88 @@ impl Pass for PlanRelocations {
         }
     }
 }
+
+/// So many rows are worth a thread of their own.
+const ROWS_PER_THREAD: usize = 16 << 10;
+
+/// How many rows a thread decides on at a time.
+const ROWS_AT_A_TIME: usize = 1 << 10;
+
+/// What was decided on.
+#[derive(Default)]
+struct Decided {
+    kept: u64,
+    applied: u64,
+    dropped: u64,
+    refusals: Vec<(RelocId, Refusal)>,
+}
+
+impl Decided {
+    /// Stores what becomes of a row.
+    fn take(&mut self, module: &mut Module<'_>, id: RelocId, plan: Result<RelocPlan, Refusal>) {
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(refusal) => {
+                self.refusals.push((id, refusal));
+                return;
+            }
+        };
+        match plan {
+            RelocPlan::Keep { .. } => self.kept += 1,
+            RelocPlan::Apply { .. } | RelocPlan::Clear => self.applied += 1,
+            _ => self.dropped += 1,
+        }
+        module.relocs[id].plan = plan;
+    }
+}
+
+/// Decides on every row.
+fn decide(module: &mut Module<'_>, facts: &Facts<'_>, decided: &mut Decided) {
+    let mut holder = None;
+    for id in module.relocs.ids() {
+        let reloc = &module.relocs[id];
+        let holder = Holder::of(module, reloc, facts, &mut holder);
+        let plan = plan(module, reloc, holder, facts);
+        decided.take(module, id, plan);
+    }
+}
+
+/// Decides on every row, by so many threads.
+fn decide_in_parts(
+    module: &mut Module<'_>,
+    facts: &Facts<'_>,
+    threads: usize,
+    decided: &mut Decided,
+) {
+    let parts: Vec<usize> = (0..module.relocs.len()).step_by(ROWS_AT_A_TIME).collect();
+    let part_of = |start: usize| start..module.relocs.len().min(start + ROWS_AT_A_TIME);
+    let parts: Vec<Range<usize>> = parts.into_iter().map(part_of).collect();
+    // What is decided is stored while it is in the cache.
+    for parts in parts.chunks(threads * PARTS_AHEAD) {
+        let plans: Vec<Vec<Result<RelocPlan, Refusal>>> = parts
+            .par_iter()
+            .map(|part| {
+                let mut holder = None;
+                let rows = part
+                    .clone()
+                    .map(|index| &module.relocs[RelocId::new(index)]);
+                rows.map(|reloc| {
+                    let holder = Holder::of(module, reloc, facts, &mut holder);
+                    plan(module, reloc, holder, facts)
+                })
+                .collect()
+            })
+            .collect();
+        for (part, plans) in parts.iter().zip(plans) {
+            for (index, plan) in part.clone().zip(plans) {
+                decided.take(module, RelocId::new(index), plan);
+            }
+        }
+    }
+}
+
+/// How many parts each thread decides on before the outcome is stored.
+const PARTS_AHEAD: usize = 4;
 
 /// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
 pub(crate) fn past_end(module: &Module<'_>) -> Option<Diagnostic> {

@@ -25,6 +25,8 @@ use super::IndexU32;
 use super::located;
 use crate::diagnostic::Diagnostic;
 use crate::finalizer::profile_of;
+use crate::threads;
+use crate::threads::Threads;
 
 /// The kind of a section in a link of such objects; `None` if both views share it.
 ///
@@ -121,8 +123,11 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
     KNOWN.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
 }
 
+/// Comparing the views of images of so many bytes is worth a thread of its own.
+const VIEW_BYTES_PER_THREAD: usize = 1 << 20;
+
 /// Adds what cannot be linked exactly.
-pub(super) fn refuse(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
+pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut Vec<Diagnostic>) {
     let capmerc = module.is_capmerc();
     findings.extend(too_new(module));
     let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
@@ -132,8 +137,18 @@ pub(super) fn refuse(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
         }
         findings.push(finding);
     };
+    let of_linker = |object: &Object<'_>| object.state == ObjectState::Linker;
+    let views: Vec<&[u8]> = match capmerc {
+        true => {
+            let objects = module.objects.values().filter(|object| !of_linker(object));
+            objects.map(|object| object.image).collect()
+        }
+        false => Vec::new(),
+    };
+    let pieces = views.iter().map(|image| image.len()).sum::<usize>() / VIEW_BYTES_PER_THREAD;
+    let mut views = threads::map(threads, pieces, &views, |image| check_views(image)).into_iter();
     for (id, object) in module.objects.iter() {
-        if object.state == ObjectState::Linker {
+        if of_linker(object) {
             continue;
         }
         let name = object.display();
@@ -144,7 +159,7 @@ pub(super) fn refuse(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
             );
             refused(&what, None, id.index_u32());
         }
-        if capmerc && let Some(finding) = check_views(object.image) {
+        if let Some(Some(finding)) = views.next() {
             let what = format!("the two views of '{name}' do not stand for each other: {finding}");
             refused(&what, None, id.index_u32());
         }

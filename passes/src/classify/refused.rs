@@ -27,7 +27,7 @@ use crate::pass::PassError;
 pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
     let mut findings = Vec::new();
     if module.target.is_mercury() {
-        mercury::refuse(module, &mut findings);
+        mercury::refuse(module, cx.threads, &mut findings);
     }
     // What is odd about Mercury says more than what is odd about its SASS view.
     if findings.is_empty() {

@@ -24,6 +24,10 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::threads;
+
+/// Asking of images of so many bytes is worth a thread of its own.
+const BYTES_PER_THREAD: usize = 4 << 20;
 
 /// The `finalize-inputs` pass.
 pub struct FinalizeInputs;
@@ -57,13 +61,28 @@ impl Pass for FinalizeInputs {
         if !module.target.is_mercury() {
             return Ok(Changed::No);
         }
-        for (id, object) in module.objects.iter() {
-            let has_code = object.state != ObjectState::Linker && object.e_type != ET_EXEC;
-            if !has_code || object.image.is_empty() {
-                continue;
-            }
-            let mut trace = Vec::new();
-            let asked = ask(module, object, &mut trace);
+        let has_code = |object: &Object<'_>| {
+            object.state != ObjectState::Linker
+                && object.e_type != ET_EXEC
+                && !object.image.is_empty()
+        };
+        let objects = module.objects.iter().filter(|(_, object)| has_code(object));
+        let objects: Vec<_> = objects.collect();
+        let size = objects
+            .iter()
+            .map(|(_, object)| object.image.len())
+            .sum::<usize>();
+        let answers = threads::map(
+            cx.threads,
+            size / BYTES_PER_THREAD,
+            &objects,
+            |(_, object)| {
+                let mut trace = Vec::new();
+                let asked = ask(module, object, &mut trace);
+                (trace, asked)
+            },
+        );
+        for ((id, object), (trace, asked)) in objects.into_iter().zip(answers) {
             cx.statistics.add("files", 1);
             emit(
                 cx.diagnostics,

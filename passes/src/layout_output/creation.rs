@@ -21,8 +21,6 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
-use cuweld_ir::elf::names::NameHash;
-use cuweld_ir::elf::names::NameTable;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
@@ -49,66 +47,17 @@ use super::OutSymbol;
 use super::constant_rows;
 use super::contents::slots_end;
 use super::mercury_name;
+use super::strings::Named;
+use super::strings::Names;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::host_names::HostNames;
 use crate::place_memory::headers::SLOT_SIZE;
 
-/// How much room names take; a little less or more than it will be.
-#[derive(Clone, Copy, Default)]
-struct Names {
-    count: usize,
-    bytes: usize,
-}
-
-impl Names {
-    /// The names of sections of functions that came into the link, and of those that are made for kernels.
-    fn of_sections(module: &Module<'_>) -> Self {
-        let mut names = Names::default();
-        for section in module.sections.values() {
-            if section
-                .owner
-                .is_some_and(|owner| module.functions[owner].edges_count)
-            {
-                names.add(section.name.len());
-                // Every kernel has one. With it come the name of its relocation section and that of shared memory.
-                if section.kind == SectionKind::FunctionConstants(0) {
-                    names.add(section.name.len() + 5);
-                    names.add(section.name.len());
-                }
-            }
-        }
-        names
-    }
-
-    fn of_symbols(module: &Module<'_>) -> Self {
-        let mut names = Names::default();
-        for link in module.link_symbols.ids() {
-            names.add(module.link_name(link).len());
-        }
-        names
-    }
-
-    fn add(&mut self, length: usize) {
-        self.count += 1;
-        self.bytes += length + 1;
-    }
-
-    fn and(self, other: Self) -> Self {
-        Names {
-            count: self.count + other.count,
-            bytes: self.bytes + other.bytes,
-        }
-    }
-
-    fn table(self) -> NameTable {
-        NameTable::with_capacity(self.count, self.bytes)
-    }
-}
-
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
+    names: Names<'m, 'data>,
     out: Created<'data>,
     /// Whether a section is the first of a function's own constant bank, by section.
     begins_bank: Vec<bool>,
@@ -129,25 +78,24 @@ struct Replay<'m, 'data> {
 }
 
 /// Replays the creation of sections, symbols and strings.
-pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Created<'data> {
+pub(super) fn replay<'data>(
+    module: &Module<'data>,
+    arena: &'data Arena,
+    names: Names<'_, 'data>,
+) -> Created<'data> {
     let mut info_lists = vec![u32::MAX; module.functions.len()];
     for (index, list) in module.merged_info.iter().enumerate() {
         if let Some(function) = list.function {
             info_lists[function.index()] = index as u32;
         }
     }
-    let of_sections = Names::of_sections(module);
-    let of_symbols = Names::of_symbols(module);
     let out = Created {
         sections: Vec::with_capacity(module.sections.len()),
         next_number: 0,
-        section_names: of_sections.table(),
-        symbol_names: of_symbols.and(of_sections).table(),
-        local: Vec::with_capacity(of_symbols.count + of_sections.count),
+        local: Vec::with_capacity(module.link_symbols.len() + module.functions.len()),
         global: Vec::with_capacity(module.link_symbols.len()),
         by_name: HashMap::default(),
         by_function: FunctionSections::new(module.link_symbols.len()),
-        link_names: vec![u32::MAX; module.link_symbols.len()],
         pieces: Grouped::default(),
         reloc_rows: Grouped::default(),
         text: vec![None; module.link_symbols.len()],
@@ -201,6 +149,7 @@ pub(super) fn replay<'data>(module: &Module<'data>, arena: &'data Arena) -> Crea
     let mut replay = Replay {
         module,
         arena,
+        names,
         out,
         begins_bank,
         banks,
@@ -235,12 +184,12 @@ impl<'data> Replay<'_, 'data> {
             for kind in [CallKind::AddressTaken, CallKind::Indirect] {
                 for call in &self.module.calls[object.calls] {
                     if call.kind == kind {
-                        self.out.symbol_names.add_even_empty(call.prototype);
+                        self.names.add(call.prototype, Named::Prototype);
                     }
                 }
             }
             for prototype in &self.module.prototypes[object.prototypes] {
-                self.out.symbol_names.add_even_empty(prototype.prototype);
+                self.names.add(prototype.prototype, Named::Prototype);
             }
         }
     }
@@ -248,7 +197,7 @@ impl<'data> Replay<'_, 'data> {
     fn start(&mut self) {
         self.number();
         for name in [".shstrtab", ".strtab", ".symtab", ".symtab_shndx"] {
-            self.names(name.as_bytes());
+            self.unused_name(name.as_bytes());
             self.number();
         }
         let linked = if self.module.target.has_compat() {
@@ -318,7 +267,8 @@ impl<'data> Replay<'_, 'data> {
                 // A kernel that host information leaves out leaves the name of its shared memory.
                 let by_host = self.module.options.host_kernels_external.is_some();
                 if by_host && symbol.is_entry() && symbol.function.is_some() {
-                    self.names(&[b".nv.shared.", symbol.name].concat());
+                    let name = self.joined(".nv.shared.", symbol.name);
+                    self.unused_name(name);
                 }
                 continue;
             }
@@ -326,7 +276,7 @@ impl<'data> Replay<'_, 'data> {
                 if self.is_global(link, symbol) {
                     self.out.global.push(link);
                 } else {
-                    self.out.add_link_name(link, symbol.name);
+                    self.names.add(symbol.name, Named::Link(link));
                     self.out.local.push(OutSymbol::Link(link));
                 }
             }
@@ -414,7 +364,7 @@ impl<'data> Replay<'_, 'data> {
                         && self.output_of(section).is_some();
                     if lost && row.kind == SectionKind::KernelShared {
                         // A variable of a kernel that is left out leaves the name of its section.
-                        self.names(row.name);
+                        self.unused_name(row.name);
                     }
                     if !joined && (lost || !self.symbol_section(section)) {
                         continue;
@@ -446,7 +396,7 @@ impl<'data> Replay<'_, 'data> {
                     }
                     _ => symbol.name,
                 };
-                self.out.add_link_name(link, name);
+                self.names.add(name, Named::Link(link));
                 self.out.local.push(OutSymbol::Link(link));
             }
         }
@@ -581,7 +531,7 @@ impl<'data> Replay<'_, 'data> {
         self.dynamic_instances();
         for index in 0..self.out.global.len() {
             let link = self.out.global[index];
-            self.out.add_link_name(link, module.link_name(link));
+            self.names.add(module.link_name(link), Named::Link(link));
         }
     }
 
@@ -612,7 +562,8 @@ impl<'data> Replay<'_, 'data> {
                 continue;
             }
             if !self.module.shows_dynamic_shared() {
-                self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE);
+                self.names
+                    .add(toolkit::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
                 self.out.local.push(OutSymbol::DynamicShared(kernel));
             }
             self.kernel_shared(link, kernel, self.module.function_name(kernel));

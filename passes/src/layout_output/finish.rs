@@ -52,6 +52,7 @@ use super::constant_rows::of_bank;
 use super::creation::MODULE_SHARED;
 use super::creation::output_of;
 use super::resolved::resolved_addend;
+use super::strings::Strings;
 use crate::analysis::functions_in_creation_order;
 use crate::pass::PassError;
 
@@ -66,6 +67,7 @@ struct Finish<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
     out: Created<'data>,
+    strings: Strings,
     /// Functions in order of creation.
     functions: Vec<LinkSymbolId>,
     /// Output index of each created section, 0 if it is left out.
@@ -93,6 +95,7 @@ struct Finish<'m, 'data> {
 pub(super) fn plan<'data>(
     module: &Module<'data>,
     out: Created<'data>,
+    strings: Strings,
     null_symbol: u64,
     arena: &'data Arena,
 ) -> Result<ElfPlan<'data>, PassError> {
@@ -107,6 +110,7 @@ pub(super) fn plan<'data>(
         dynamic_symbol: vec![0; module.functions.len()],
         first_named: OnceCell::new(),
         out,
+        strings,
         prototypes: Vec::new(),
         index_table: Vec::new(),
         pools: Vec::new(),
@@ -237,7 +241,7 @@ impl<'data> Finish<'_, 'data> {
     }
 
     fn fixed_sections(&mut self, first_global: u32) {
-        let names = &self.out.section_names;
+        let names = &self.strings.sections;
         let section =
             |name: &'static [u8], ty, size: usize, link, info, align, entsize, content| {
                 PlanSection {
@@ -255,8 +259,8 @@ impl<'data> Finish<'_, 'data> {
                 }
             };
         let symbols = self.plan.symbols.len() * 24;
-        let names_size = self.out.section_names.bytes().len();
-        let strings = self.out.symbol_names.bytes().len();
+        let names_size = self.strings.sections.bytes().len();
+        let strings = self.strings.symbols.bytes().len();
         self.plan.sections = vec![
             section(b"", sht::NULL, 0, 0, 0, 0, 0, PlanContent::None),
             section(
@@ -346,7 +350,7 @@ impl<'data> Finish<'_, 'data> {
         let (link, info) = self.link_and_info(id);
         self.plan.sections.push(PlanSection {
             name: section.name,
-            name_offset: section.name_offset,
+            name_offset: self.strings.of_section(id),
             ty: section.ty,
             flags: section.flags,
             offset: 0,
@@ -470,12 +474,12 @@ impl<'data> Finish<'_, 'data> {
         };
         let first_named = self.first_named.get_or_init(|| {
             let mut first_named = HashMap::default();
-            for (id, section) in self.out.sections.iter().enumerate() {
-                first_named.entry(section.name_offset).or_insert(id);
+            for id in 0..self.out.sections.len() {
+                first_named.entry(self.strings.of_section(id)).or_insert(id);
             }
             first_named
         });
-        let first = first_named.get(&self.out.sections[id].name_offset).copied();
+        let first = first_named.get(&self.strings.of_section(id)).copied();
         self.section_symbol[first.unwrap_or(id)]
     }
 
@@ -587,8 +591,8 @@ impl<'data> Finish<'_, 'data> {
     }
 
     fn done(mut self) -> ElfPlan<'data> {
-        self.plan.section_names = self.out.section_names.into_bytes();
-        self.plan.symbol_names = self.out.symbol_names.into_bytes();
+        self.plan.section_names = self.strings.sections.into_bytes();
+        self.plan.symbol_names = self.strings.symbols.into_bytes();
         if self.module.options.relocatable {
             assign_offsets(&mut self.plan);
             return self.plan;

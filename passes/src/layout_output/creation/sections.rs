@@ -71,10 +71,9 @@ impl<'data> Replay<'_, 'data> {
         number
     }
 
-    pub(super) fn names(&mut self, name: &[u8]) {
-        let hash = NameHash::of(name);
-        self.out.section_names.add_hashed(name, hash);
-        self.out.symbol_names.add_hashed(name, hash);
+    /// A name that is in both tables, of something that is not in the output.
+    pub(super) fn unused_name(&mut self, name: &'data [u8]) {
+        self.names.add(name, Named::Unused);
     }
 
     pub(super) fn joined(&self, prefix: &str, name: &[u8]) -> &'data [u8] {
@@ -101,27 +100,31 @@ impl<'data> Replay<'_, 'data> {
         content: Content,
         has_symbol: bool,
     ) -> OutId {
-        let hash = NameHash::of(name);
-        let name_offset = self.out.section_names.add_hashed(name, hash);
+        let id = self.out.sections.len();
+        let mut has_relocs_number = false;
         let mut header_relocs = None;
-        if matches!(content, Content::Constants(_, 0)) && !self.module.options.relocatable {
+        if let Content::Constants(link, 0) = content
+            && !self.module.options.relocatable
+        {
             // The relocation section of header slots; its name stays where there are none.
             let rela = self.out.capmerc || self.module.options.force_rela;
             let rel = self.joined(if rela { ".rela" } else { ".rel" }, name);
-            let hash = NameHash::of(rel);
-            header_relocs = Some((
-                rel,
-                self.out.section_names.add_hashed(rel, hash),
-                self.out.symbol_names.add_hashed(rel, hash),
-            ));
+            let kernel = self.module.link_function(link);
+            let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
+            header_relocs = (slots != 0).then_some((rel, link, slots));
+            self.names.add(name, Named::SectionAlone(id));
+            match header_relocs {
+                Some(_) => self.names.add(rel, Named::Section(id + 1)),
+                None => self.unused_name(rel),
+            }
+            self.names.add(name, Named::SectionSymbol(id));
+            has_relocs_number = true;
+        } else {
+            self.names.add(name, Named::Section(id));
         }
-        let symbol_name = self.out.symbol_names.add_hashed(name, hash);
         let number = self.number();
-        let id = self.out.sections.len();
         self.out.sections.push(OutSection {
             name,
-            name_offset,
-            symbol_name,
             ty: header.ty,
             flags: header.flags,
             align: header.align,
@@ -134,13 +137,9 @@ impl<'data> Replay<'_, 'data> {
         if has_symbol {
             self.out.local.push(OutSymbol::Section(id as u32));
         }
-        if let (Some((rel, name_offset, symbol_name)), Content::Constants(link, _)) =
-            (header_relocs, content)
-        {
+        if has_relocs_number {
             let number = self.number();
-            let kernel = self.module.link_function(link);
-            let slots = kernel.map_or(0, |kernel| self.module.header_slots_of(kernel).count());
-            if slots != 0 {
+            if let Some((rel, link, slots)) = header_relocs {
                 // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
                 let (ty, flags, entsize) = if self.out.capmerc || self.module.options.force_rela {
                     (sht::RELA, shf::INFO_LINK, 24)
@@ -149,8 +148,6 @@ impl<'data> Replay<'_, 'data> {
                 };
                 self.out.sections.push(OutSection {
                     name: rel,
-                    name_offset,
-                    symbol_name,
                     ty,
                     flags,
                     align: 8,
@@ -260,7 +257,7 @@ impl<'data> Replay<'_, 'data> {
             let removed = matches!(section.kind, SectionKind::FunctionConstants(1..))
                 && !self.begins_bank[id.index()];
             if removed && self.module.options.relocatable {
-                self.names(section.name);
+                self.unused_name(section.name);
                 self.number();
             }
             return false;

@@ -51,7 +51,7 @@ impl<'data> Finish<'_, 'data> {
                 continue;
             }
             let second = if call.kind.has_prototype() {
-                self.out.symbol_names.add_even_empty(call.prototype)
+                self.strings.symbols.add_even_empty(call.prototype)
             } else {
                 // What an address-taken function calls may be dead; such rows are left out.
                 match self.reference(call.to) {
@@ -104,7 +104,7 @@ impl<'data> Finish<'_, 'data> {
     pub(super) fn prototypes(&mut self) -> PlanContent<'data> {
         let mut bytes = Vec::new();
         for (link, prototype) in &self.prototypes {
-            let name = self.out.symbol_names.add_even_empty(prototype);
+            let name = self.strings.symbols.add_even_empty(prototype);
             append_pair(&mut bytes, self.symbol_index[link.index()], name);
         }
         PlanContent::Bytes(self.arena.bytes(&bytes))

@@ -5,6 +5,7 @@ use super::super::OutId;
 use super::super::OutSymbol;
 use super::super::creation::output_of;
 use super::super::creation::shared_output_of;
+use super::super::strings::NO_OFFSET;
 use super::Finish;
 use super::is_missing;
 use crate::place_memory::shared_relocatable;
@@ -105,7 +106,7 @@ impl<'data> Finish<'_, 'data> {
                 }
                 OutSymbol::Section(id) if self.section_symbol[id as OutId] != 0 => {
                     let id = id as OutId;
-                    let name_offset = self.out.sections[id].symbol_name;
+                    let name_offset = self.strings.of_section_symbol(id);
                     let shndx = self.symbol_section(Some(id));
                     self.plan.symbols.push(PlanSymbol {
                         name_offset,
@@ -118,7 +119,7 @@ impl<'data> Finish<'_, 'data> {
                 OutSymbol::DynamicShared(kernel) => {
                     let shndx = self.symbol_section(None);
                     self.plan.symbols.push(PlanSymbol {
-                        name_offset: self.out.symbol_names.add(toolkit::DYNAMIC_SHARED_INSTANCE),
+                        name_offset: self.strings.symbols.add(toolkit::DYNAMIC_SHARED_INSTANCE),
                         info: stb::WEAK << 4 | stt::CUDA_OBJECT,
                         other: sto::SHARED | sto::COMPILER,
                         shndx,
@@ -192,8 +193,8 @@ impl<'data> Finish<'_, 'data> {
             _ => 0,
         };
         PlanSymbol {
-            name_offset: match self.out.link_names[link.index()] {
-                u32::MAX => self.out.symbol_names.add(symbol.name),
+            name_offset: match self.strings.of_link(link) {
+                NO_OFFSET => self.strings.symbols.add(symbol.name),
                 offset => offset,
             },
             info: bind << 4 | ty,

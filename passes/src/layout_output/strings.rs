@@ -1,0 +1,271 @@
+//! The names of sections and symbols, which go into their tables in the order in which things are created.
+//!
+//! Creation needs no offset of a name. So names are gathered and put into the tables some at a time; where there are many, by a
+//! second thread.
+
+use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::sync_channel;
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionKind;
+use cuweld_ir::elf::names::NameHash;
+use cuweld_ir::elf::names::NameTable;
+use cuweld_ir::table::EntityId;
+
+use super::OutId;
+use crate::threads::Threads;
+
+/// How many names are gathered.
+const NAMES_AT_A_TIME: usize = 1 << 10;
+
+/// How often names wait for the second thread before the first one does.
+const WAITING: usize = 16;
+
+/// So many names are worth a thread of their own.
+const NAMES_FOR_A_THREAD: usize = 1 << 14;
+
+/// No offset yet.
+pub(super) const NO_OFFSET: u32 = u32::MAX;
+
+/// Which tables a name goes into, and what has it.
+#[derive(Clone, Copy)]
+pub(super) enum Named {
+    /// Both; nothing asks for it.
+    Unused,
+    /// The symbols' table; nothing asks for it, and the empty name has a place of its own.
+    Prototype,
+    /// The symbols' table; nothing asks for it yet.
+    SymbolName,
+    /// Both; a section.
+    Section(OutId),
+    /// The sections' table; a section.
+    SectionAlone(OutId),
+    /// The symbols' table; the symbol of a section.
+    SectionSymbol(OutId),
+    /// The symbols' table; a link symbol.
+    Link(LinkSymbolId),
+}
+
+/// Both tables, and the offsets of what has names in them.
+pub(super) struct Strings {
+    pub(super) sections: NameTable,
+    pub(super) symbols: NameTable,
+    of_sections: Vec<u32>,
+    of_section_symbols: Vec<u32>,
+    of_links: Vec<u32>,
+}
+
+impl Strings {
+    fn new(module: &Module<'_>, of_sections: Room, of_symbols: Room) -> Self {
+        let with_room = |room: Room| NameTable::with_capacity(room.names, room.bytes);
+        Strings {
+            sections: with_room(of_sections),
+            symbols: with_room(of_symbols.and(of_sections)),
+            of_sections: Vec::with_capacity(of_sections.names),
+            of_section_symbols: Vec::with_capacity(of_sections.names),
+            of_links: vec![NO_OFFSET; module.link_symbols.len()],
+        }
+    }
+
+    /// Offset of the name of a section.
+    pub(super) fn of_section(&self, id: OutId) -> u32 {
+        self.of_sections.get(id).copied().unwrap_or(0)
+    }
+
+    /// Offset of the name of a section in the table of symbols.
+    pub(super) fn of_section_symbol(&self, id: OutId) -> u32 {
+        self.of_section_symbols.get(id).copied().unwrap_or(0)
+    }
+
+    /// Offset of the name of a link symbol, or [`NO_OFFSET`].
+    pub(super) fn of_link(&self, link: LinkSymbolId) -> u32 {
+        self.of_links[link.index()]
+    }
+
+    /// Adds names, and empties the list.
+    fn add_all(&mut self, names: &mut Vec<Entry<'_>>) {
+        for (name, named) in names.drain(..) {
+            self.add(name, named);
+        }
+    }
+
+    fn add(&mut self, name: &[u8], named: Named) {
+        let hash = NameHash::of(name);
+        match named {
+            Named::Unused => {
+                self.sections.add_hashed(name, hash);
+                self.symbols.add_hashed(name, hash);
+            }
+            Named::Prototype => {
+                self.symbols.add_even_empty(name);
+            }
+            Named::SymbolName => {
+                self.symbols.add_hashed(name, hash);
+            }
+            Named::Section(id) => {
+                set(
+                    &mut self.of_sections,
+                    id,
+                    self.sections.add_hashed(name, hash),
+                );
+                set(
+                    &mut self.of_section_symbols,
+                    id,
+                    self.symbols.add_hashed(name, hash),
+                );
+            }
+            Named::SectionAlone(id) => {
+                set(
+                    &mut self.of_sections,
+                    id,
+                    self.sections.add_hashed(name, hash),
+                );
+            }
+            Named::SectionSymbol(id) => {
+                set(
+                    &mut self.of_section_symbols,
+                    id,
+                    self.symbols.add_hashed(name, hash),
+                );
+            }
+            Named::Link(link) => {
+                self.of_links[link.index()] = self.symbols.add_hashed(name, hash);
+            }
+        }
+    }
+}
+
+fn set(offsets: &mut Vec<u32>, id: OutId, offset: u32) {
+    if offsets.len() <= id {
+        offsets.resize(id + 1, 0);
+    }
+    offsets[id] = offset;
+}
+
+/// Names on their way into the tables. What is gathered last goes there when the value goes.
+pub(super) struct Names<'n, 'data> {
+    gathered: Vec<Entry<'data>>,
+    taker: Taker<'n, 'data>,
+}
+
+/// A name with what has it.
+type Entry<'data> = (&'data [u8], Named);
+
+/// Who puts names into the tables.
+enum Taker<'n, 'data> {
+    Here(&'n mut Strings),
+    Thread(SyncSender<Vec<Entry<'data>>>),
+}
+
+impl<'n, 'data> Names<'n, 'data> {
+    fn new(taker: Taker<'n, 'data>) -> Self {
+        Names {
+            gathered: Vec::with_capacity(NAMES_AT_A_TIME),
+            taker,
+        }
+    }
+
+    /// Adds a name.
+    pub(super) fn add(&mut self, name: &'data [u8], named: Named) {
+        self.gathered.push((name, named));
+        if self.gathered.len() == NAMES_AT_A_TIME {
+            self.hand_on(NAMES_AT_A_TIME);
+        }
+    }
+
+    /// Hands on what was gathered, and makes room for so many more.
+    fn hand_on(&mut self, more: usize) {
+        match &mut self.taker {
+            Taker::Here(strings) => strings.add_all(&mut self.gathered),
+            Taker::Thread(thread) => {
+                let full = std::mem::replace(&mut self.gathered, Vec::with_capacity(more));
+                // A thread that has ended has panicked, which whoever waits for it sees.
+                let _ = thread.send(full);
+            }
+        }
+    }
+}
+
+impl Drop for Names<'_, '_> {
+    fn drop(&mut self) {
+        self.hand_on(0);
+    }
+}
+
+/// Does some work that adds names, and then goes on. Returns what comes of it, and the tables.
+pub(super) fn with_names<'data, A, B>(
+    module: &Module<'data>,
+    threads: &dyn Threads,
+    first: impl FnOnce(Names<'_, 'data>) -> A,
+    then: impl FnOnce(A) -> B,
+) -> (B, Strings) {
+    let (of_sections, of_symbols) = (Room::of_sections(module), Room::of_symbols(module));
+    let mut strings = Strings::new(module, of_sections, of_symbols);
+    let is_worth_it = of_sections.names + of_symbols.names >= NAMES_FOR_A_THREAD;
+    let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
+        let made = first(Names::new(Taker::Here(&mut strings)));
+        return (then(made), strings);
+    };
+    std::thread::scope(|scope| {
+        let (give, take) = sync_channel(WAITING);
+        let second = scope.spawn(move || {
+            for mut names in take {
+                strings.add_all(&mut names);
+            }
+            strings
+        });
+        let made = then(first(Names::new(Taker::Thread(give))));
+        match second.join() {
+            Ok(strings) => (made, strings),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// How much room names take; a little less or more than it will be.
+#[derive(Clone, Copy, Default)]
+struct Room {
+    names: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// For the names of sections of functions that came into the link, and of those that are made for kernels.
+    fn of_sections(module: &Module<'_>) -> Self {
+        let mut room = Room::default();
+        for section in module.sections.values() {
+            let came_in = |owner: FunctionId| module.functions[owner].edges_count;
+            if section.owner.is_some_and(came_in) {
+                room.add(section.name.len());
+                // Every kernel has one. With it come the name of its relocation section and that of shared memory.
+                if section.kind == SectionKind::FunctionConstants(0) {
+                    room.add(section.name.len() + 5);
+                    room.add(section.name.len());
+                }
+            }
+        }
+        room
+    }
+
+    fn of_symbols(module: &Module<'_>) -> Self {
+        let mut room = Room::default();
+        for link in module.link_symbols.ids() {
+            room.add(module.link_name(link).len());
+        }
+        room
+    }
+
+    fn add(&mut self, length: usize) {
+        self.names += 1;
+        self.bytes += length + 1;
+    }
+
+    fn and(self, other: Self) -> Self {
+        Room {
+            names: self.names + other.names,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}

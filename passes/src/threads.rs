@@ -1,0 +1,55 @@
+//! Threads for passes: whoever runs the pipeline starts them, where the work pays for it.
+//!
+//! What a pass does never depends on how many there are: results come back in the order of the work.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use rayon::prelude::*;
+
+/// What a thread holds while it runs.
+pub type Leave = Box<dyn Any>;
+
+/// Starts threads.
+pub trait Threads: Debug {
+    /// Does some work with threads for at most so many pieces of it. The work is told how many there are: with more than one it
+    /// runs in a pool of rayon's, with one in no pool.
+    fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send));
+
+    /// Leave to run one thread beside the caller's while the value lives; `None` if there is no room for one.
+    fn second(&self) -> Option<Leave>;
+}
+
+/// The caller's thread alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OneThread;
+
+impl Threads for OneThread {
+    fn with(&self, _: usize, work: &mut (dyn FnMut(usize) + Send)) {
+        work(1);
+    }
+
+    fn second(&self) -> Option<Leave> {
+        None
+    }
+}
+
+/// Does something with each item, by threads for at most so many pieces of the work; results are in the order of the items.
+pub fn map<T: Sync, R: Send>(
+    threads: &dyn Threads,
+    pieces: usize,
+    items: &[T],
+    task: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    if pieces <= 1 {
+        return items.iter().map(task).collect();
+    }
+    let mut results = Vec::new();
+    threads.with(pieces, &mut |count| {
+        results = match count {
+            0 | 1 => items.iter().map(&task).collect(),
+            _ => items.par_iter().map(&task).collect(),
+        };
+    });
+    results
+}
