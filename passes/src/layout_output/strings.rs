@@ -18,10 +18,10 @@ use super::OutId;
 use crate::threads::Threads;
 
 /// How many names are gathered.
-const NAMES_AT_A_TIME: usize = 1 << 10;
+const NAMES_AT_A_TIME: usize = 256;
 
 /// How often names wait for the second thread before the first one does.
-const WAITING: usize = 16;
+const WAITING: usize = 64;
 
 /// So many names are worth a thread of their own.
 const NAMES_FOR_A_THREAD: usize = 1 << 14;
