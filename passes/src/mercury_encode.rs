@@ -37,6 +37,7 @@ use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::is_unified_entries;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
@@ -158,6 +159,10 @@ enum Second {
     ReservedShared,
     /// `.nv.merc.symtab_shndx`.
     SectionIndices,
+    /// `.nv.merc.nv.udt`, which has the same bytes again.
+    Copy,
+    /// `.nv.merc.nv.uft.entry` and `.nv.merc.nv.udt.entry`.
+    UnifiedEntries,
 }
 
 /// The section of variables in reserved shared memory.
@@ -170,6 +175,8 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::CUDA_INFO => Second::Info,
         sht::NULL => Second::None,
         sht::SYMTAB_SHNDX => Second::SectionIndices,
+        sht::CUDA_UNIFIED_DATA => Second::Copy,
+        ty if is_unified_entries(ty) => Second::UnifiedEntries,
         _ if let Some((bank, rest)) = Bank::of_name(section.name) => {
             if bank == HEADER_INDICES {
                 Second::HeaderIndices
@@ -452,8 +459,8 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.info = self.twin_of(section.info);
                 }
                 Second::ReservedShared => self.reserved_shared(&mut row, view),
-                Second::SectionIndices => row.link = linked,
-                Second::None => {}
+                Second::SectionIndices | Second::UnifiedEntries => row.link = linked,
+                Second::Copy | Second::None => {}
             }
             self.plan.sections.push(row);
         }

@@ -41,6 +41,12 @@ pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Fin
     }
 }
 
+/// Whether a section is the Mercury code of a stub of the unified table: its symbol has the size of the SASS.
+fn is_unified_stub(view: &View<'_>, section: u16) -> bool {
+    let section = view.section(section.into());
+    section.is_some_and(|section| section.name.starts_with(b".nv.capmerc.nv.uft.rel."))
+}
+
 fn frame_section(
     view: &View<'_>,
     index: usize,
@@ -90,6 +96,7 @@ fn frame_section(
             && symbol.shndx.get() != 0
             && range != symbol.size.get()
             && has_mercury
+            && !is_unified_stub(view, symbol.shndx.get())
         {
             let what = format!(
                 "the FDE covers {range:#x} bytes, its function has {:#x}",

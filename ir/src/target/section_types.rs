@@ -42,6 +42,8 @@ pub mod sht {
     pub const CUDA_UNIFIED_FUNCTION: u32 = 0x7000_000e;
     /// `.nv.uft.entry`: the functions with unified addresses, in rows of 32 bytes.
     pub const CUDA_UNIFIED_FUNCTIONS: u32 = 0x7000_0011;
+    /// `.nv.udt`: variables with unified addresses.
+    pub const CUDA_UNIFIED_DATA: u32 = 0x7000_0012;
     /// `.nv.udt.entry`: the variables with unified addresses, in rows of 32 bytes.
     pub const CUDA_UNIFIED_VARIABLES: u32 = 0x7000_0014;
     /// Reserved shared memory and the like: exempt from extent checks.

@@ -54,6 +54,9 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         | sht::CUDA_MERCURY_CONSTANT_PIC
         | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
         | sht::CUDA_GLOBAL_INIT
+        | sht::CUDA_UNIFIED_FUNCTIONS
+        | sht::CUDA_UNIFIED_DATA
+        | sht::CUDA_UNIFIED_VARIABLES
         | sht::CUDA_SHARED_RESERVED => SectionKind::MercuryTwin,
         sht::PROGBITS if is_debug(view_name(section)) => SectionKind::MercuryDebug,
         _ => SectionKind::Other,
@@ -126,6 +129,16 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
 /// Comparing the views of images of so many bytes is worth a thread of its own.
 const VIEW_BYTES_PER_THREAD: usize = 1 << 20;
 
+/// Whether a section is one of the unified tables that compilers write.
+fn is_known_table(section: &Section<'_>) -> bool {
+    matches!(
+        (section.ty, section.name),
+        (sht::CUDA_UNIFIED_FUNCTIONS, b".nv.uft.entry")
+            | (sht::CUDA_UNIFIED_VARIABLES, b".nv.udt.entry")
+            | (sht::CUDA_UNIFIED_DATA, b".nv.udt")
+    )
+}
+
 /// Adds what cannot be linked exactly.
 pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut Vec<Diagnostic>) {
     let capmerc = module.is_capmerc();
@@ -181,7 +194,9 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
                 "debug information of an unknown kind for sm_100 and up"
             }
             SectionKind::MercuryText if section.owner.is_none() => "Mercury that no function has",
-            SectionKind::Unified => "unified tables for sm_100 and up",
+            SectionKind::Unified if !is_known_table(section) => {
+                "a unified table of another kind for sm_100 and up"
+            }
             _ if section.ty == sht::CUDA_MERCURY_RELA && section.relocs.is_empty() => {
                 "a relocation section of the Mercury view without rows"
             }

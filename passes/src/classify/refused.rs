@@ -55,10 +55,6 @@ fn sections(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
             SectionKind::ReservedShared if section.size() != 0 && !with_symbols[id.index()] => {
                 "variables in reserved shared memory"
             }
-            // For executables `place-memory` says what nvlink says.
-            SectionKind::Unified if module.target.is_mercury() => {
-                "unified tables for sm_100 and up"
-            }
             // One without symbols is left out: the linker makes its own (measured).
             SectionKind::RelAction
                 if section.name != b".nv.rel.action"

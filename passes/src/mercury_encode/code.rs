@@ -57,7 +57,7 @@ impl<'data> Encode<'_, 'data> {
                 link: self.mercury_symbols,
                 info: self.plan.sections[index].info & 0x00ff_ffff,
                 align: input.align,
-                entsize: 0,
+                entsize: input.entsize,
                 content: PlanContent::Bytes(bytes),
             });
         }

@@ -9,6 +9,7 @@ use cuweld_ir::mercury::capmerc::INSTRUCTION;
 use cuweld_ir::mercury::capmerc::Item;
 use cuweld_ir::mercury::sass::Instruction;
 use cuweld_ir::target::attributes;
+use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;
@@ -35,6 +36,8 @@ impl Encode<'_, '_> {
                     "compile for the debugger",
                     "it has no memory barrier where it ends",
                 ))
+            } else if for_debugger && self.is_unified_stub(*function) {
+                Some(("compile for the debugger", "it is a unified stub"))
             } else if self.is_of_later_compiler(*function) {
                 Some(("compile anew", "a compiler after 13.0.88 made it"))
             } else {
@@ -88,6 +91,13 @@ impl Encode<'_, '_> {
         Instruction::all(code)
             .zip(before)
             .any(|(word, has_barrier)| word.is_exit() && !has_barrier)
+    }
+
+    /// Whether a function is the stub of another in the unified table, of which nvlink changes control bits in a link for the
+    /// debugger.
+    fn is_unified_stub(&self, function: FunctionId) -> bool {
+        let text = self.module.functions[function].views.sass.text;
+        self.module.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
     }
 
     /// Whether a function has a record that nvlink 13.0.88 does not know: it makes other SASS of the Mercury code, with `-r` too.

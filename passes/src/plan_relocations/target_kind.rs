@@ -66,7 +66,10 @@ pub(super) fn target_kind(
     match reloc.target {
         SymbolRef::None => Ok(TargetKind::Nothing),
         SymbolRef::Section(section) => Ok(match module.sections[section].kind {
-            SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            // Variables with unified addresses too: only `-r` links them.
+            SectionKind::Global | SectionKind::GlobalInit | SectionKind::Unified => {
+                TargetKind::Global
+            }
             // Merged record by record, so that no place of the output is that of the input.
             SectionKind::ToolInfo
             | SectionKind::CudaInfo
@@ -231,7 +234,10 @@ fn symbol_kind(
     Ok(match definition.place {
         SymbolPlace::Common => TargetKind::Global,
         SymbolPlace::Section(section) => match module.sections[section].kind {
-            SectionKind::Global | SectionKind::GlobalInit => TargetKind::Global,
+            // Variables with unified addresses too: only `-r` links them.
+            SectionKind::Global | SectionKind::GlobalInit | SectionKind::Unified => {
+                TargetKind::Global
+            }
             // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
             // is the alignment (`relocs.md` section 1).
             SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {

@@ -199,11 +199,13 @@ impl<'data> Finish<'_, 'data> {
             },
             info: bind << 4 | ty,
             // In executables the memory space goes; what remains marks kernels and managed variables.
-            // Functions are marked as unified if the symbol that came first is (measured).
-            other: if relocatable && symbol.is_function() {
-                symbol.other & !sto::UNIFIED | first.other & sto::UNIFIED
-            } else if relocatable {
-                symbol.other
+            // What is unified is marked so if the symbol that came first is (measured).
+            other: if relocatable {
+                let mark = match symbol.is_function() {
+                    true => sto::UNIFIED,
+                    false => sto::UNIFIED_VARIABLE,
+                };
+                symbol.other & !mark | first.other & mark
             } else {
                 symbol.other & 0x1f | u8::from(self.is_marked(&symbol))
             },

@@ -1,5 +1,6 @@
 //! `.nv.uft.entry` and `.nv.udt.entry` of relocatable output: what has a unified address.
 
+use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::target::section_types::is_unified_entries;
@@ -21,7 +22,8 @@ impl<'data> Finish<'_, 'data> {
             .flat_map(|(_, object)| object.sections.iter());
         for section in sections {
             let row = &module.sections[section];
-            if !is_unified_entries(row.ty) || output_of(module, &self.out, section) != Some(id) {
+            let is_table = row.kind == SectionKind::Unified && is_unified_entries(row.ty);
+            if !is_table || output_of(module, &self.out, section) != Some(id) {
                 continue;
             }
             for entry in &module.attributes[row.attributes] {
