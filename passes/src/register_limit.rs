@@ -63,8 +63,15 @@ pub(crate) fn raises(module: &Module<'_>, graph: &CallGraph, all: bool) -> Vec<R
         return Vec::new();
     }
     let mut found = Vec::new();
+    // A copy that replaced another stands at the place of the first.
+    let mut first_copy = vec![None; module.link_symbols.len()];
+    for function in module.functions.values() {
+        if let Some(link) = module.symbols[function.symbol].link {
+            first_copy[link.index()].get_or_insert(function.symbol);
+        }
+    }
     let mut callees = functions;
-    callees.sort_by_key(|link| module.link_symbols[*link].definition);
+    callees.sort_by_key(|link| first_copy[link.index()]);
     for callee in callees {
         let Some(function) = module.link_function(callee) else {
             continue;
