@@ -112,7 +112,8 @@ impl Engine {
                 }
             }
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
-            if matches!(seen.verdict, Verdict::Differs(_)) && ours.exit == Some(0) {
+            let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
+            if matches!(seen.verdict, Verdict::Differs(_)) && both_linked {
                 let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict-finalize"];
                 let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
                 seen.kept = kept_schedule::mask(&mut theirs, &mut ours, &strictly);

@@ -199,7 +199,7 @@ fn names(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
         refuse(what, symbol);
     }
     for symbol in symbols::bound_without_type(module) {
-        let what = "an undefined symbol without a type, of a name that an object before has";
+        let what = "a symbol without a type, of a name that an object before has";
         refuse(what, symbol);
     }
     for symbol in module.symbols.values().filter(|symbol| is_unmapped(symbol)) {

@@ -54,9 +54,10 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'
         let space = symbol.other & !(sto::MANAGED | sto::UNIFIED_VARIABLE);
         let known = matches!(space, sto::GLOBAL | sto::CONSTANT)
             || symbol.other & !sto::COMPILER == sto::SHARED;
-        // Relocatable output gives kernels weak names of dynamic shared memory.
+        // Relocatable output gives kernels weak names of dynamic shared memory, of its own making.
+        let is_made = symbol.other & sto::COMPILER != 0;
         let shared = symbol.is_shared()
-            && plain
+            && (symbol.bind == stb::GLOBAL || symbol.bind == stb::WEAK && is_made)
             && (symbol.value <= LARGEST_ALIGN || symbol.value == u64::MAX);
         symbol.ty == stt::CUDA_OBJECT && (shared || symbol.bind == stb::GLOBAL && no_value) && known
     };
@@ -89,6 +90,7 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
         SectionKind::FunctionConstants(_) => {
             symbol.other == sto::CONSTANT | sto::COMPILER && symbol.bind == stb::LOCAL
         }
+        SectionKind::Unified => true,
         _ => return None,
     };
     if !fits {
@@ -267,16 +269,13 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
     module.symbols.values().filter(is_shadowed).collect()
 }
 
-/// Undefined symbols without a type whose name an object before theirs has: nvlink takes references to them for
+/// Symbols without a type whose name an object before theirs has: nvlink takes references to them for
 /// references to that name, else to symbol 0 (measured).
 pub(super) fn bound_without_type<'module>(
     module: &'module Module<'_>,
 ) -> Vec<&'module Symbol<'module>> {
     let is_bare = |symbol: &&Symbol<'_>| {
-        symbol.ty == stt::NOTYPE
-            && symbol.place == SymbolPlace::Undefined
-            && !symbol.is_local()
-            && !symbol.name.is_empty()
+        symbol.ty == stt::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
     };
     let bare: Vec<&Symbol<'_>> = module.symbols.values().filter(is_bare).collect();
     let mut first: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();

@@ -1,5 +1,7 @@
 //! What the created sections hold: pieces of input sections, relocation rows, sizes.
 
+use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
@@ -12,6 +14,8 @@ use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::is_unified_entries;
 use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::Content;
 use super::Created;
@@ -28,6 +32,21 @@ use crate::place_memory::shared::declares_dynamic;
 use crate::place_memory::shared::merged_align;
 use crate::place_memory::shared_relocatable;
 
+/// The largest alignment in bytes of the code of copies that another replaced, which stays that of the section (measured).
+fn replaced_align(module: &Module<'_>) -> HashMap<LinkSymbolId, u64, FixedState> {
+    let mut aligns = HashMap::default();
+    for function in module.functions.values() {
+        if function.state == FunctionState::Losing
+            && function.edges_count
+            && let Some(link) = module.symbols[function.symbol].link
+        {
+            let align: &mut u64 = aligns.entry(link).or_default();
+            *align = module.sections[function.views.sass.text].align.max(*align);
+        }
+    }
+    aligns
+}
+
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
     let mut own_constants = Grouped::default();
@@ -35,6 +54,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         own_constants.push(piece.kernel.index(), *piece);
     }
     own_constants.group(module.functions.len());
+    let replaced_align = replaced_align(module);
     for index in 0..out.sections.len() {
         match out.sections[index].content {
             Content::Text(link) => {
@@ -45,7 +65,8 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 let section = &module.sections[id];
                 out.pieces.push(index, whole(0, id));
                 out.sections[index].size = section.size();
-                out.sections[index].align = section.align;
+                let before = replaced_align.get(&link).copied().unwrap_or(0);
+                out.sections[index].align = section.align.max(before);
             }
             Content::Constants(link, bank) => {
                 let Some(function) = module.link_function(link) else {
