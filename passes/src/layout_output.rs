@@ -7,7 +7,7 @@
 //! sections 2 to 5, 7, 10).
 
 mod bank_pool;
-mod constant_merge;
+pub(crate) mod constant_merge;
 pub(crate) mod constant_rows;
 mod contents;
 mod creation;

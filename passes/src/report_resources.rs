@@ -33,6 +33,8 @@ use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Severity;
+use crate::layout_output::constant_merge;
+use crate::layout_output::constant_merge::ConstantMerge;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
 use crate::pass::Changed;
@@ -170,6 +172,12 @@ fn module_memory(module: &Module<'_>) -> String {
         });
         if let Some(section) = planned {
             *size = section.size;
+        } else if module.options.strict
+            && *bank == constant_merge::BANK
+            && constant_merge::is_active(module)
+        {
+            // A link that failed has no plan.
+            *size = ConstantMerge::new(module).size;
         }
     }
     let mut text = format!("{} bytes gmem", initialised.saturating_add(uninitialised));

@@ -76,8 +76,10 @@ impl Engine {
         };
         let mut previous = None;
         for (number, step) in link.steps.iter().enumerate() {
+            let mut images = Vec::new();
+            let before = previous.as_deref();
             let arguments =
-                self.inputs(step, &link.arch, previous.as_deref(), folder, &mut seen)?;
+                self.inputs(step, &link.arch, before, folder, (&mut seen, &mut images))?;
             seen.commands
                 .push(format!("nvlink {}", arguments.join(" ")));
             for option in &step.options {
@@ -128,12 +130,13 @@ impl Engine {
             if matches!(seen.verdict, Verdict::Differs(_)) {
                 let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict"];
                 let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
-                if judge(&theirs, &strictly, false) == Verdict::Identical {
+                let strict_verdict = judge(&theirs, &strictly, false);
+                if matches!(strict_verdict, Verdict::Identical | Verdict::SameError) {
                     seen.verdict = Verdict::Deviation;
                 }
             }
             if matches!(seen.verdict, Verdict::Differs(_))
-                && static_names::are_to_blame(&theirs, &ours, folder, &arguments)
+                && static_names::are_to_blame(&theirs, &ours, images)
             {
                 seen.verdict = Verdict::Deviation;
             }
@@ -145,20 +148,22 @@ impl Engine {
         Ok(seen)
     }
 
-    /// Writes the inputs of a step and returns its arguments.
+    /// Writes the inputs of a step and returns its arguments; adds their device code to `images`.
     fn inputs(
         &self,
         step: &Step,
         arch: &str,
         previous: Option<&[u8]>,
         folder: &Path,
-        seen: &mut Seen,
+        (seen, images): (&mut Seen, &mut Vec<Vec<u8>>),
     ) -> Result<Vec<String>, Box<dyn Error>> {
         let mut arguments = vec![format!("-arch={arch}")];
         arguments.extend(step.options.iter().cloned());
         let mut members = Vec::new();
         for (index, input) in step.inputs.iter().enumerate() {
-            let bytes = self.input(input, arch, previous, seen)?;
+            let image = self.image(input, arch, previous, seen)?;
+            let bytes = wrapped(input, arch, &image, seen);
+            images.push(image);
             if step.archive_from.is_some_and(|from| index >= from) {
                 members.push((input.file(), bytes));
             } else {
@@ -174,7 +179,7 @@ impl Engine {
         Ok(arguments)
     }
 
-    fn input(
+    fn image(
         &self,
         input: &Input,
         arch: &str,
@@ -215,7 +220,7 @@ impl Engine {
                 bytes.to_vec()
             }
         };
-        let image = match input.change {
+        Ok(match input.change {
             None => image,
             Some((kind, seed)) => {
                 let mut object = Object::new(image).ok_or("not an object")?;
@@ -225,25 +230,29 @@ impl Engine {
                 seen.change = change.map(|what| format!("{}: {what}", input.file()));
                 object.bytes
             }
-        };
-        Ok(match &input.wrap {
-            Wrap::Cubin => image,
-            Wrap::Fatbin(codec) => {
-                seen.features.insert(format!("input fatbin {codec:?}"));
-                fatbin(&[(arch, &image)], *codec)
-            }
-            Wrap::Host(codec, lists) => {
-                let named = if lists.is_some() {
-                    ""
-                } else {
-                    " without lists"
-                };
-                seen.features
-                    .insert(format!("input host object {codec:?}{named}"));
-                let id = format!("_id_{}", input.name);
-                host_object(&fatbin(&[(arch, &image)], *codec), &id, lists.as_ref())
-            }
         })
+    }
+}
+
+/// The file that holds an image.
+fn wrapped(input: &Input, arch: &str, image: &[u8], seen: &mut Seen) -> Vec<u8> {
+    match &input.wrap {
+        Wrap::Cubin => image.to_vec(),
+        Wrap::Fatbin(codec) => {
+            seen.features.insert(format!("input fatbin {codec:?}"));
+            fatbin(&[(arch, image)], *codec)
+        }
+        Wrap::Host(codec, lists) => {
+            let named = if lists.is_some() {
+                ""
+            } else {
+                " without lists"
+            };
+            seen.features
+                .insert(format!("input host object {codec:?}{named}"));
+            let id = format!("_id_{}", input.name);
+            host_object(&fatbin(&[(arch, image)], *codec), &id, lists.as_ref())
+        }
     }
 }
 

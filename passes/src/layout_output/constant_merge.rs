@@ -19,11 +19,13 @@ use crate::value_tables::has_table;
 use crate::value_tables::is_empty_value;
 
 /// The bank whose sections are merged; others are not (measured: 1, 4, 5 and 6).
-const BANK: u8 = 3;
+pub(crate) const BANK: u8 = 3;
 
 /// What nvlink would do.
 #[derive(Debug, Default)]
-pub(super) struct ConstantMerge {
+pub(crate) struct ConstantMerge {
+    /// Size in bytes of what is stored.
+    pub size: u64,
     /// The value of the null symbol, if a section is looked up.
     pub null_symbol: Option<u64>,
     /// Sections that are not stored, each with the one before it that has its bytes.
@@ -40,7 +42,6 @@ impl ConstantMerge {
             return merge;
         }
         let mut known: HashMap<(u64, &[u8]), SectionId, FixedState> = HashMap::default();
-        let mut end: u64 = 0;
         for (_, object) in module.included_objects() {
             for id in object.sections.iter() {
                 let section = &module.sections[id];
@@ -62,8 +63,8 @@ impl ConstantMerge {
                     merge.moved.insert(id, None);
                     continue;
                 }
-                let at = align_up(end, section.align);
-                end = at.saturating_add(section.size());
+                let at = align_up(merge.size, section.align);
+                merge.size = at.saturating_add(section.size());
                 if section.place != Some(at) {
                     merge.moved.insert(id, Some(at));
                 }
@@ -87,7 +88,7 @@ impl ConstantMerge {
 }
 
 /// Whether kernels are left out of this link.
-pub(super) fn is_active(module: &Module<'_>) -> bool {
+pub(crate) fn is_active(module: &Module<'_>) -> bool {
     let options = &module.options;
     let named = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
     !options.debug

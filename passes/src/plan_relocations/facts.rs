@@ -32,7 +32,7 @@ pub(super) struct Facts<'data> {
     pub(super) ends: HashMap<&'data [u8], u64, FixedState>,
     /// The bytes that losing definitions of variables occupy.
     pub(super) losing_variables: Vec<(SectionId, u64, u64)>,
-    /// Whether the code of each function has relocations.
+    /// Whether the code of each function, or of a copy that it replaced, has relocations.
     pub(super) relocated: Vec<bool>,
     /// The value of symbol 0, if anything refers to it.
     pub(super) null_symbol: u64,
@@ -109,6 +109,17 @@ impl<'data> Facts<'data> {
                 && !section.relocs.is_empty()
             {
                 relocated[owner.index()] = true;
+            }
+        }
+        // The section for them stays for copies that replace one which had some.
+        let mut has_section = vec![false; module.link_symbols.len()];
+        for (id, function) in module.functions.iter() {
+            if let Some(link) = module.symbols[function.symbol]
+                .link
+                .filter(|_| function.edges_count)
+            {
+                has_section[link.index()] |= relocated[id.index()];
+                relocated[id.index()] = has_section[link.index()];
             }
         }
         let slots = module.header_slots.iter();

@@ -122,8 +122,8 @@ fn symbol_kind(
     let link = &module.link_symbols[link];
     if symbol.is_function() {
         // Line tables of a copy that never was part of the link lose their rows; other debug sections
-        // keep them, pointing at the copy that won (`nvinfo.md` section 6). A first copy that was
-        // replaced loses them too, but only RELA rows, and only if its code had relocations (measured).
+        // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
+        // replaced loses them too, but only RELA rows, and only if its code, or that of one it replaced, had relocations (measured).
         let lost = symbol.function.is_some_and(|id| {
             let function = &module.functions[id];
             function.state == FunctionState::Losing

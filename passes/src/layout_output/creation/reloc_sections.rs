@@ -59,7 +59,11 @@ impl<'data> Replay<'_, 'data> {
             });
             let mut forms = self.forms(is_rela, stay);
             // What is REL in the input leaves its empty section behind.
-            if !is_rela && self.module.options.force_rela && !forms.contains(&true) {
+            if !is_rela
+                && self.module.options.force_rela
+                && !forms.is_empty()
+                && !forms.contains(&true)
+            {
                 forms.push(true);
             }
             let forced = !is_rela && self.module.options.force_rela;
