@@ -56,6 +56,11 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         self.rows
     }
 
+    /// Makes room for so many more entities.
+    pub fn reserve(&mut self, more: usize) {
+        self.rows.reserve(more);
+    }
+
     /// Adds an entity.
     ///
     /// The number of entities stays below `u32::MAX` because every entity takes at least one byte of

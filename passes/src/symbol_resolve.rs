@@ -84,6 +84,9 @@ impl Pass for SymbolResolve {
         let strong = module.symbols.values();
         let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
         let names = HashMap::with_capacity_and_hasher(strong.count(), FixedState::default());
+        // What is not filled is never touched.
+        let most = module.symbols.len();
+        module.link_symbols.reserve(most);
         let mut resolver = Resolver {
             module,
             diagnostics: Vec::new(),
@@ -92,10 +95,10 @@ impl Pass for SymbolResolve {
             names,
             function_over_variable: false,
             parameters,
-            known_prototypes: Vec::new(),
-            first_definition: Vec::new(),
-            named_by: Vec::new(),
-            common_is_taken: Vec::new(),
+            known_prototypes: Vec::with_capacity(most),
+            first_definition: Vec::with_capacity(most),
+            named_by: Vec::with_capacity(most),
+            common_is_taken: Vec::with_capacity(most),
             weak_function_over_variable: false,
         };
         let has_ewp = resolver.module.has_ewp_object();

@@ -231,6 +231,7 @@ where
         let libraries = self.find_libraries()?;
         let paths = self.options.inputs.iter().chain(&libraries);
         let paths: Vec<&str> = paths.map(String::as_str).collect();
+        self.found.inputs.reserve(paths.len());
         let window = self.jobs.map_or(1, |_| FILES_AHEAD);
         for (number, window_paths) in paths.chunks(window).enumerate() {
             let open = |path: &&str| (self.open)(path);

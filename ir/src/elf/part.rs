@@ -124,12 +124,12 @@ struct Share {
 }
 
 impl Share {
-    /// Room for the rows to come, and a few more: a table that is too small is moved.
+    /// Room for the rows to come, and for some that passes add: a table that is too small is moved.
     fn reserve<T>(self, rows: &mut Vec<T>) {
         let have = rows.len() as u128;
         let expected = have * u128::from(self.all) / u128::from(self.read.max(1));
         let more = usize::try_from(expected.saturating_sub(have));
-        let spare = usize::try_from(expected / 32);
+        let spare = usize::try_from(expected / 8);
         if let (Ok(more), Ok(spare)) = (more, spare) {
             huge_pages::reserve(rows, more, spare);
         }

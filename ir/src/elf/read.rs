@@ -209,7 +209,9 @@ impl<'data> Reader<'_, 'data> {
             0,
         );
         huge_pages::reserve(&mut part.relocs, relocs.min(most / size_of::<RawRel>()), 0);
-        huge_pages::reserve(&mut part.attributes, records.min(most / RECORD_SIZE), 0);
+        let records = records.min(most / RECORD_SIZE);
+        // Passes add some.
+        huge_pages::reserve(&mut part.attributes, records, records / 4);
     }
 
     /// The id that the object gets.

@@ -15,19 +15,17 @@ pub fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
 
 /// The same with functions that are not kept.
 pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
-    let mut order = Vec::new();
-    for (_, object) in module.included_objects() {
-        for id in object.symbols.iter() {
-            let symbol = &module.symbols[id];
-            if !symbol.is_function() {
-                continue;
-            }
-            if let Some(link) = symbol.link
-                && module.link_symbols[link].first == id
-            {
-                order.push(link);
-            }
-        }
+    let first = |link: &LinkSymbolId| module.link_symbols[*link].first;
+    let is_function = |link: &LinkSymbolId| {
+        let symbol = &module.symbols[first(link)];
+        symbol.is_function()
+            && symbol.link == Some(*link)
+            && module.objects[symbol.object].state.is_included()
+    };
+    // What names stand for is made in this order, object by object; a text may say otherwise.
+    let mut order: Vec<LinkSymbolId> = module.link_symbols.ids().filter(is_function).collect();
+    if !order.is_sorted_by_key(first) {
+        order.sort_by_key(first);
     }
     order
 }
