@@ -43,7 +43,10 @@ fn prepare<T>(rows: &mut Vec<T>, bytes: usize) {
     let before = start.addr() % SMALL_PAGE;
     let place = start.wrapping_sub(before).cast();
     // The last large page, if most of it will be used. The first stays small pages, as the allocator has written to it by now.
-    let large = (bytes + PAGE / 2) / PAGE * PAGE;
+    let large = match bytes {
+        PAGE.. => (bytes + PAGE / 2) / PAGE * PAGE,
+        _ => 0,
+    };
     // SAFETY: advice changes neither what memory holds nor whether it can be read or written, also not that of what lies on the first page
     // before the table. Where the table has large pages, its block takes whole ones; `bytes` end within its room.
     let asked = unsafe {
