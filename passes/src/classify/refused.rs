@@ -135,7 +135,7 @@ fn refused(module: &Module<'_>, what: &str, section: SectionId) -> Diagnostic {
 }
 
 fn relocs(module: &Module<'_>, findings: &mut Vec<Diagnostic>) {
-    let uses_partition = module.is_capmerc() && !module.options.relocatable;
+    let uses_partition = module.is_capmerc();
     for reloc in module.relocs.values() {
         let target = reloc.target.symbol().map(|symbol| &module.symbols[symbol]);
         let what = if target.is_some_and(|symbol| {

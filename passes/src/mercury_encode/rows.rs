@@ -122,7 +122,9 @@ impl Encode<'_, '_> {
             let twins = mercury.get(range.start as usize..range.end as usize);
             let twins = twins.unwrap_or(&[]).iter();
             both.clear();
-            both.extend(twins.filter(|row| !self.is_reserved(row.symbol) && !is_alone(row)));
+            let relocatable = module.options.relocatable;
+            let is_reserved = |row: &PlanReloc| self.is_reserved(row.symbol, relocatable);
+            both.extend(twins.filter(|row| !is_reserved(row) && !is_alone(row)));
             let fits = both.len() == kept.len()
                 && both.iter().zip(kept).all(|(twin, (row, _))| {
                     let RelocPlan::Keep { addend, .. } = row.plan else {
@@ -165,14 +167,15 @@ impl Encode<'_, '_> {
         self.plan.relocs = rows;
     }
 
-    fn is_reserved(&self, symbol: u32) -> bool {
+    /// Whether rows against a symbol are in the Mercury view only.
+    fn is_reserved(&self, symbol: u32, relocatable: bool) -> bool {
         let name = self.plan.symbols.get(symbol as usize);
         let name = name.and_then(|row| self.plan.symbol_names.get(row.name_offset as usize..));
         name.is_some_and(|name| {
             let is_partition = name
                 .strip_prefix(toolkit::TENSOR_MEMORY_PARTITION)
                 .is_some_and(|rest| rest.starts_with(&[0]));
-            toolkit::is_reserved_shared_symbol(name) || is_partition
+            toolkit::is_reserved_shared_symbol(name) || is_partition && !relocatable
         })
     }
 

@@ -250,9 +250,10 @@ fn symbol_kind(
                 value,
                 emitted: shown,
             },
-            // The Mercury view leaves it to the driver (measured).
+            // The Mercury view leaves it to the driver, relocatable output to a later link (measured).
             SectionKind::ReservedShared
-                if module.sections[patched].kind == SectionKind::MercuryText =>
+                if module.sections[patched].kind == SectionKind::MercuryText
+                    || module.options.relocatable =>
             {
                 TargetKind::ReservedShared
             }
