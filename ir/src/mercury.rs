@@ -70,6 +70,10 @@ impl Bank {
 
     /// The bank of a name of the Mercury view, and what stands behind it: nothing, or a dot and a function.
     pub fn of_name(name: &[u8]) -> Option<(Bank, &[u8])> {
+        // Most names are of other sections.
+        if !name.starts_with(b".nv.constant.") {
+            return None;
+        }
         let mut banks = BANKS.into_iter().chain([HEADER_INDICES]);
         banks.find_map(|bank| {
             let rest = name.strip_prefix(bank.name)?;

@@ -30,11 +30,13 @@ pub use self::output::FinalizeOutput;
 pub use self::read::profile_of;
 pub use self::sass_view::sass_view;
 pub use self::tool_notes::is_linked;
-use self::tool_notes::is_view_linked;
 
 use std::borrow::Cow;
 
 use cuweld_ir::Target;
+use cuweld_ir::check;
+use cuweld_ir::check::Findings;
+use cuweld_ir::check::View;
 use cuweld_ir::check::check_image;
 use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::elf::raw::ET_EXEC;
@@ -95,8 +97,8 @@ impl Finalizer {
         trace: &mut Vec<String>,
     ) -> Result<Finalized<'data>, FinalizerError> {
         let admission = Self::admit(bytes, config, trace)?;
-        let input = Input::read(bytes)?;
-        mercury_code(&input)?;
+        let view = check::read(bytes, &mut Findings::default()).ok_or(FinalizerError::NotElf)?;
+        mercury_code(&view)?;
         let mut image = match admission.action {
             Action::Bypass | Action::Copy => Cow::Owned(copy(bytes, config.target.sm)?),
             Action::Same | Action::Compile => Cow::Borrowed(bytes),
@@ -110,10 +112,10 @@ impl Finalizer {
         }
         let wants_sass = options.out_sass || options.binary_kind == Some(BinaryKind::Sass);
         if wants_sass && !admission.is_sass {
-            config.trace_skipped(&input.view, trace);
+            config.trace_skipped(&view, trace);
             image = Cow::Owned(sass_view(&image)?);
         }
-        config.trace_linked(admission.already_linked, trace);
+        config.trace_linked(|| admission.already_linked, trace);
         config.trace_end(trace);
         Ok(Finalized {
             image,
@@ -128,10 +130,25 @@ impl Finalizer {
         config: &FinalizerConfig,
         trace: &mut Vec<String>,
     ) -> Result<Admission, FinalizerError> {
+        let (input, action) = Self::decide(Input::read(bytes), config, trace)?;
+        Ok(Admission {
+            source: input.sm,
+            action,
+            already_linked: is_linked(bytes),
+            is_sass: input.is_sass(),
+        })
+    }
+
+    /// Decides whether a file may go through, and what becomes of its code.
+    fn decide(
+        input: Result<Input, FinalizerError>,
+        config: &FinalizerConfig,
+        trace: &mut Vec<String>,
+    ) -> Result<(Input, Action), FinalizerError> {
         config.options.check(config.target)?;
         config.trace_start(trace);
         let wants_mercury = config.options.wants_mercury();
-        let input = match Input::read(bytes) {
+        let input = match input {
             Err(FinalizerError::Damaged(_)) if wants_mercury => {
                 return Err(FinalizerError::InvalidUplift);
             }
@@ -193,12 +210,7 @@ impl Finalizer {
             Action::Copy => trace.push(off_target_message(source, target)),
             Action::Same | Action::Bypass => {}
         }
-        Ok(Admission {
-            source,
-            action,
-            already_linked: is_view_linked(&input.view),
-            is_sass,
-        })
+        Ok((input, action))
     }
 }
 
@@ -228,8 +240,8 @@ fn guard(flags: u32, legacy: bool, stage: Stage) -> Result<(), FinalizerError> {
 }
 
 /// Mercury code is of the known form, and stands for the SASS.
-fn mercury_code(input: &Input<'_>) -> Result<(), FinalizerError> {
-    let sections = &input.view.sections;
+fn mercury_code(view: &View<'_>) -> Result<(), FinalizerError> {
+    let sections = &view.sections;
     for section in sections
         .iter()
         .filter(|section| section.ty() == sht::CUDA_CAPMERC)

@@ -26,6 +26,7 @@ pub use self::view::section_of;
 use std::fmt;
 
 use crate::elf::raw::EM_CUDA;
+use crate::elf::validate::headers_of_sound;
 use crate::elf::validate::validate_extent;
 use crate::elf::validate::validate_structure;
 
@@ -105,12 +106,21 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
     findings.into_list()
 }
 
-/// Checks that the two views of an object with Mercury stand for each other; the first reason why not.
+/// Checks that the two views of an object with Mercury stand for each other; the first reason why not. The object was read before:
+/// `names` are those of its sections.
 ///
 /// nvlink reads the Mercury view and derives the other one from it, so that what only the SASS view says is of no effect.
-pub fn check_views(image: &[u8]) -> Option<Finding> {
+pub fn check_views<'data>(
+    image: &'data [u8],
+    names: impl ExactSizeIterator<Item = &'data [u8]>,
+) -> Option<Finding> {
     let mut findings = Findings::default();
-    let view = read(image, &mut findings)?;
+    let view = match headers_of_sound(image) {
+        Ok(headers) if headers.sections.len() == names.len() => {
+            View::with_names(image, headers, names)
+        }
+        _ => read(image, &mut findings)?,
+    };
     let twins = symbols::twins(&view);
     symbols::check(&view, &twins, &mut findings);
     relocs::check(&view, &twins, &mut findings);

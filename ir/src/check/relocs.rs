@@ -1,5 +1,9 @@
 //! Relocations of both views.
 
+use zerocopy::FromBytes;
+use zerocopy::Immutable;
+use zerocopy::KnownLayout;
+
 use super::Findings;
 use super::Rule;
 use super::View;
@@ -26,48 +30,59 @@ struct Row {
     addend: i64,
 }
 
+/// Rows as they stand in the file.
+trait AsRow: FromBytes + Immutable + KnownLayout {
+    fn row(&self) -> Row;
+}
+
+impl AsRow for RawRel {
+    fn row(&self) -> Row {
+        Row {
+            offset: self.offset.get(),
+            ty: self.ty.get(),
+            symbol: self.symbol.get(),
+            addend: 0,
+        }
+    }
+}
+
+impl AsRow for RawRela {
+    fn row(&self) -> Row {
+        Row {
+            offset: self.offset.get(),
+            ty: self.ty.get(),
+            symbol: self.symbol.get(),
+            addend: self.addend.get(),
+        }
+    }
+}
+
 pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     for (section, twin) in view.sections.iter().zip(twins) {
         if !is_relocs(section.ty()) {
             continue;
         }
-        let rows = rows_of(section);
-        each(view, section, &rows, findings);
+        if section.ty() == sht::REL {
+            each::<RawRel>(view, section, findings);
+        } else {
+            each::<RawRela>(view, section, findings);
+        }
         if let (sht::CUDA_MERCURY_RELA, Some(twin)) = (section.ty(), twin) {
-            let sass = &view.sections[*twin];
-            pairs(view, (section, &rows), (sass, &rows_of(sass)), findings);
+            let twin = &view.sections[*twin];
+            if twin.ty() == sht::REL {
+                pairs::<RawRel>(view, section, twin, findings);
+            } else {
+                pairs::<RawRela>(view, section, twin, findings);
+            }
         }
     }
 }
 
-fn rows_of(section: &ViewSection<'_>) -> Vec<Row> {
-    if section.ty() == sht::REL {
-        let row = |row: &RawRel| Row {
-            offset: row.offset.get(),
-            ty: row.ty.get(),
-            symbol: row.symbol.get(),
-            addend: 0,
-        };
-        return rows(section.bytes).iter().map(row).collect();
-    }
-    let row = |row: &RawRela| Row {
-        offset: row.offset.get(),
-        ty: row.ty.get(),
-        symbol: row.symbol.get(),
-        addend: row.addend.get(),
-    };
-    rows(section.bytes).iter().map(row).collect()
-}
-
-/// Bytes of a row.
-fn entry(section: &ViewSection<'_>) -> u64 {
-    if section.ty() == sht::REL { 16 } else { 24 }
-}
-
-fn each(view: &View<'_>, section: &ViewSection<'_>, rows_of: &[Row], findings: &mut Findings) {
+fn each<T: AsRow>(view: &View<'_>, section: &ViewSection<'_>, findings: &mut Findings) {
     let name = section.name;
     let size = section.header.size.get();
-    if !size.is_multiple_of(entry(section)) {
+    let entry = size_of::<T>() as u64;
+    if !size.is_multiple_of(entry) {
         let what = format!("its {size:#x} bytes are no whole rows");
         findings.report(Rule::RelocRows, name, size, what);
     }
@@ -77,12 +92,29 @@ fn each(view: &View<'_>, section: &ViewSection<'_>, rows_of: &[Row], findings: &
     let symbols = view.section(section.header.link.get());
     let symbols = symbols.map_or(0, |table| rows::<RawSymbol>(table.bytes).len());
     // Places in Mercury code count bytes of Mercury, whose size only the symbol says.
-    let limit = match target.ty() {
-        sht::CUDA_CAPMERC => mercury_size(view, target),
-        _ => target.header.size.get(),
+    let in_mercury = target.ty() == sht::CUDA_CAPMERC;
+    let limit = match in_mercury {
+        true => mercury_size(view, target),
+        false => target.header.size.get(),
     };
-    for (index, row) in (0_u64..).zip(rows_of) {
-        let at = index * entry(section);
+    let in_code = !in_mercury && target.is_code() && view.headers.file.flags.get() & 3 == 2;
+    let of_mercury = section.is_mercury();
+    for (index, row) in (0_u64..).zip(rows::<T>(section.bytes)) {
+        let row = row.row();
+        let low = row.offset & 15;
+        let right = if in_mercury {
+            matches!(low, 8 | 12)
+        } else {
+            !in_code || low == 0
+        };
+        if row.offset < limit
+            && (row.symbol as usize) < symbols
+            && is_mercury(row.ty) == of_mercury
+            && right
+        {
+            continue;
+        }
+        let at = index * entry;
         if row.offset >= limit {
             let what = format!("row {index} changes {:#x} of {limit:#x} bytes", row.offset);
             findings.report(Rule::RelocRows, name, at, what);
@@ -91,16 +123,10 @@ fn each(view: &View<'_>, section: &ViewSection<'_>, rows_of: &[Row], findings: &
             let what = format!("row {index} names symbol {} of {symbols}", row.symbol);
             findings.report(Rule::RelocRows, name, at + 12, what);
         }
-        if is_mercury(row.ty) != section.is_mercury() {
+        if is_mercury(row.ty) != of_mercury {
             let what = format!("row {index} has type {:#x} of the other view", row.ty);
             findings.report(Rule::RelocTypes, name, at + 8, what);
         }
-        let low = row.offset & 15;
-        let right = match target.ty() {
-            sht::CUDA_CAPMERC => matches!(low, 8 | 12),
-            _ if target.is_code() && view.headers.file.flags.get() & 3 == 2 => low == 0,
-            _ => true,
-        };
         if !right {
             let what = format!(
                 "row {index} lies at {:#x} within an instruction",
@@ -127,20 +153,22 @@ fn is_line_table(name: &[u8]) -> bool {
     matches!(name, b".rela.debug_line" | b".rela.nv_debug_line_sass")
 }
 
-fn pairs(
+/// The rows of a relocation section of the Mercury view beside those that they stand for.
+fn pairs<T: AsRow>(
     view: &View<'_>,
-    (section, mercury): (&ViewSection<'_>, &[Row]),
-    (twin, sass): (&ViewSection<'_>, &[Row]),
+    section: &ViewSection<'_>,
+    twin: &ViewSection<'_>,
     findings: &mut Findings,
 ) {
     if twin.ty() != sht::RELA {
         let what = "rows without addends stand for rows with them";
         findings.report(Rule::RelocPairs, section.name, None, what);
     }
+    let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<T>(twin.bytes));
     // Debug information but frames has rows of its own in each view.
     let is_debug = section.name.windows(6).any(|part| part == b"debug_");
     if is_debug && !section.name.ends_with(b".debug_frame") {
-        let is_address = |row: &Row| row.ty == ADDRESS && row.addend == 0;
+        let is_address = |row: &T| row.row().ty == ADDRESS && row.row().addend == 0;
         if is_line_table(twin.name) && !sass.iter().all(is_address) {
             let what = "a row of the SASS view is not the address of a function";
             findings.report(Rule::RelocPairs, twin.name, None, what);
@@ -149,6 +177,8 @@ fn pairs(
     }
     let table = view.section(section.header.link.get());
     let symbols = table.map_or(&[][..], |table| view.symbols(table));
+    let names = table.and_then(|table| view.section(table.header.link.get()));
+    let names = names.map_or(&[][..], |names| names.bytes);
     // Addresses in reserved shared memory, tables of switches and places of line tables are in the SASS already.
     let target = view.section(section.header.info.get());
     let in_constants =
@@ -158,37 +188,35 @@ fn pairs(
         if row.ty == LINE_TABLE && (in_constants || is_linked) {
             return true;
         }
-        let symbol = symbols.get(row.symbol as usize).zip(table);
-        let name = symbol.and_then(|(symbol, table)| view.symbol_name(table, symbol));
-        name.is_some_and(|name| {
-            toolkit::is_reserved_shared_symbol(name)
-                || is_linked && name == toolkit::TENSOR_MEMORY_PARTITION
-        })
+        let symbol = symbols.get(row.symbol as usize);
+        let start = symbol.and_then(|symbol| names.get(symbol.name.get() as usize..));
+        start.is_some_and(|start| {
+            toolkit::is_reserved_shared_symbol(start)
+                || is_linked && start.starts_with(toolkit::TENSOR_MEMORY_PARTITION)
+        }) && {
+            let symbol = symbol.zip(table);
+            let name = symbol.and_then(|(symbol, table)| view.symbol_name(table, symbol));
+            name.is_some_and(|name| {
+                toolkit::is_reserved_shared_symbol(name)
+                    || is_linked && name == toolkit::TENSOR_MEMORY_PARTITION
+            })
+        }
     };
     let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
     let patched = view.section(twin.header.info.get());
     let code_size = patched.map_or(0, |code| code.bytes.len() as i64);
-    let mut both: Vec<(u64, &Row)> = (0_u64..)
-        .zip(mercury)
-        .filter(|(_, row)| !is_alone(row))
-        .collect();
-    if both.len() != sass.len() {
+    let alone = mercury.iter().filter(|row| is_alone(&row.row())).count();
+    let both = mercury.len() - alone;
+    if both != sass.len() {
         let what = format!(
-            "{} rows stand for {} of {}",
-            both.len(),
+            "{both} rows stand for {} of {}",
             sass.len(),
             String::from_utf8_lossy(twin.name)
         );
         findings.report(Rule::RelocPairs, section.name, None, what);
         return;
     }
-    let mut sass: Vec<&Row> = sass.iter().collect();
-    // Rows of line tables stand in another order in each view.
-    if is_line_table(twin.name) {
-        both.sort_by_key(|(_, row)| row.symbol);
-        sass.sort_by_key(|row| row.symbol);
-    }
-    for ((index, row), sass) in both.iter().zip(sass) {
+    let mut fit = |index: u64, row: Row, sass: Row| {
         // The address of an instruction counts bytes of the view's own code.
         let is_place = !in_code
             || !is_instruction_address(row.ty)
@@ -204,5 +232,11 @@ fn pairs(
             );
             findings.report(Rule::RelocPairs, section.name, index * 24, what);
         }
+    };
+    let numbered = (0_u64..).zip(mercury.iter().map(AsRow::row));
+    let numbered = numbered.filter(|(_, row)| alone == 0 || !is_alone(row));
+    let sass = sass.iter().map(AsRow::row);
+    for ((index, row), sass) in numbered.zip(sass) {
+        fit(index, row, sass);
     }
 }

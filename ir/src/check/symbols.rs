@@ -86,7 +86,83 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
 }
 
 /// The section of the SASS view that each section of the Mercury view stands for.
-pub(super) fn twins<'data>(view: &View<'data>) -> Vec<Option<usize>> {
+pub(super) fn twins(view: &View<'_>) -> Vec<Option<usize>> {
+    twins_in_order(view).unwrap_or_else(|| twins_by_name(view))
+}
+
+/// Kinds of sections of the SASS view that others stand for, by their names.
+#[derive(Clone, Copy)]
+enum Original {
+    Code,
+    Symbols,
+    Other,
+}
+
+impl Original {
+    /// `None` if compilers write nothing that stands for such a section. A name decides alone, so that sections of one name
+    /// are of one kind.
+    fn of_name(name: &[u8]) -> Option<Self> {
+        let starts = |start: &[u8], kind| name.starts_with(start).then_some(kind);
+        match name.get(1)? {
+            b't' => starts(b".text.", Original::Code),
+            b'r' => starts(b".rela.", Original::Other),
+            b'd' => starts(b".debug_", Original::Other),
+            b's' => (name == b".symtab").then_some(Original::Symbols),
+            b'n' => {
+                let others: [&[u8]; 6] = [
+                    b".nv.info",
+                    b".nv.global.init",
+                    b".nv_debug_",
+                    b".nv.constant2.",
+                    b".nv.constant3",
+                    b".nv.constant4",
+                ];
+                let is_other = others.iter().any(|start| name.starts_with(start));
+                is_other.then_some(Original::Other)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// [`twins`] of a file as compilers write it: what stands for sections of a kind stands for all of them, in their order. `None` for
+/// another file.
+fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
+    let mut twins = vec![None; view.sections.len()];
+    // Up to which section originals of each kind have been found.
+    let mut reached = [0; 3];
+    for (section, twin) in view.sections.iter().zip(&mut twins) {
+        if !section.is_mercury() {
+            continue;
+        }
+        let name = sass_name(section);
+        let original = Original::of_name(&name)?;
+        // Nothing else has a name that gives the same one.
+        let is_code = matches!(original, Original::Code);
+        let is_bank = name.starts_with(b".nv.constant") || name.starts_with(b".rela.nv.constant");
+        if is_code != (section.ty() == sht::CUDA_CAPMERC)
+            || is_bank != matches!(name, Cow::Owned(_))
+        {
+            return None;
+        }
+        let kind = original as usize;
+        let rest = view.sections.get(reached[kind]..)?;
+        let next = rest.iter().position(|original| {
+            let of_kind = Original::of_name(original.name);
+            !original.is_mercury() && of_kind.is_some_and(|of_kind| of_kind as usize == kind)
+        })?;
+        let found = reached[kind] + next;
+        if view.sections[found].name != &*name {
+            return None;
+        }
+        *twin = Some(found);
+        reached[kind] = found + 1;
+    }
+    Some(twins)
+}
+
+/// [`twins`] of any file.
+fn twins_by_name<'data>(view: &View<'data>) -> Vec<Option<usize>> {
     // Local functions may have one name: their sections stand for each other in order.
     let mut first: HashMap<&[u8], usize, FixedState> =
         HashMap::with_capacity_and_hasher(view.sections.len(), FixedState::default());
@@ -288,10 +364,12 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
         let at = index as u64 * 24;
         findings.report(Rule::MercurySymbols, mercury.name, at, what);
     };
+    let one_table = sass.header.link == mercury.header.link;
+    let is_object = view.headers.file.e_type.get() == ET_REL;
     for (index, (sass_row, row)) in left.iter().zip(right).enumerate() {
         let is_section = row.info & 15 == stt::SECTION;
         let same_name = is_section
-            || sass.header.link == mercury.header.link && sass_row.name == row.name
+            || one_table && sass_row.name == row.name
             || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
         if !same_name || sass_row.info >> 4 != row.info >> 4 {
             differs(
@@ -309,7 +387,6 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
             name.is_some_and(toolkit::is_reserved_shared_symbol)
         };
         // Executables have shared memory, kinds of memory and addresses of their own in each view.
-        let is_object = view.headers.file.e_type.get() == ET_REL;
         let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;
         let same_value = sass_row.value == row.value && sass_row.other == row.other;
         if is_object && !(same_size && same_value) && !is_reserved() {

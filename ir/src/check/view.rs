@@ -63,15 +63,7 @@ impl<'data> View<'data> {
         headers: Headers<'data>,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let bytes = |header: &SectionHeader| {
-            if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
-                return &[][..];
-            }
-            let start = header.offset.get() as usize;
-            let end = start.saturating_add(header.size.get() as usize);
-            image.get(start..end).unwrap_or(&[])
-        };
-        let names = bytes(headers.sections.get(headers.section_names)?);
+        let names = bytes_of(image, headers.sections.get(headers.section_names)?);
         let mut sections = Vec::with_capacity(headers.sections.len());
         for (index, header) in headers.sections.iter().enumerate() {
             let name = string_at(names, header.name.get()).unwrap_or_else(|| {
@@ -82,7 +74,7 @@ impl<'data> View<'data> {
             sections.push(ViewSection {
                 header,
                 name,
-                bytes: bytes(header),
+                bytes: bytes_of(image, header),
             });
         }
         Some(View {
@@ -90,6 +82,25 @@ impl<'data> View<'data> {
             headers,
             sections,
         })
+    }
+
+    /// As [`View::new`], where the names are known.
+    pub(super) fn with_names(
+        image: &'data [u8],
+        headers: Headers<'data>,
+        names: impl Iterator<Item = &'data [u8]>,
+    ) -> Self {
+        let sections = headers.sections.iter().zip(names);
+        let sections = sections.map(|(header, name)| ViewSection {
+            header,
+            name,
+            bytes: bytes_of(image, header),
+        });
+        View {
+            image,
+            headers,
+            sections: sections.collect(),
+        }
     }
 
     /// The section of an index.
@@ -130,6 +141,16 @@ impl<'data> View<'data> {
         let names = self.section(table.header.link.get())?;
         string_at(names.bytes, symbol.name.get())
     }
+}
+
+/// The bytes of a section; none for NOBITS.
+fn bytes_of<'data>(image: &'data [u8], header: &SectionHeader) -> &'data [u8] {
+    if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
+        return &[];
+    }
+    let start = header.offset.get() as usize;
+    let end = start.saturating_add(header.size.get() as usize);
+    image.get(start..end).unwrap_or(&[])
 }
 
 /// The index of a symbol's section, from the rows of the table of section indices where `st_shndx` does not hold it.

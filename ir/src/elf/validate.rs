@@ -126,7 +126,51 @@ impl StructureError {
 
 /// Layer 1: the structure.
 pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
+    let headers = tables(image)?;
     let size = image.len() as u64;
+    for (index, header) in headers.sections.iter().enumerate() {
+        let (index, offset, length) = (index as u32, header.offset.get(), header.size.get());
+        if index == 0 || is_no_bits(header.ty.get(), header.flags.get()) {
+            continue;
+        }
+        let end = offset.checked_add(length).ok_or(StructureError::Overflow {
+            what: "section",
+            index,
+            offset,
+            length,
+        })?;
+        if end > size {
+            return Err(StructureError::SectionRange {
+                index,
+                offset,
+                length,
+                size,
+            });
+        }
+    }
+    with_names(headers)
+}
+
+/// The headers of a file that went through [`validate_structure`] before: its sections are not looked at again.
+pub fn headers_of_sound(image: &[u8]) -> Result<Headers<'_>, StructureError> {
+    with_names(tables(image)?)
+}
+
+/// Finds the section name table.
+fn with_names(mut headers: Headers<'_>) -> Result<Headers<'_>, StructureError> {
+    let names = match (headers.file.shstrndx.get(), headers.sections.first()) {
+        (SHN_XINDEX, Some(null)) => null.link.get(),
+        (index, _) => index.into(),
+    };
+    if !headers.sections.is_empty() && names as usize >= headers.sections.len() {
+        return Err(StructureError::NameTable(names));
+    }
+    headers.section_names = names as usize;
+    Ok(headers)
+}
+
+/// The tables of headers; the section name table is not known yet.
+fn tables(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     let (file, _) = FileHeader::ref_from_prefix(image).map_err(|_| StructureError::NotElf)?;
     if file.ident[..4] != *b"\x7fELF" {
         return Err(StructureError::NotElf);
@@ -161,38 +205,11 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
         }
         table::<SectionHeader>(image, "section", file.shoff.get(), count)?
     };
-    for (index, header) in sections.iter().enumerate() {
-        let (index, offset, length) = (index as u32, header.offset.get(), header.size.get());
-        if index == 0 || is_no_bits(header.ty.get(), header.flags.get()) {
-            continue;
-        }
-        let end = offset.checked_add(length).ok_or(StructureError::Overflow {
-            what: "section",
-            index,
-            offset,
-            length,
-        })?;
-        if end > size {
-            return Err(StructureError::SectionRange {
-                index,
-                offset,
-                length,
-                size,
-            });
-        }
-    }
-    let names = match (file.shstrndx.get(), sections.first()) {
-        (SHN_XINDEX, Some(null)) => null.link.get(),
-        (index, _) => index.into(),
-    };
-    if !sections.is_empty() && names as usize >= sections.len() {
-        return Err(StructureError::NameTable(names));
-    }
     Ok(Headers {
         file,
         sections,
         segments,
-        section_names: names as usize,
+        section_names: 0,
     })
 }
 

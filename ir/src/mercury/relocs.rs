@@ -44,21 +44,35 @@ const IN_DATA: [(u32, &[u32]); 11] = [
     (0x1003d, &[0x02]),
 ];
 
+/// SASS types by the last bits of a Mercury type.
+type Counterparts = [&'static [u32]; 0x40];
+
+const fn by_type(pairs: &[(u32, &'static [u32])]) -> Counterparts {
+    let mut table: Counterparts = [&[]; 0x40];
+    let mut index = 0;
+    while index < pairs.len() {
+        table[(pairs[index].0 - MERCURY) as usize] = pairs[index].1;
+        index += 1;
+    }
+    table
+}
+
+static OF_CODE: Counterparts = by_type(&IN_CODE);
+static OF_DATA: Counterparts = by_type(&IN_DATA);
+
+/// The first Mercury type.
+const MERCURY: u32 = 0x10000;
+
 /// Whether a type belongs to the Mercury view.
 pub fn is_mercury(ty: u32) -> bool {
-    ty >= 0x10000
+    ty >= MERCURY
 }
 
 /// The SASS types that stand in the place of a Mercury type; empty if it is not known.
 pub fn counterparts(ty: u32, in_code: bool) -> &'static [u32] {
-    if !is_mercury(ty) {
-        return &[];
-    }
-    let table: &[(u32, &'static [u32])] = if in_code { &IN_CODE } else { &IN_DATA };
-    table
-        .iter()
-        .find(|(known, _)| *known == ty)
-        .map_or(&[], |(_, sass)| sass)
+    let table = if in_code { &OF_CODE } else { &OF_DATA };
+    let index = ty.wrapping_sub(MERCURY) as usize;
+    table.get(index).copied().unwrap_or(&[])
 }
 
 /// The type that an executable has in the place of a UNIFIED one.

@@ -151,15 +151,20 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         findings.push(finding);
     };
     let of_linker = |object: &Object<'_>| object.state == ObjectState::Linker;
-    let views: Vec<&[u8]> = match capmerc {
+    let views: Vec<&Object<'_>> = match capmerc {
         true => {
-            let objects = module.objects.values().filter(|object| !of_linker(object));
-            objects.map(|object| object.image).collect()
+            let objects = module.objects.values();
+            objects.filter(|object| !of_linker(object)).collect()
         }
         false => Vec::new(),
     };
-    let pieces = views.iter().map(|image| image.len()).sum::<usize>() / VIEW_BYTES_PER_THREAD;
-    let mut views = threads::map(threads, pieces, &views, |image| check_views(image)).into_iter();
+    let pieces = views.iter().map(|object| object.image.len()).sum::<usize>();
+    let check = |object: &&Object<'_>| {
+        let sections = &module.sections[object.sections];
+        check_views(object.image, sections.iter().map(|section| section.name))
+    };
+    let views = threads::map(threads, pieces / VIEW_BYTES_PER_THREAD, &views, check);
+    let mut views = views.into_iter();
     for (id, object) in module.objects.iter() {
         if of_linker(object) {
             continue;

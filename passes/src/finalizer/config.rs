@@ -372,8 +372,12 @@ impl FinalizerConfig {
     }
 
     /// What the notes say of a file that a linker of NVIDIA's wrote.
-    pub(super) fn trace_linked(&self, already_linked: bool, trace: &mut Vec<String>) {
-        if self.traces() && already_linked {
+    pub(super) fn trace_linked(
+        &self,
+        already_linked: impl FnOnce() -> bool,
+        trace: &mut Vec<String>,
+    ) {
+        if self.traces() && already_linked() {
             trace.push("FNLZR: already linked by nvlink or the nvJIT API".to_owned());
         }
     }

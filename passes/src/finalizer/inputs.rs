@@ -15,6 +15,8 @@ use super::EntryPoint;
 use super::Finalizer;
 use super::FinalizerConfig;
 use super::FinalizerError;
+use super::is_linked;
+use super::read::Input;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::diagnostic::Diagnostic;
@@ -119,8 +121,8 @@ fn ask(
     let entry = EntryPoint::of_object(object.origin);
     let config = FinalizerConfig::of_link(target, entry, &module.options);
     let config = config.named(name);
-    let admitted = Finalizer::admit(object.image, &config, trace)?;
-    config.trace_linked(admitted.already_linked, trace);
+    Finalizer::decide(Input::of_object(object.image), &config, trace)?;
+    config.trace_linked(|| is_linked(object.image), trace);
     config.trace_end(trace);
     Ok(())
 }

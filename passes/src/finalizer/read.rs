@@ -1,15 +1,14 @@
 //! What the finalizer looks at in a file.
 
 use cuweld_ir::attribute::format;
-use cuweld_ir::check;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::View;
 use cuweld_ir::elf::raw::ABI_VERSION;
 use cuweld_ir::elf::raw::ABI_VERSION_LEGACY;
 use cuweld_ir::elf::raw::EM_CUDA;
 use cuweld_ir::elf::raw::OSABI_CUDA;
 use cuweld_ir::elf::raw::SectionHeader;
+use cuweld_ir::elf::validate::Headers;
 use cuweld_ir::elf::validate::StructureError;
+use cuweld_ir::elf::validate::headers_of_sound;
 use cuweld_ir::elf::validate::validate_extent;
 use cuweld_ir::elf::validate::validate_structure;
 use cuweld_ir::target::compat;
@@ -20,8 +19,8 @@ use cuweld_ir::target::section_types::sht;
 use super::FinalizerError;
 
 /// A file as the finalizer sees it.
-pub(super) struct Input<'data> {
-    pub(super) view: View<'data>,
+#[derive(Clone, Copy)]
+pub(super) struct Input {
     pub(super) e_type: u16,
     pub(super) flags: u32,
     pub(super) osabi: u8,
@@ -30,34 +29,49 @@ pub(super) struct Input<'data> {
     pub(super) profile: Option<Profile>,
 }
 
-impl<'data> Input<'data> {
-    pub(super) fn read(bytes: &'data [u8]) -> Result<Self, FinalizerError> {
+impl Input {
+    /// Reads a file, which may be damaged.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, FinalizerError> {
         let headers = match validate_structure(bytes) {
             Err(StructureError::NotElf) => return Err(FinalizerError::NotElf),
             Err(error) => return Err(FinalizerError::Damaged(error)),
             Ok(headers) => headers,
         };
-        let file = headers.file;
-        if file.machine.get() != EM_CUDA {
+        if headers.file.machine.get() != EM_CUDA {
             return Err(FinalizerError::NotDeviceElf);
         }
         validate_extent(&headers, bytes.len() as u64).map_err(FinalizerError::Damaged)?;
-        let view = check::read(bytes, &mut Findings::default()).ok_or(FinalizerError::NotElf)?;
+        // What has no section has no names of sections.
+        if headers.sections.is_empty() {
+            return Err(FinalizerError::NotElf);
+        }
+        Ok(Self::of_headers(bytes, &headers))
+    }
+
+    /// Reads the image of an object of a link, which was read before.
+    pub(super) fn of_object(image: &[u8]) -> Result<Self, FinalizerError> {
+        match headers_of_sound(image) {
+            Ok(headers) if !headers.sections.is_empty() => Ok(Self::of_headers(image, &headers)),
+            _ => Self::read(image),
+        }
+    }
+
+    fn of_headers(bytes: &[u8], headers: &Headers<'_>) -> Self {
+        let file = headers.file;
         let (flags, osabi) = (file.flags.get(), file.ident[7]);
         let sm = if osabi == OSABI_CUDA {
             (flags >> 8 & 0xffff) as u16
         } else {
             (flags & 0xff) as u16
         };
-        Ok(Input {
+        Input {
             e_type: file.e_type.get(),
             flags,
             osabi,
             abi_version: file.ident[8],
             sm,
-            profile: profile_of(bytes),
-            view,
-        })
+            profile: profile_by(bytes, headers),
+        }
     }
 
     /// Whether the header is one of the two that compilers write.
@@ -86,7 +100,10 @@ impl<'data> Input<'data> {
 
 /// What `.nv.compat` of a sound file says of its code.
 pub fn profile_of(image: &[u8]) -> Option<Profile> {
-    let headers = validate_structure(image).ok()?;
+    profile_by(image, &headers_of_sound(image).ok()?)
+}
+
+fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
     let bytes = |header: &SectionHeader| {
         if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
             return &[][..];

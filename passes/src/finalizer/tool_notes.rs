@@ -16,8 +16,7 @@ pub fn is_linked(image: &[u8]) -> bool {
     view.is_some_and(|view| is_view_linked(&view))
 }
 
-/// As [`is_linked`], of a file that was read.
-pub(super) fn is_view_linked(view: &View<'_>) -> bool {
+fn is_view_linked(view: &View<'_>) -> bool {
     let sections = view.sections.iter();
     sections
         .filter(|section| section.name == b".note.nv.tkinfo")
