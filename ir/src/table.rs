@@ -114,6 +114,11 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         self.rows.iter_mut()
     }
 
+    /// The entities, in order, to divide among threads that change them.
+    pub fn rows_mut(&mut self) -> &mut [V] {
+        &mut self.rows
+    }
+
     /// Appends all rows of another table.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = V>) {
         self.rows.extend(rows);

@@ -12,14 +12,17 @@ mod records;
 mod refused;
 mod symbols;
 
+use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::Phase;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::table::PrimaryMap;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
@@ -57,27 +60,7 @@ impl Pass for Classify {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let capmerc = module.is_capmerc();
-        for section in module.sections.values_mut() {
-            section.kind = match mercury::kind(section) {
-                Some(kind) if capmerc => kind,
-                _ if mercury::is_left_out(&module.objects[section.object], section) => {
-                    SectionKind::Stripped
-                }
-                _ => kind(section),
-            };
-        }
-        if module.target.is_mercury() && !capmerc {
-            // nvlink warns of it; what is linked is the SASS of all objects.
-            for function in module.functions.values_mut() {
-                function.views.merc = None;
-            }
-        }
-        owners(module);
-        registers(module);
-        for function in module.functions.values_mut() {
-            function.flag_barriers = module.sections[function.views.sass.text].barriers_in_flags();
-        }
+        kinds(module);
         refused::refuse(module, cx)?;
         cx.statistics.add("sections", module.sections.len() as u64);
         cx.statistics
@@ -134,53 +117,87 @@ fn kind(section: &Section<'_>) -> SectionKind {
     }
 }
 
-fn owners(module: &mut Module<'_>) {
-    let code: Vec<(FunctionId, SectionId)> = module
-        .functions
-        .iter()
-        .map(|(id, function)| (id, function.views.sass.text))
-        .collect();
-    let mercury: Vec<(FunctionId, SectionId)> = module
-        .functions
-        .iter()
-        .filter_map(|(id, function)| Some((id, function.views.merc?.text)))
-        .collect();
-    for (function, text) in mercury {
-        let section = &mut module.sections[text];
-        if section.kind == SectionKind::MercuryText && section.owner.is_none() {
-            section.owner = Some(function);
+/// Gives sections kinds and owners and functions what their records say, object by object: no row of one refers to another.
+fn kinds(module: &mut Module<'_>) {
+    let capmerc = module.is_capmerc();
+    let Module {
+        objects,
+        sections,
+        symbols,
+        functions,
+        attributes,
+        attribute_refs,
+        target,
+        ..
+    } = module;
+    for object in objects.values() {
+        for id in object.sections.iter() {
+            let section = &mut sections[id];
+            section.kind = match capmerc.then(|| mercury::kind(section)).flatten() {
+                Some(kind) => kind,
+                None if mercury::is_left_out(object, section) => SectionKind::Stripped,
+                None => kind(section),
+            };
         }
-    }
-    for (function, text) in code {
-        // The first symbol of a section is its function; ptxas writes one function a section.
-        let section = &mut module.sections[text];
-        if section.kind == SectionKind::Text && section.owner.is_none() {
-            section.owner = Some(function);
+        for id in object.functions.iter() {
+            let function = &mut functions[id];
+            if target.is_mercury() && !capmerc {
+                // nvlink warns of it; what is linked is the SASS of all objects.
+                function.views.merc = None;
+            }
+            if let Some(merc) = function.views.merc {
+                let section = &mut sections[merc.text];
+                if section.kind == SectionKind::MercuryText {
+                    section.owner.get_or_insert(id);
+                }
+            }
+            // The first symbol of a section is its function; ptxas writes one function a section.
+            let section = &mut sections[function.views.sass.text];
+            if section.kind == SectionKind::Text {
+                section.owner.get_or_insert(id);
+            }
+            function.flag_barriers = section.barriers_in_flags();
         }
-    }
-    let ids: Vec<SectionId> = module.sections.ids().collect();
-    for pass in [false, true] {
-        for &id in &ids {
-            let section = &module.sections[id];
-            // Relocation sections come second: their target may be owned only since the first round.
-            let is_relocs = matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs);
-            if is_relocs != pass {
+        owners(object, sections, functions);
+        for attribute in &attributes[object.attributes] {
+            if attribute.code != attributes::REGCOUNT {
                 continue;
             }
-            if section.kind == SectionKind::CudaInfo {
+            let target = attribute_refs.get(attribute.refs.start as usize);
+            if let Some(SymbolRef::Symbol(symbol)) = target
+                && let (Some(function), Some(count)) =
+                    (symbols[*symbol].function, attribute.word(0))
+            {
+                functions[function].registers = count;
+            }
+        }
+    }
+}
+
+/// Gives the sections of an object, whose code has its functions, those of what they belong to.
+fn owners(
+    object: &Object<'_>,
+    sections: &mut PrimaryMap<SectionId, Section<'_>>,
+    functions: &mut PrimaryMap<FunctionId, Function>,
+) {
+    for is_second in [false, true] {
+        for id in object.sections.iter() {
+            let section = &sections[id];
+            // Relocation sections come second: their target may be owned only since the first round.
+            let is_relocs = matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs);
+            if is_relocs != is_second || section.kind == SectionKind::CudaInfo {
                 continue;
             }
             let SectionInfo::Section(target) = section.info else {
                 continue;
             };
-            let owner = module.sections[target].owner;
-            let kind = section.kind;
-            let is_mercury = section.flags & shf::MERCURY != 0;
-            module.sections[id].owner = owner;
+            let owner = sections[target].owner;
+            let section = &mut sections[id];
+            section.owner = owner;
             let Some(function) = owner else { continue };
-            let views = &mut module.functions[function].views;
-            match kind {
-                SectionKind::FunctionInfo if is_mercury => {
+            let views = &mut functions[function].views;
+            match section.kind {
+                SectionKind::FunctionInfo if section.flags & shf::MERCURY != 0 => {
                     if let Some(merc) = &mut views.merc {
                         merc.info = Some(id);
                     }
@@ -190,25 +207,6 @@ fn owners(module: &mut Module<'_>) {
                 }
                 _ => {}
             }
-        }
-    }
-}
-
-fn registers(module: &mut Module<'_>) {
-    for attribute in module.attributes.values() {
-        if attribute.code != attributes::REGCOUNT {
-            continue;
-        }
-        let Some(SymbolRef::Symbol(symbol)) = module
-            .attribute_refs
-            .get(attribute.refs.start as usize)
-            .copied()
-        else {
-            continue;
-        };
-        if let (Some(function), Some(count)) = (module.symbols[symbol].function, attribute.word(0))
-        {
-            module.functions[function].registers = count;
         }
     }
 }

@@ -15,7 +15,6 @@ use cuweld_ir::target::attributes;
 use cuweld_ir::target::attributes::reference_words;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::reloc_type;
-use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
 /// Registers that a function can use, at most.
@@ -120,20 +119,16 @@ pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
 }
 
 /// Whether a section is the list of a function that is not just the stub of a unified one.
-fn is_list_of_code(module: &Module<'_>, section: &Section<'_>) -> bool {
+pub(super) fn is_list_of_code(module: &Module<'_>, section: &Section<'_>) -> bool {
     let of_stub = matches!(section.info, SectionInfo::Section(code)
         if module.sections[code].ty == sht::CUDA_UNIFIED_FUNCTION);
     section.kind == SectionKind::FunctionInfo && !of_stub
 }
 
-/// Whether a function uses sparse matrices while a list of records is marked as packed: nvlink then does not merge the masks.
-pub(super) fn has_mask_beside_packed_lists(module: &Module<'_>) -> bool {
-    let is_packed = |section: &Section<'_>| {
-        section.kind == SectionKind::FunctionInfo && section.flags & shf::COMPRESSED != 0
-    };
-    let is_mask =
-        |record: &Attribute<'_>| record.code == attributes::SPARSE_MMA_MASK && record.value != 0;
-    module.sections.values().any(is_packed) && module.attributes.values().any(is_mask)
+/// Whether the rows of a relocation section patch `.debug_frame`.
+pub(super) fn holds_frames(module: &Module<'_>, relocs: SectionId) -> bool {
+    matches!(module.sections[relocs].info, SectionInfo::Section(patched)
+        if module.sections[patched].name == b".debug_frame")
 }
 
 /// Whether a row of `.debug_frame` refers to something else than code and frames.
@@ -141,9 +136,6 @@ pub(super) fn is_odd_frame(module: &Module<'_>, reloc: &Reloc) -> bool {
     let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
         return false;
     };
-    if module.sections[patched].name != b".debug_frame" {
-        return false;
-    }
     match reloc.target {
         SymbolRef::None => true,
         SymbolRef::Symbol(symbol) => !module.symbols[symbol].is_function(),

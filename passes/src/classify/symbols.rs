@@ -2,16 +2,18 @@
 //! that were not measured, so they are refused.
 
 use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallRecord;
+use cuweld_ir::callgraph_record::PrototypeRecord;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
-use cuweld_ir::table::EntityId;
 use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -130,6 +132,9 @@ pub(super) fn is_unmapped(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     let SymbolPlace::Section(section) = symbol.place else {
         return false;
     };
+    if !stt::is_header(symbol.ty) {
+        return false;
+    }
     let is_table = matches!(
         module.sections[section].kind,
         SectionKind::SectionNames
@@ -146,7 +151,7 @@ pub(super) fn is_unmapped(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
             | SectionKind::ModuleShared
             | SectionKind::Debug
     );
-    is_table && stt::is_header(symbol.ty) && !module.target.is_mercury()
+    is_table && !module.target.is_mercury()
 }
 
 /// What is odd about a symbol, once sections have their kinds. `capmerc` is [`Module::is_capmerc`], which looks at
@@ -211,12 +216,14 @@ pub(super) fn is_in_reserved(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     in_section || symbol.is_reserved_alias()
 }
 
-/// Whether a symbol that stands for something lies in a section, by section.
-pub(super) fn with_symbols(module: &Module<'_>) -> Vec<bool> {
-    let mut with_symbols = vec![false; module.sections.len()];
-    for symbol in module.symbols.values() {
-        if let SymbolPlace::Section(section) = symbol.place {
-            with_symbols[section.index()] |= !symbol.is_filler();
+/// Whether a symbol that stands for something lies in a section, by section of an object.
+pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<bool> {
+    let mut with_symbols = vec![false; object.sections.len()];
+    for symbol in symbols {
+        if let SymbolPlace::Section(section) = symbol.place
+            && let Some(ordinal) = object.sections.ordinal(section)
+        {
+            with_symbols[ordinal] |= !symbol.is_filler();
         }
     }
     with_symbols
@@ -231,15 +238,16 @@ fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'sta
     (!fits).then_some("an unknown variable in reserved shared memory")
 }
 
-/// The largest alignment in bytes of the shared variables in each section: 0 without any, the
+/// The largest alignment in bytes of the shared variables in each section of an object: 0 without any, the
 /// largest number with dynamic shared memory.
-pub(super) fn shared_aligns(module: &Module<'_>) -> Vec<u64> {
-    let mut aligns = vec![0; module.sections.len()];
-    for symbol in module.symbols.values() {
+pub(super) fn shared_aligns(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<u64> {
+    let mut aligns = vec![0; object.sections.len()];
+    for symbol in symbols {
         if let SymbolPlace::Section(section) = symbol.place
             && symbol.is_shared()
+            && let Some(ordinal) = object.sections.ordinal(section)
         {
-            let align = &mut aligns[section.index()];
+            let align = &mut aligns[ordinal];
             // The alignment of dynamic shared memory is not known.
             *align = if symbol.size == 0 {
                 u64::MAX
@@ -251,12 +259,17 @@ pub(super) fn shared_aligns(module: &Module<'_>) -> Vec<u64> {
     aligns
 }
 
+/// Whether a symbol is one whose name no kernel or texture of another object may have.
+pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
+    symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant()
+}
+
 /// Kernels, textures, samplers and surfaces with the name of a local symbol of another object: nvlink refuses such
 /// links in some orders, and gives kernels of one name each other's parts in others (measured).
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     for symbol in module.symbols.values() {
-        if symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant() {
+        if may_shadow(symbol) {
             local.entry(symbol.name).or_insert(symbol.object);
         }
     }
@@ -269,15 +282,18 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
     module.symbols.values().filter(is_shadowed).collect()
 }
 
+/// Whether a symbol has a name, but no type.
+pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
+    symbol.ty == stt::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
+}
+
 /// Symbols without a type whose name an object before theirs has: nvlink takes references to them for
 /// references to that name, else to symbol 0 (measured).
 pub(super) fn bound_without_type<'module>(
     module: &'module Module<'_>,
 ) -> Vec<&'module Symbol<'module>> {
-    let is_bare = |symbol: &&Symbol<'_>| {
-        symbol.ty == stt::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
-    };
-    let bare: Vec<&Symbol<'_>> = module.symbols.values().filter(is_bare).collect();
+    let symbols = module.symbols.values();
+    let bare: Vec<&Symbol<'_>> = symbols.filter(|symbol| is_bare(symbol)).collect();
     let mut first: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     if !bare.is_empty() {
         for symbol in module.symbols.values() {
@@ -295,18 +311,27 @@ pub(super) fn bound_without_type<'module>(
 
 /// What is odd about call graphs and prototypes.
 pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<&'static str> {
-    let any = |target: SymbolRef, is_odd: fn(&Symbol<'_>) -> bool| {
-        let symbol = target.symbol();
-        symbol.is_some_and(|symbol| is_odd(&module.symbols[symbol]))
-    };
     let mut prototypes = module.prototypes.values();
-    if prototypes.any(|row| any(row.function, |symbol| symbol.is_local())) {
+    if prototypes.any(|row| is_odd_prototype(module, row)) {
         return Some("the prototype of a local function");
     }
-    // nvlink crashes.
-    let no_function = |symbol: &Symbol<'_>| symbol.ty == stt::NOTYPE;
     let mut calls = module.calls.values();
     calls
-        .any(|row| any(row.from, no_function) || any(row.to, no_function))
+        .any(|row| is_odd_call(module, row))
         .then_some("a call graph that names a symbol without a type")
+}
+
+/// Whether a prototype is that of a local function.
+pub(super) fn is_odd_prototype(module: &Module<'_>, row: &PrototypeRecord<'_>) -> bool {
+    let symbol = row.function.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_local())
+}
+
+/// Whether a call is of or by a symbol without a type: nvlink crashes.
+pub(super) fn is_odd_call(module: &Module<'_>, row: &CallRecord<'_>) -> bool {
+    let is_untyped = |target: SymbolRef| {
+        let symbol = target.symbol();
+        symbol.is_some_and(|symbol| module.symbols[symbol].ty == stt::NOTYPE)
+    };
+    is_untyped(row.from) || is_untyped(row.to)
 }

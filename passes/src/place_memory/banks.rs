@@ -360,8 +360,15 @@ fn place_bank(
 
 /// A function with pieces of a bank beyond what a bank can hold, if no pool takes their place.
 pub(crate) fn bank_beyond_limit(module: &Module<'_>) -> Option<FunctionId> {
+    // The place to which the end of a piece is aligned is before that.
+    let may_be = |piece: &BankPiece| {
+        let end = piece.offset.saturating_add(piece.size);
+        end.saturating_add(piece.align) > CONSTANT_BANK_LIMIT
+    };
     let beyond = module.bank_pieces.iter().find(|piece| {
-        module.bank_size(piece) > CONSTANT_BANK_LIMIT && module.pool(piece.bank).is_empty()
+        may_be(piece)
+            && module.bank_size(piece) > CONSTANT_BANK_LIMIT
+            && module.pool(piece.bank).is_empty()
     });
     beyond.map(|piece| piece.kernel)
 }

@@ -1,9 +1,11 @@
 //! What planning one relocation needs to know of the whole module, gathered once.
 
 use super::frames::FramePlaces;
-use super::losing_variables;
 use super::refusal::Refusal;
 use crate::layout_output;
+use std::sync::OnceLock;
+
+use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
@@ -12,6 +14,7 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::mercury::view_name;
@@ -26,31 +29,76 @@ pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
 }
 
-/// What the plan of a relocation needs to know beside the row.
-pub(super) struct Facts<'data> {
+/// The bytes of a section that a losing definition of a variable occupies: begin and end.
+pub(super) type LosingRange = (SectionId, u64, u64);
+
+/// What the plan of a relocation needs to know beside the row. What few links ask for is gathered when a row does.
+pub(super) struct Facts<'m, 'data> {
+    pub(super) module: &'m Module<'data>,
     /// Sizes of the concatenations of same-named sections.
-    pub(super) ends: HashMap<&'data [u8], u64, FixedState>,
-    /// The bytes that losing definitions of variables occupy.
-    pub(super) losing_variables: Vec<(SectionId, u64, u64)>,
+    ends: OnceLock<HashMap<&'data [u8], u64, FixedState>>,
+    /// The bytes that losing definitions of variables occupy, sorted.
+    losing_variables: OnceLock<Vec<LosingRange>>,
     /// Whether the code of each function, or of a copy that it replaced, has relocations.
-    pub(super) relocated: Vec<bool>,
-    /// The value of symbol 0, if anything refers to it.
-    pub(super) null_symbol: u64,
+    relocated: OnceLock<Vec<bool>>,
+    /// The value of symbol 0.
+    null_symbol: OnceLock<u64>,
     /// The functions that call graphs say have their address taken.
-    pub(super) address_taken: HashSet<LinkSymbolId, FixedState>,
+    address_taken: OnceLock<HashSet<LinkSymbolId, FixedState>>,
     /// The section with the bytes of each Mercury twin.
     pub(super) twins: HashMap<SectionId, SectionId, FixedState>,
     /// The Mercury form of each debug section.
-    pub(super) mercury_debug: HashMap<SectionId, SectionId, FixedState>,
+    mercury_debug: HashMap<SectionId, SectionId, FixedState>,
     /// Entries of `.debug_frame` in both views.
-    pub(super) frames: FramePlaces,
+    frames: FramePlaces,
     /// Whether the Mercury view is linked.
     pub(super) capmerc: bool,
     /// Offset of the slot of each texture, sampler and surface, by link symbol.
     pub(super) slots: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
-impl<'data> Facts<'data> {
+impl<'m, 'data> Facts<'m, 'data> {
+    /// The size of the concatenation of sections of this name.
+    pub(super) fn end(&self, name: &[u8]) -> Option<u64> {
+        let ends = self.ends.get_or_init(|| ends(self.module));
+        ends.get(name).copied()
+    }
+
+    /// What losing definitions of variables occupy of a section, sorted.
+    pub(super) fn losing_in(&self, section: SectionId) -> &[LosingRange] {
+        let ranges = self
+            .losing_variables
+            .get_or_init(|| losing_variables(self.module));
+        let start = ranges.partition_point(|(known, ..)| *known < section);
+        let end = ranges.partition_point(|(known, ..)| *known <= section);
+        ranges.get(start..end).unwrap_or(&[])
+    }
+
+    /// Whether the code of a function, or of a copy that it replaced, has relocations.
+    pub(super) fn is_relocated(&self, function: FunctionId) -> bool {
+        let relocated = self.relocated.get_or_init(|| relocated(self.module));
+        relocated[function.index()]
+    }
+
+    /// The value of symbol 0.
+    pub(super) fn null_symbol(&self) -> u64 {
+        let value = || layout_output::null_symbol_value(self.module);
+        *self.null_symbol.get_or_init(value)
+    }
+
+    /// Whether call graphs say that the address of a function is taken.
+    pub(super) fn is_address_taken(&self, function: LinkSymbolId) -> bool {
+        let module = self.module;
+        let taken = || {
+            let calls = module.calls.values();
+            calls
+                .filter(|call| call.kind == CallKind::AddressTaken)
+                .filter_map(|call| module.symbols[call.from.symbol()?].link)
+                .collect()
+        };
+        self.address_taken.get_or_init(taken).contains(&function)
+    }
+
     /// What is added to the addend of a row of the SASS view that names an entry of `.debug_frame`.
     pub(super) fn frame_shift(
         &self,
@@ -86,70 +134,95 @@ impl<'data> Facts<'data> {
         matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
     }
 
-    pub(super) fn new(module: &Module<'data>) -> Self {
-        let mut ends = HashMap::default();
-        for (_, object) in module.included_objects() {
-            for section in module.sections[object.sections]
-                .iter()
-                .filter(|row| row.kind.is_concatenated())
-            {
-                let end = ends.entry(section.name).or_insert(0);
-                *end = section
-                    .place
-                    .unwrap_or(0)
-                    .saturating_add(section.size())
-                    .max(*end);
-            }
-        }
-        let mut relocated = vec![false; module.functions.len()];
-        for section in module.sections.values() {
-            if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
-                (section.kind, section.owner, section.info)
-                && module.sections[target].kind.is_code()
-                && !section.relocs.is_empty()
-            {
-                relocated[owner.index()] = true;
-            }
-        }
-        // The section for them stays for copies that replace one which had some.
-        let mut has_section = vec![false; module.link_symbols.len()];
-        for (id, function) in module.functions.iter() {
-            if let Some(link) = module.symbols[function.symbol]
-                .link
-                .filter(|_| function.edges_count)
-            {
-                has_section[link.index()] |= relocated[id.index()];
-                relocated[id.index()] = has_section[link.index()];
-            }
-        }
+    pub(super) fn new(module: &'m Module<'data>) -> Self {
+        let capmerc = module.is_capmerc();
+        let mercury_debug = match capmerc {
+            true => mercury_debug(module),
+            false => HashMap::default(),
+        };
         let slots = module.header_slots.iter();
-        let mercury_debug = mercury_debug(module);
         Facts {
-            ends,
+            module,
+            ends: OnceLock::new(),
+            losing_variables: OnceLock::new(),
+            relocated: OnceLock::new(),
+            null_symbol: OnceLock::new(),
+            address_taken: OnceLock::new(),
             frames: FramePlaces::new(module, &mercury_debug),
             mercury_debug,
             twins: twins(module),
-            capmerc: module.is_capmerc(),
+            capmerc,
             slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
-            null_symbol: if module
-                .relocs
-                .values()
-                .any(|row| row.target == SymbolRef::None)
-            {
-                layout_output::null_symbol_value(module)
-            } else {
-                0
-            },
-            losing_variables: losing_variables(module),
-            address_taken: module
-                .calls
-                .values()
-                .filter(|call| call.kind == CallKind::AddressTaken)
-                .filter_map(|call| module.symbols[call.from.symbol()?].link)
-                .collect(),
-            relocated,
         }
     }
+}
+
+fn ends<'data>(module: &Module<'data>) -> HashMap<&'data [u8], u64, FixedState> {
+    let mut ends = HashMap::default();
+    for (_, object) in module.included_objects() {
+        for section in module.sections[object.sections]
+            .iter()
+            .filter(|row| row.kind.is_concatenated())
+        {
+            let end = ends.entry(section.name).or_insert(0);
+            *end = section
+                .place
+                .unwrap_or(0)
+                .saturating_add(section.size())
+                .max(*end);
+        }
+    }
+    ends
+}
+
+fn relocated(module: &Module<'_>) -> Vec<bool> {
+    let mut relocated = vec![false; module.functions.len()];
+    for section in module.sections.values() {
+        if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
+            (section.kind, section.owner, section.info)
+            && module.sections[target].kind.is_code()
+            && !section.relocs.is_empty()
+        {
+            relocated[owner.index()] = true;
+        }
+    }
+    // The section for them stays for copies that replace one which had some.
+    let mut has_section = vec![false; module.link_symbols.len()];
+    for (id, function) in module.functions.iter() {
+        if let Some(link) = module.symbols[function.symbol]
+            .link
+            .filter(|_| function.edges_count)
+        {
+            has_section[link.index()] |= relocated[id.index()];
+            relocated[id.index()] = has_section[link.index()];
+        }
+    }
+    relocated
+}
+
+/// The bytes that losing definitions of variables occupy, sorted. nvlink leaves the bytes in place
+/// but drops the relocations that lie in them (measured: vtables that several objects define).
+fn losing_variables(module: &Module<'_>) -> Vec<LosingRange> {
+    let mut ranges = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            let (false, SymbolPlace::Section(section), Some(link)) =
+                (symbol.is_function(), symbol.place, symbol.link)
+            else {
+                continue;
+            };
+            if module.link_symbols[link].definition != Some(id) {
+                ranges.push((
+                    section,
+                    symbol.value,
+                    symbol.value.saturating_add(symbol.size),
+                ));
+            }
+        }
+    }
+    ranges.sort_unstable();
+    ranges
 }
 
 /// The Mercury form of each debug section, by name within its object.

@@ -25,6 +25,9 @@ impl FramePlaces {
         mercury_debug: &HashMap<SectionId, SectionId, FixedState>,
     ) -> Self {
         let mut frames = HashMap::default();
+        if mercury_debug.is_empty() {
+            return FramePlaces(frames);
+        }
         for (id, section) in module.sections.iter() {
             if section.name != b".debug_frame" {
                 continue;

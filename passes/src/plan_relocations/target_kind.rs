@@ -14,7 +14,6 @@ use cuweld_ir::mercury::view_name;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
-use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::is_rela;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
@@ -61,7 +60,7 @@ pub(super) fn target_kind(
     module: &Module<'_>,
     reloc: &Reloc,
     patched: SectionId,
-    facts: &Facts<'_>,
+    facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
     match reloc.target {
         SymbolRef::None => Ok(TargetKind::Nothing),
@@ -113,7 +112,7 @@ fn symbol_kind(
     reloc: &Reloc,
     id: SymbolId,
     patched: SectionId,
-    facts: &Facts<'_>,
+    facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
     let symbol = &module.symbols[id];
     let Some(link) = symbol.link else {
@@ -128,7 +127,7 @@ fn symbol_kind(
             let function = &module.functions[id];
             function.state == FunctionState::Losing
                 && (!function.edges_count
-                    || facts.relocated[id.index()] && is_rela(module.sections[reloc.section].ty))
+                    || facts.is_relocated(id) && is_rela(module.sections[reloc.section].ty))
         });
         let in_line_table = || LINE_TABLES.contains(&view_name(&module.sections[patched]));
         let weak = !module.options.relocatable
@@ -195,7 +194,7 @@ fn symbol_kind(
         } else if symbol.name == toolkit::CONSTANTS_SIZE {
             // The size of bank 3, or -1 if there is none (measured).
             TargetKind::Known {
-                value: facts.ends.get(BANK_3).copied().unwrap_or(u64::MAX),
+                value: facts.end(BANK_3).unwrap_or(u64::MAX),
                 emitted: false,
             }
         } else {

@@ -1,0 +1,504 @@
+//! What becomes of one row.
+
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::relocs::LINE_TABLE;
+use cuweld_ir::mercury::relocs::counterparts;
+use cuweld_ir::mercury::relocs::is_mercury;
+use cuweld_ir::mercury::relocs::plain as mercury_plain;
+use cuweld_ir::target::relocs::BankField;
+use cuweld_ir::target::relocs::Field;
+use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::addend_field;
+use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::section_types::is_rela;
+
+use super::facts::Facts;
+use super::facts::LosingRange;
+use super::facts::contribution;
+use super::lines;
+use super::refusal::DELETED_SYMBOL;
+use super::refusal::PAST_END;
+use super::refusal::Refusal;
+use super::target_kind::TargetKind;
+use super::target_kind::target_kind;
+
+/// Decides on rows one after the other. Rows of a section come together, and so do those of one target: what they have in
+/// common is looked up once.
+pub(super) struct Planner<'f, 'm, 'data> {
+    facts: &'f Facts<'m, 'data>,
+    holder: Option<Holder<'f>>,
+    /// The target of the row before, in the same section.
+    target: Option<(SymbolRef, TargetKind)>,
+}
+
+/// What the rows of a relocation section have in common.
+struct Holder<'f> {
+    id: SectionId,
+    kind: SectionKind,
+    /// Whether its object takes part in the link.
+    is_included: bool,
+    is_linked: bool,
+    is_rela: bool,
+    /// The section that rows patch.
+    patched: Option<SectionId>,
+    /// Whether that section is Mercury code.
+    in_code: bool,
+    /// Size in bytes of that section.
+    size: u64,
+    /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions occupy.
+    losing: &'f [LosingRange],
+}
+
+impl<'f> Holder<'f> {
+    fn new(facts: &'f Facts<'_, '_>, id: SectionId) -> Self {
+        let module = facts.module;
+        let section = &module.sections[id];
+        let patched = match section.info {
+            SectionInfo::Section(patched) => Some(patched),
+            _ => None,
+        };
+        let kind = patched.map(|patched| module.sections[patched].kind);
+        let data = |patched: SectionId| facts.twins.get(&patched).copied().unwrap_or(patched);
+        Holder {
+            id,
+            kind: section.kind,
+            is_included: module.objects[section.object].state.is_included(),
+            is_linked: module.is_section_linked(id),
+            is_rela: is_rela(section.ty),
+            patched,
+            in_code: kind == Some(SectionKind::MercuryText),
+            size: patched.map_or(0, |patched| patched_size(module, patched)),
+            losing: match (patched, kind) {
+                // Variables lie in data: `classify` refuses others.
+                (Some(patched), Some(kind)) if !kind.is_code() && kind != SectionKind::Debug => {
+                    facts.losing_in(data(patched))
+                }
+                _ => &[],
+            },
+        }
+    }
+}
+
+/// nvlink's words for a legacy branch that leaves its section.
+const PC_RELATIVE: &str = "PC relative branch address should be in the same section";
+
+/// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
+/// that it gives no slot; the others are applied as if the symbol were 0 (`relocs.md` section 6).
+/// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
+fn is_kept_against_headers(ty: u32) -> bool {
+    matches!(
+        ty,
+        0x01 | 0x02
+            | 0x05
+            | 0x0a
+            | 0x0b
+            | 0x0c
+            | 0x0d
+            | 0x0e
+            | 0x2a
+            | 0x2b
+            | 0x2c
+            | 0x37
+            | 0x38
+            | 0x39
+            | 0x46
+            | 0x47
+            | 0x4c..=0x53
+            | 0x66..=0x71
+    )
+}
+
+/// What the field of a relocation without addend holds: the addend that `--force-rela` gives it, in
+/// units of the field (measured).
+fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
+    let bytes = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| module.sections[section].bytes().get(offset..))
+        .unwrap_or(&[]);
+    field.read(bytes) as i64
+}
+
+/// Refuses what no current compiler writes and nvlink treats as more than a relocation, in code that
+/// does not take part too.
+fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Result<(), Refusal> {
+    match reloc_type(reloc.ty).map(|row| row.class) {
+        // The function becomes one whose address is taken; against anything else nvlink crashes
+        // (measured).
+        Some(RelocClass::FunctionDescriptor) => {
+            let link = reloc.target.symbol().and_then(|id| module.symbols[id].link);
+            match link {
+                Some(link) if facts.is_address_taken(link) => Ok(()),
+                _ => Err(Refusal::Unsupported("a legacy function descriptor")),
+            }
+        }
+        Some(RelocClass::Slot) => Err(Refusal::Unsupported("a legacy texture slot")),
+        _ => Ok(()),
+    }
+}
+
+/// Size in bytes of what a row patches; offsets in Mercury code count bytes of a form that no file holds.
+fn patched_size(module: &Module<'_>, patched: SectionId) -> u64 {
+    let section = &module.sections[patched];
+    match section.owner {
+        Some(function) if section.kind == SectionKind::MercuryText => {
+            module.functions[function].merc_size
+        }
+        _ => section.size(),
+    }
+}
+
+/// Whether a place lies in one of the ranges, which do not overlap.
+fn lies_in(ranges: &[LosingRange], offset: u64) -> bool {
+    let after = ranges.partition_point(|(_, start, _)| *start <= offset);
+    after
+        .checked_sub(1)
+        .and_then(|index| ranges.get(index))
+        .is_some_and(|(_, _, end)| offset < *end)
+}
+
+/// A row that is linked, with the type that it has in the output.
+struct Row<'r, 'm, 'data> {
+    facts: &'r Facts<'m, 'data>,
+    reloc: &'r Reloc,
+    holder: &'r Holder<'r>,
+    patched: SectionId,
+    ty: u32,
+    /// What is added to the addend because of where the target lies.
+    moved: u64,
+}
+
+impl Row<'_, '_, '_> {
+    /// A REL row against a moved section loses its in-place addend (`relocs.md` section 2).
+    fn has_addend(&self) -> bool {
+        self.holder.is_rela || self.moved != 0
+    }
+
+    /// Whether `--force-rela` gives the row an addend.
+    fn is_forced(&self) -> bool {
+        self.facts.module.options.force_rela && !self.has_addend()
+    }
+
+    /// The addend that it then has.
+    fn in_place(&self) -> i64 {
+        match addend_field(self.ty) {
+            Some(field) if self.is_forced() => {
+                in_place_addend(self.facts.module, self.patched, self.reloc.offset, field)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Refuses an offset behind the end of a section, with nvlink's words where it is that of the output.
+    fn check_offset(&self, words: &'static str) -> Result<(), Refusal> {
+        if self.reloc.offset < self.holder.size {
+            return Ok(());
+        }
+        let module = self.facts.module;
+        let section = &module.sections[self.patched];
+        let place = contribution(module, self.patched).saturating_add(self.reloc.offset);
+        let whole = self.facts.end(section.name).unwrap_or(0);
+        if section.kind.is_concatenated() && place < whole {
+            // nvlink goes on in what other objects add to the section (measured).
+            Err(Refusal::Unsupported(
+                "a relocation behind its object's part of a section",
+            ))
+        } else {
+            Err(Refusal::Internal(words))
+        }
+    }
+
+    fn keep(&self) -> Result<RelocPlan, Refusal> {
+        let is_forced = self.is_forced();
+        let field = match is_forced {
+            true => addend_field(self.ty),
+            false => None,
+        };
+        if is_forced && field.is_none() {
+            return Err(Refusal::Unsupported(
+                "--force-rela with an addend in the field of this type",
+            ));
+        }
+        self.check_offset(PAST_END)?;
+        let end = field.map_or(0, |field| u64::from(field.bit + field.width).div_ceil(8));
+        if is_forced && self.reloc.offset.saturating_add(end) > self.holder.size {
+            return Err(Refusal::Unsupported(
+                "a field that goes over the end of its section",
+            ));
+        }
+        let rela = is_forced || self.has_addend();
+        let addend = match rela {
+            true => self.reloc.addend.wrapping_add(self.moved as i64),
+            false => 0,
+        };
+        Ok(RelocPlan::Keep {
+            ty: self.ty,
+            addend: match is_forced {
+                true => addend.wrapping_add(self.in_place()),
+                false => addend,
+            },
+            rela,
+        })
+    }
+
+    /// Refuses a field that cannot be filled.
+    fn patch(&self) -> Result<(), Refusal> {
+        let section = &self.facts.module.sections[self.patched];
+        if section.bytes().is_empty() && self.holder.size != 0 {
+            return Err(Refusal::Unsupported(
+                "a relocation of a section without bytes",
+            ));
+        }
+        self.check_offset("reloc address not found")?;
+        let end = reloc_type(self.ty).map_or(0, |row| row.bytes());
+        if self.reloc.offset.saturating_add(end) > self.holder.size {
+            // nvlink writes into what lies behind the section in the input's image (measured).
+            return Err(Refusal::Unsupported(
+                "a field that goes over the end of its section",
+            ));
+        }
+        Ok(())
+    }
+
+    fn clear(&self) -> Result<RelocPlan, Refusal> {
+        self.patch()?;
+        Ok(RelocPlan::Clear)
+    }
+
+    fn apply(&self, value: u64) -> Result<RelocPlan, Refusal> {
+        self.patch()?;
+        let is_part = || {
+            let field = reloc_type(self.ty).and_then(|row| row.field);
+            field.is_some_and(|field| field.shift != 0)
+        };
+        if self.is_forced() && self.in_place() != 0 && is_part() {
+            return Err(Refusal::Unsupported(
+                "--force-rela with an addend in a field that has a part of the value",
+            ));
+        }
+        Ok(RelocPlan::Apply {
+            ty: self.ty,
+            value: value.wrapping_add(self.reloc.addend as u64),
+            in_place: !self.has_addend(),
+        })
+    }
+}
+
+impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
+    pub(super) fn new(facts: &'f Facts<'m, 'data>) -> Self {
+        Planner {
+            facts,
+            holder: None,
+            target: None,
+        }
+    }
+
+    /// What becomes of a row.
+    pub(super) fn plan(&mut self, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
+        let facts = self.facts;
+        let module = facts.module;
+        let is_other = |holder: &Holder<'_>| holder.id != reloc.section;
+        if self.holder.as_ref().is_some_and(is_other) {
+            self.holder = None;
+            self.target = None;
+        }
+        let holder = self
+            .holder
+            .get_or_insert_with(|| Holder::new(facts, reloc.section));
+        if holder.is_included {
+            check_legacy(module, reloc, facts)?;
+        }
+        // Rows that an opt-in pass has taken out stay out.
+        if reloc.plan == RelocPlan::Gone || !holder.is_linked {
+            return Ok(RelocPlan::Gone);
+        }
+        let Some(patched) = holder.patched else {
+            return Err(Refusal::Internal("unexpected reloc section"));
+        };
+        if lies_in(holder.losing, reloc.offset) {
+            return Ok(RelocPlan::Gone);
+        }
+        let known = counterparts(reloc.ty, holder.in_code);
+        if is_mercury(reloc.ty) && known.is_empty() {
+            return Err(Refusal::Unsupported(
+                "a relocation type of the Mercury view that is not known",
+            ));
+        }
+        // Places of frames count from the row's own.
+        let depends_on_row = holder.kind == SectionKind::SassRelocs;
+        let target = match self.target {
+            Some((target, kind)) if target == reloc.target && !depends_on_row => kind,
+            _ => target_kind(module, reloc, patched, facts)?,
+        };
+        self.target = Some((reloc.target, target));
+        let row = Row {
+            facts,
+            reloc,
+            holder,
+            patched,
+            ty: reloc.ty,
+            moved: match reloc.target {
+                SymbolRef::Section(target) => {
+                    let holder = &module.sections[reloc.section];
+                    contribution(module, facts.in_view(holder, target))
+                }
+                _ => 0,
+            },
+        };
+        row.plan(known, target)
+    }
+}
+
+impl Row<'_, '_, '_> {
+    /// What becomes of it, given the types of the SASS view in its place.
+    fn plan(mut self, known: &[u32], target: TargetKind) -> Result<RelocPlan, Refusal> {
+        let Row { facts, reloc, .. } = self;
+        let module = facts.module;
+        let executable = !module.options.relocatable;
+        let row = reloc_type(reloc.ty);
+        let unified = mercury_plain(reloc.ty).or_else(|| row.and_then(|row| row.plain));
+        // Rows of the Mercury view fare as those of the SASS view in their place.
+        let mut like = known;
+        if executable && let Some(plain) = unified {
+            self.ty = plain;
+            like = counterparts(plain, self.holder.in_code);
+        }
+        let ty = self.ty;
+        let like = like.first().copied().unwrap_or(ty);
+        let class = reloc_type(like).map(|row| row.class);
+        match target {
+            // Only the SASS view of executables has the places of line tables in its bytes.
+            TargetKind::Known { .. } if ty == LINE_TABLE => self.keep(),
+            TargetKind::Known { .. } if !executable && names_lines(module, reloc) => self.keep(),
+            TargetKind::LosingCopy => Ok(RelocPlan::Drop),
+            TargetKind::UnifiedTable if !executable => Ok(RelocPlan::Drop),
+            // Only a link to an executable resolves these.
+            _ if unified.is_some() && !executable => self.keep(),
+            // nvlink empties the row (measured).
+            TargetKind::Undefined
+                if matches!(class, Some(RelocClass::Clear | RelocClass::None))
+                    && !is_function(module, reloc) =>
+            {
+                Err(Refusal::Unsupported(
+                    "clearing the site of an undefined variable",
+                ))
+            }
+            TargetKind::Function | TargetKind::Undefined => match class {
+                Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
+                _ => self.keep(),
+            },
+            TargetKind::Global | TargetKind::ReservedShared => match class {
+                Some(RelocClass::Clear) if target == TargetKind::ReservedShared => Err(
+                    Refusal::Unsupported("clearing a reserved shared memory site"),
+                ),
+                _ => self.keep(),
+            },
+            // nvlink encodes the instruction of relocatable output anew, as it is (measured).
+            TargetKind::Header { slot: None } if facts.capmerc => self.keep(),
+            TargetKind::Header { slot } => match (reloc_type(like), slot) {
+                // Mercury counts from the first slot, and so does SASS but for operands in the bank (measured).
+                (Some(row), Some(slot)) if row.makes_slot => {
+                    let in_bank = row.bank != BankField::None && !is_mercury(ty);
+                    match in_bank || !facts.capmerc {
+                        true => self.apply(slot),
+                        false => self.apply(slot.wrapping_sub(module.header_base())),
+                    }
+                }
+                (Some(row), _) => match row.class {
+                    RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
+                    RelocClass::Yield => Ok(RelocPlan::Drop),
+                    RelocClass::Clear => Err(Refusal::Unsupported(
+                        "clearing the site of a texture, sampler or surface",
+                    )),
+                    RelocClass::Applied if !is_kept_against_headers(like) => self.apply(0),
+                    _ => self.keep(),
+                },
+                (None, _) => self.keep(),
+            },
+            TargetKind::DeadFunction => match class {
+                Some(RelocClass::Clear) => self.clear(),
+                _ => Ok(RelocPlan::Drop),
+            },
+            TargetKind::UnifiedTable => match class {
+                _ if unified.is_some() => Err(Refusal::Internal(DELETED_SYMBOL)),
+                Some(RelocClass::None) => Err(Refusal::Internal(DELETED_SYMBOL)),
+                _ => Ok(RelocPlan::Drop),
+            },
+            TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::Missing => match class {
+                // Legacy types were refused already.
+                None | Some(RelocClass::FunctionDescriptor | RelocClass::Slot) => {
+                    Err(Refusal::Internal("unexpected NVRS"))
+                }
+                Some(RelocClass::PcRelative) => Err(Refusal::Internal(PC_RELATIVE)),
+                Some(RelocClass::Driver) => match target {
+                    TargetKind::Known { emitted: false, .. } => {
+                        Err(Refusal::Internal(DELETED_SYMBOL))
+                    }
+                    _ => self.keep(),
+                },
+                Some(RelocClass::None | RelocClass::Yield) => Ok(RelocPlan::Drop),
+                Some(RelocClass::Clear) => match target {
+                    TargetKind::Known { .. }
+                        if module.shows_shared_variables() && is_shared(module, reloc) =>
+                    {
+                        Err(Refusal::Unsupported(
+                            "clearing a shared memory site with -g",
+                        ))
+                    }
+                    TargetKind::Known { .. }
+                        if module.shows_compiler_constants()
+                            && is_compiler_constant(module, reloc) =>
+                    {
+                        Err(Refusal::Unsupported(
+                            "clearing the site of a compiler constant that is a symbol",
+                        ))
+                    }
+                    TargetKind::Known { emitted: false, .. } if reloc.target.symbol().is_some() => {
+                        self.clear()
+                    }
+                    _ if facts.is_unlinked(module, reloc.target) => Err(Refusal::Unsupported(
+                        "clearing the site of a section that goes",
+                    )),
+                    _ => Ok(RelocPlan::Drop),
+                },
+                Some(RelocClass::Applied) => match target {
+                    // nvlink encodes the instruction anew, with fewer bits of it.
+                    TargetKind::Missing if module.is_capmerc() && !is_shared(module, reloc) => {
+                        Err(Refusal::Unsupported(
+                            "the address of an undefined constant variable for sm_100 and up",
+                        ))
+                    }
+                    TargetKind::Known { value, .. } => self.apply(value),
+                    TargetKind::Missing => self.apply(u64::MAX),
+                    _ => self.apply(facts.null_symbol()),
+                },
+            },
+        }
+    }
+}
+
+/// Whether a row of the SASS view refers to a line table.
+fn names_lines(module: &Module<'_>, reloc: &Reloc) -> bool {
+    module.sections[reloc.section].kind == SectionKind::SassRelocs
+        && matches!(reloc.target, SymbolRef::Section(section) if lines::is_line_table(module, section))
+}
+
+fn is_function(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let symbol = reloc.target.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_function())
+}
+
+fn is_compiler_constant(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let symbol = reloc.target.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_compiler_constant())
+}
+
+fn is_shared(module: &Module<'_>, reloc: &Reloc) -> bool {
+    let symbol = reloc.target.symbol();
+    symbol.is_some_and(|symbol| module.symbols[symbol].is_shared())
+}
