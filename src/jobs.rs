@@ -1,13 +1,16 @@
 //! How many threads a link uses: `-j`, `CUWELD_JOBS`, make's jobserver, the machine.
 //!
 //! The outcome never depends on it: work is divided among threads, its results come back in the order of the work. Threads are
-//! started where the work pays for them, and only then is a jobserver asked for tokens, which go back when the work is done.
+//! started where the work pays for them, once for the whole link; with a jobserver anew for each work, for which it is asked for tokens
+//! that go back when the work is done.
 //!
 //! Architecture Invariant: no environment variable is read here; [`Jobs::new`] is given what the command line found there.
 
 mod jobserver;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::OnceLock;
 
 use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
@@ -18,6 +21,9 @@ use cuweld_passes::threads::Threads;
 
 use jobserver::Tokens;
 
+/// Threads that a link starts without being asked for a number: what it divides among more wins next to nothing, and they take time to start.
+const MOST_THREADS: usize = 8;
+
 /// What limits the number of threads.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
@@ -25,6 +31,16 @@ pub struct Jobs {
     asked: Option<NonZeroUsize>,
     /// `MAKEFLAGS` as make left it.
     makeflags: Option<String>,
+    /// What the first work for threads finds out and starts, for all clones.
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// How many the machine runs at once.
+    available: OnceLock<usize>,
+    /// The first thread is that which starts the pool.
+    pool: OnceLock<Option<ThreadPool>>,
 }
 
 impl Jobs {
@@ -33,44 +49,85 @@ impl Jobs {
         Jobs {
             asked: asked.map(|count| NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN)),
             makeflags,
+            shared: Arc::default(),
         }
     }
 
-    /// Threads for so many pieces of work; none are started for one.
-    pub fn team(&self, pieces: usize) -> Team {
+    /// Threads for so many pieces of work; none are started for one. All work shares them, but for what a jobserver allows.
+    pub fn team(&self, pieces: usize) -> Team<'_> {
         // Asking the machine takes reading several files.
         if pieces <= 1 {
             return Team::default();
         }
         let (count, tokens) = self.leave(pieces);
-        let pool = (count > 1).then(|| ThreadPoolBuilder::new().num_threads(count).build());
+        let pool = match tokens {
+            _ if count <= 1 => None,
+            Some(_) => start(count).map(Pool::Own),
+            None => self.shared_pool().map(Pool::Shared),
+        };
         Team {
-            pool: pool.and_then(Result::ok),
+            pool,
             _tokens: tokens,
         }
     }
 
-    /// How many threads may run for so many pieces of work, with what they hold while they do.
-    fn leave(&self, pieces: usize) -> (usize, Tokens) {
+    /// Threads that do nothing but wait, for other programs: as many as there may be at once.
+    pub fn waiting(&self, pieces: usize) -> Team<'_> {
+        if pieces <= 1 {
+            return Team::default();
+        }
+        let (count, tokens) = self.leave(pieces);
+        Team {
+            pool: start(count).filter(|_| count > 1).map(Pool::Own),
+            _tokens: tokens,
+        }
+    }
+
+    /// How many threads there may be.
+    fn limit(&self) -> usize {
         let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let limit = self.asked.map_or_else(available, NonZeroUsize::get);
-        let count = limit.min(pieces);
+        match self.asked {
+            Some(count) => count.get(),
+            None => *self.shared.available.get_or_init(available),
+        }
+    }
+
+    /// How many threads may run for so many pieces of work, with what they hold while they do if there is a jobserver.
+    fn leave(&self, pieces: usize) -> (usize, Option<Tokens>) {
+        let count = self.limit().min(pieces);
         if self.asked.is_none()
             && count > 1
             && let Some(makeflags) = &self.makeflags
             && let Some(taken) = Tokens::take(makeflags, count - 1)
         {
-            return (taken.count() + 1, taken);
+            return (taken.count() + 1, Some(taken));
         }
-        (count, Tokens::default())
+        (count, None)
     }
+
+    /// The pool that all work shares, whose first thread is that of the first caller: it need not wake another for its own part.
+    fn shared_pool(&self) -> Option<&ThreadPool> {
+        let count = match self.asked {
+            Some(_) => self.limit(),
+            None => self.limit().min(MOST_THREADS),
+        };
+        let here = || ThreadPoolBuilder::new().num_threads(count).use_current_thread();
+        // A thread can be in one pool.
+        let built = || here().build().ok().or_else(|| start(count));
+        self.shared.pool.get_or_init(built).as_ref()
+    }
+}
+
+/// A pool of so many threads beside the caller's.
+fn start(count: usize) -> Option<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(count).build().ok()
 }
 
 impl Threads for Jobs {
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send)) {
         let team = self.team(pieces);
         let size = team.size();
-        match &team.pool {
+        match team.pool() {
             None => work(1),
             Some(pool) => pool.install(|| work(size)),
         }
@@ -82,25 +139,36 @@ impl Threads for Jobs {
     }
 }
 
-/// Threads that wait for work; they end with the value.
+/// Threads that wait for work.
 #[derive(Default)]
-pub struct Team {
+pub struct Team<'jobs> {
     /// `None` for the caller's thread alone.
-    pool: Option<ThreadPool>,
-    _tokens: Tokens,
+    pool: Option<Pool<'jobs>>,
+    _tokens: Option<Tokens>,
 }
 
-impl Team {
+enum Pool<'jobs> {
+    Shared(&'jobs ThreadPool),
+    /// Ends with the value.
+    Own(ThreadPool),
+}
+
+impl Team<'_> {
+    fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.as_ref().map(|pool| match pool {
+            Pool::Shared(pool) => pool,
+            Pool::Own(pool) => pool,
+        })
+    }
+
     /// The number of threads.
     pub fn size(&self) -> usize {
-        self.pool
-            .as_ref()
-            .map_or(1, ThreadPool::current_num_threads)
+        self.pool().map_or(1, ThreadPool::current_num_threads)
     }
 
     /// Does something with each item; results are in the order of the items.
     pub fn map<T: Sync, R: Send>(&self, items: &[T], task: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        match &self.pool {
+        match self.pool() {
             None => items.iter().map(task).collect(),
             Some(pool) => pool.install(|| items.par_iter().map(&task).collect()),
         }
@@ -108,7 +176,7 @@ impl Team {
 
     /// Does something with each item, in any order.
     pub fn each<T: Send>(&self, items: &mut [T], task: impl Fn(&mut T) + Sync) {
-        match &self.pool {
+        match self.pool() {
             None => items.iter_mut().for_each(task),
             Some(pool) => pool.install(|| items.par_iter_mut().for_each(&task)),
         }

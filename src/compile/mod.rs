@@ -95,7 +95,7 @@ pub fn compile_ptx<'data>(
             return Ok(None);
         }
     };
-    let team = threads.team(jobs.len());
+    let team = threads.waiting(jobs.len());
     let results: Vec<Result<Compiled, CompileError>> =
         team.map(&jobs, |(_, ptx)| ptxas.compile(*ptx));
     drop(team);

@@ -18,7 +18,7 @@ use super::lowering::NamedImage;
 use crate::jobs::Jobs;
 
 /// Images of so many bytes are worth a thread of their own.
-const BYTES_PER_THREAD: u64 = 4 << 20;
+const BYTES_PER_THREAD: u64 = 1 << 20;
 
 /// How many images each thread reads before their rows come together.
 const IMAGES_AHEAD: usize = 64;

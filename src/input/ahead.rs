@@ -2,7 +2,6 @@
 //!
 //! It stays in the arena until then. What cannot be unpacked does not: the walk meets it again, and says so in its turn.
 
-use std::io;
 
 use cuweld_ir::elf::raw::EM_CUDA;
 
@@ -16,16 +15,16 @@ use super::fatbin::MemberKind;
 use super::host_object::DeviceCode;
 use super::host_object::HostObject;
 use super::identify;
-use super::mapped::LoadedFile;
+use super::mapped::Files;
 use super::select::Selection;
 use super::select::select;
 
 /// So many bytes are worth a thread of their own.
 const BYTES_PER_THREAD: u64 = 2 << 20;
 
-impl<'data, Open> Walk<'_, 'data, Open>
+impl<'data, F> Walk<'_, 'data, F>
 where
-    Open: Fn(&str) -> io::Result<LoadedFile<'data>>,
+    F: Files<'data>,
 {
     /// Unpacks what links for the target take from these files, if that is worth more than one thread.
     pub(super) fn unpack_ahead(&self, files: impl Iterator<Item = &'data [u8]>) {

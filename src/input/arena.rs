@@ -42,13 +42,6 @@ impl InputArena {
         self.buffers.alloc(buffer)
     }
 
-    /// Lends a new buffer of zeros, to write into.
-    #[allow(clippy::mut_from_ref)]
-    pub(super) fn keep_zeros(&self, size: usize) -> &mut [u8] {
-        self.count_buffered(size);
-        self.buffers.alloc(vec![0; size])
-    }
-
     /// Lends memory for many buffers, all zeros, to write into. It is not counted as what buffers hold.
     #[allow(clippy::mut_from_ref)]
     pub(super) fn keep_shared(&self, size: usize) -> io::Result<&mut [u8]> {

@@ -27,9 +27,10 @@ use super::identify::identify;
 use super::library_search::Candidate;
 use super::library_search::CpuArch;
 use super::library_search::SearchPath;
-use super::mapped;
 use super::mapped::FileIdentity;
+use super::mapped::Files;
 use super::mapped::LoadedFile;
+use super::mapped::Loader;
 use super::module_id;
 use super::module_id::ModuleIds;
 use crate::jobs::Jobs;
@@ -130,13 +131,11 @@ pub fn discover_with<'data>(
     jobs: Option<&Jobs>,
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    let loader = mapped::Loader::new(arena);
-    let open = |path: &str| loader.load(path);
     Walk {
         options,
         jobs,
         arena,
-        open,
+        files: Loader::new(arena, jobs),
         archives: Vec::new(),
         found: Discovered::default(),
         ordinal: None,
@@ -152,8 +151,26 @@ pub fn discover_bytes<'data>(
     files: &[(&str, &'data [u8])],
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    let open = |path: &str| {
-        let (_, bytes) = files
+    Walk {
+        options,
+        jobs: None,
+        arena,
+        files: Given(files),
+        archives: Vec::new(),
+        found: Discovered::default(),
+        ordinal: None,
+        failed: options.errors.before,
+    }
+    .run()
+}
+
+/// Names and bytes in place of files.
+struct Given<'a, 'data>(&'a [(&'a str, &'data [u8])]);
+
+impl<'data> Files<'data> for Given<'_, 'data> {
+    fn open(&self, path: &str) -> io::Result<LoadedFile<'data>> {
+        let (_, bytes) = self
+            .0
             .iter()
             .find(|(name, _)| *name == path)
             .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
@@ -161,18 +178,7 @@ pub fn discover_bytes<'data>(
             bytes,
             identity: FileIdentity::Name(path.to_owned()),
         })
-    };
-    Walk {
-        options,
-        jobs: None,
-        arena,
-        open,
-        archives: Vec::new(),
-        found: Discovered::default(),
-        ordinal: None,
-        failed: options.errors.before,
     }
-    .run()
 }
 
 /// Where an image comes from.
@@ -196,12 +202,12 @@ impl Source<'_> {
     }
 }
 
-pub(super) struct Walk<'a, 'data, Open> {
+pub(super) struct Walk<'a, 'data, F> {
     pub(super) options: &'a DiscoverOptions<'a>,
     /// What limits the threads that unpack ahead; `None` for none of them.
     pub(super) jobs: Option<&'a Jobs>,
     pub(super) arena: &'data InputArena,
-    pub(super) open: Open,
+    pub(super) files: F,
     /// Archives seen so far, sorted.
     pub(super) archives: Vec<FileIdentity>,
     pub(super) found: Discovered<'data>,
@@ -210,9 +216,9 @@ pub(super) struct Walk<'a, 'data, Open> {
     failed: bool,
 }
 
-impl<'data, Open> Walk<'_, 'data, Open>
+impl<'data, F> Walk<'_, 'data, F>
 where
-    Open: Fn(&str) -> io::Result<LoadedFile<'data>>,
+    F: Files<'data>,
 {
     fn run(mut self) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
         let result = self.walk();
@@ -234,8 +240,7 @@ where
         self.found.inputs.reserve(paths.len());
         let window = self.jobs.map_or(1, |_| FILES_AHEAD);
         for (number, window_paths) in paths.chunks(window).enumerate() {
-            let open = |path: &&str| (self.open)(path);
-            let files: Vec<io::Result<LoadedFile<'data>>> = window_paths.iter().map(open).collect();
+            let files = self.files.open_all(window_paths);
             self.unpack_ahead(files.iter().flatten().map(|file| file.bytes));
             for (index, (path, file)) in window_paths.iter().zip(files).enumerate() {
                 self.ordinal = Some(number * window + index);
@@ -259,7 +264,7 @@ where
         let mut paths = Vec::new();
         let mut result = Ok(());
         for library in self.options.libraries {
-            let look = |path: &str| match (self.open)(path) {
+            let look = |path: &str| match self.files.open(path) {
                 Ok(file) => Candidate::File(file.bytes),
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => Candidate::Folder,
                 Err(_) => Candidate::Absent,

@@ -1,6 +1,5 @@
 //! The walk through an archive: every member, in order.
 
-use std::io;
 
 use cuweld_ir::ObjectOrigin;
 use cuweld_ir::elf::raw::EM_CUDA;
@@ -12,11 +11,12 @@ use super::discover::Source;
 use super::discover::Walk;
 use super::error::InputError;
 use super::identify;
+use super::mapped::Files;
 use super::mapped::LoadedFile;
 
-impl<'data, Open> Walk<'_, 'data, Open>
+impl<'data, F> Walk<'_, 'data, F>
 where
-    Open: Fn(&str) -> io::Result<LoadedFile<'data>>,
+    F: Files<'data>,
 {
     pub(super) fn archive(
         &mut self,
@@ -111,12 +111,12 @@ where
         if let Some(folder) = folder
             && !self.options.strict
             && !name.starts_with('/')
-            && let Ok(file) = (self.open)(&format!("{folder}/{name}"))
+            && let Ok(file) = self.files.open(&format!("{folder}/{name}"))
         {
             self.deviate("D05", format!("'{folder}/{name}' is the member of the thin archive '{archive}'; nvlink 13.0.88 opens '{name}'"));
             return Ok(file.bytes);
         }
-        match (self.open)(name) {
+        match self.files.open(name) {
             Ok(file) => Ok(file.bytes),
             Err(error) => Err(InputError::ThinMember {
                 file: name.to_owned(),

@@ -1,6 +1,5 @@
 //! Fatbins of a walk: the member that fits, and what is said if none can be linked.
 
-use std::io;
 
 use super::container::InputContainer;
 use super::container::Match;
@@ -18,11 +17,11 @@ use super::discover::Source;
 use super::discover::Walk;
 use super::error::InputError;
 use super::fatbin::FatbinError;
-use super::mapped::LoadedFile;
+use super::mapped::Files;
 
-impl<'data, Open> Walk<'_, 'data, Open>
+impl<'data, F> Walk<'_, 'data, F>
 where
-    Open: Fn(&str) -> io::Result<LoadedFile<'data>>,
+    F: Files<'data>,
 {
     /// Chooses and unpacks the member of a fatbin that fits the target; `base` is where the fatbin begins in its file.
     pub(super) fn fatbin(

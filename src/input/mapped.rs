@@ -1,14 +1,17 @@
 //! Bringing files into memory.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fs::File;
 use std::fs::Metadata;
 use std::io;
 use std::io::Read;
 
+use memmap2::Mmap;
 use memmap2::MmapOptions;
 
 use super::arena::InputArena;
+use crate::jobs::Jobs;
+use crate::jobs::Team;
 
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
 /// taking its page faults.
@@ -56,100 +59,213 @@ pub struct LoadedFile<'data> {
 /// Small files beyond so many bytes are read into shared memory.
 const FIRST_BUFFERS: u64 = 256 << 10;
 
+/// What a small file has, about: where a thread has not as much for each that it opens, it gets more.
+const SMALL_FILE: usize = 4 << 10;
+
 /// How much memory small files share; the system can give it as one page.
 const SHARED_BUFFER: usize = 2 << 20;
 
+/// Fewer files are opened by one thread.
+const FILES_FOR_THREADS: usize = 64;
+
 /// Reads or maps a file. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFile<'data>> {
-    Loader::new(arena).load(path)
+    Loader::new(arena, None).open(path)
 }
 
-/// Reads or maps files, one after the other.
-pub struct Loader<'data> {
+/// Where files come from.
+pub(super) trait Files<'data> {
+    /// A file's contents.
+    fn open(&self, path: &str) -> io::Result<LoadedFile<'data>>;
+
+    /// The contents of several files, in their order.
+    fn open_all(&self, paths: &[&str]) -> Vec<io::Result<LoadedFile<'data>>> {
+        paths.iter().map(|path| self.open(path)).collect()
+    }
+}
+
+/// Reads or maps files.
+pub(super) struct Loader<'a, 'data> {
     arena: &'data InputArena,
-    /// What is left of the memory that small files share.
-    rest: Cell<&'data mut [u8]>,
+    /// What limits the threads that open many files; `None` for one.
+    jobs: Option<&'a Jobs>,
+    /// What is left of the memory that small files share, for each thread; the first is that of files that are opened alone.
+    rooms: RefCell<Vec<Room<'data>>>,
 }
 
-impl<'data> Loader<'data> {
+impl<'a, 'data> Loader<'a, 'data> {
     /// One that has read nothing.
-    pub fn new(arena: &'data InputArena) -> Self {
+    pub(super) fn new(arena: &'data InputArena, jobs: Option<&'a Jobs>) -> Self {
         Loader {
             arena,
-            rest: Cell::default(),
+            jobs,
+            rooms: RefCell::new(vec![Room::default()]),
         }
     }
 
-    /// Reads or maps a file. The file must not be changed while the link runs.
-    pub fn load(&self, path: &str) -> io::Result<LoadedFile<'data>> {
-        let arena = self.arena;
+    /// Takes over what was fetched.
+    fn keep(&self, path: &str, fetched: Fetched<'data>) -> LoadedFile<'data> {
+        self.arena.note_opened(path);
+        let bytes = match fetched.contents {
+            Contents::Map(map) => self.arena.keep_map(map),
+            Contents::Own(buffer) => self.arena.keep_buffer(buffer),
+            Contents::Shared(bytes) => {
+                self.arena.count_buffered(bytes.len());
+                bytes
+            }
+        };
+        LoadedFile {
+            bytes,
+            identity: fetched.identity,
+        }
+    }
+
+    /// Gives room to a thread that has none, once there is much to read.
+    fn make_room(&self, room: &mut Room<'data>, least: usize) {
+        room.buffered = self.arena.bytes_buffered();
+        room.may_map = self.arena.maps_kept() < MAP_LIMIT;
+        if room.rest.len() < least
+            && (FIRST_BUFFERS..BUFFER_LIMIT).contains(&room.buffered)
+            && let Ok(shared) = self.arena.keep_shared(SHARED_BUFFER)
+        {
+            room.rest = shared;
+        }
+    }
+}
+
+impl<'data> Files<'data> for Loader<'_, 'data> {
+    fn open(&self, path: &str) -> io::Result<LoadedFile<'data>> {
+        let mut rooms = self.rooms.borrow_mut();
+        let Some(room) = rooms.first_mut() else {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        };
+        self.make_room(room, MAP_THRESHOLD as usize);
+        Ok(self.keep(path, room.fetch(path)?))
+    }
+
+    fn open_all(&self, paths: &[&str]) -> Vec<io::Result<LoadedFile<'data>>> {
+        let team = match self.jobs {
+            Some(jobs) if paths.len() >= FILES_FOR_THREADS => jobs.team(paths.len()),
+            _ => Team::default(),
+        };
+        if team.size() == 1 {
+            return paths.iter().map(|path| self.open(path)).collect();
+        }
+        let mut rooms = self.rooms.borrow_mut();
+        rooms.resize_with(team.size(), Room::default);
+        let share = paths.len().div_ceil(team.size());
+        let mut work: Vec<_> = rooms
+            .iter_mut()
+            .zip(paths.chunks(share))
+            .map(|(room, paths)| {
+                self.make_room(room, share * SMALL_FILE);
+                (room, paths, Vec::with_capacity(paths.len()))
+            })
+            .collect();
+        team.each(&mut work, |(room, paths, fetched)| {
+            fetched.extend(paths.iter().map(|path| room.fetch(path)));
+        });
+        let fetched = work.into_iter().flat_map(|(_, _, fetched)| fetched);
+        paths
+            .iter()
+            .zip(fetched)
+            .map(|(path, fetched)| Ok(self.keep(path, fetched?)))
+            .collect()
+    }
+}
+
+/// A file that was opened, on its way into the arena.
+struct Fetched<'data> {
+    contents: Contents<'data>,
+    identity: FileIdentity,
+}
+
+enum Contents<'data> {
+    Map(Mmap),
+    Own(Vec<u8>),
+    Shared(&'data [u8]),
+}
+
+/// What one thread needs to open files.
+#[derive(Default)]
+struct Room<'data> {
+    /// Memory that small files share, all zeros.
+    rest: &'data mut [u8],
+    /// Bytes of all buffers.
+    buffered: u64,
+    /// Whether there may be more mappings.
+    may_map: bool,
+}
+
+impl<'data> Room<'data> {
+    fn fetch(&mut self, path: &str) -> io::Result<Fetched<'data>> {
         let mut file = File::open(path)?;
-        arena.note_opened(path);
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        let identity = identity(path, &metadata);
-        let is_mapped = match metadata.len() {
-            _ if !metadata.is_file() || arena.maps_kept() >= MAP_LIMIT => false,
+        let size = metadata.len();
+        let is_mapped = match size {
+            _ if !metadata.is_file() || !self.may_map => false,
             0..SMALLEST_MAP => false,
-            SMALLEST_MAP..MAP_THRESHOLD => arena.bytes_buffered() >= BUFFER_LIMIT,
+            SMALLEST_MAP..MAP_THRESHOLD => self.buffered >= BUFFER_LIMIT,
             MAP_THRESHOLD.. => true,
         };
-        let bytes = if is_mapped {
+        let contents = if is_mapped {
             let mut options = MmapOptions::new();
-            if metadata.len() < POPULATE_LIMIT {
+            if size < POPULATE_LIMIT {
                 options.populate();
+            }
+            if let Ok(size) = usize::try_from(size) {
+                options.len(size);
             }
             // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
             // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
             // on this platform; it is the documented contract of `load` and `discover`, as it is of
             // every linker that maps its inputs.
             let map = unsafe { options.map(&file) }?;
-            arena.keep_map(map)
-        } else if metadata.is_file() && (1..MAP_THRESHOLD).contains(&metadata.len()) {
-            self.read(&mut file, metadata.len() as usize)?
+            Contents::Map(map)
+        } else if metadata.is_file() && (1..MAP_THRESHOLD).contains(&size) {
+            self.buffered = self.buffered.saturating_add(size);
+            self.read(&mut file, size as usize)?
         } else {
             let mut buffer = Vec::new();
             file.by_ref().take(STREAM_LIMIT).read_to_end(&mut buffer)?;
-            arena.keep_buffer(buffer)
+            Contents::Own(buffer)
         };
-        Ok(LoadedFile { bytes, identity })
+        Ok(Fetched {
+            contents,
+            identity: identity(path, &metadata),
+        })
     }
 
     /// The bytes of a small file, which a single call reads if the file has the size that it says.
-    fn read(&self, file: &mut File, size: usize) -> io::Result<&'data [u8]> {
-        let mut buffer = self.buffer(size);
-        let mut end = 0;
-        while end < size {
-            match file.read(&mut buffer[end..]) {
-                Ok(0) => break,
-                Ok(more) => end += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+    fn read(&mut self, file: &mut File, size: usize) -> io::Result<Contents<'data>> {
+        if self.rest.len() < size {
+            let mut buffer = vec![0; size];
+            let end = read_into(file, &mut buffer)?;
+            buffer.truncate(end);
+            return Ok(Contents::Own(buffer));
         }
-        buffer = &mut buffer[..end];
-        Ok(buffer)
+        let (buffer, rest) = std::mem::take(&mut self.rest).split_at_mut(size);
+        self.rest = rest;
+        let end = read_into(file, buffer)?;
+        Ok(Contents::Shared(&buffer[..end]))
     }
+}
 
-    /// Memory of this size, all zeros.
-    fn buffer(&self, size: usize) -> &'data mut [u8] {
-        if self.arena.bytes_buffered() < FIRST_BUFFERS {
-            return self.arena.keep_zeros(size);
+/// Reads until a buffer is full or the file ends; how much was read.
+fn read_into(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut end = 0;
+    while end < buffer.len() {
+        match file.read(&mut buffer[end..]) {
+            Ok(0) => break,
+            Ok(more) => end += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        let mut rest = self.rest.take();
-        if rest.len() < size {
-            rest = match self.arena.keep_shared(SHARED_BUFFER) {
-                Ok(shared) => shared,
-                Err(_) => return self.arena.keep_zeros(size),
-            };
-        }
-        let (buffer, rest) = rest.split_at_mut(size);
-        self.rest.set(rest);
-        self.arena.count_buffered(size);
-        buffer
     }
+    Ok(end)
 }
 
 #[cfg(unix)]
