@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use cuweld_passes::threads::Leave;
 use cuweld_passes::threads::Threads;
 
+use crate::heap;
 use jobserver::Tokens;
 
 /// Threads that a link starts without being asked for a number: what it divides among more wins next to nothing, and they take time to start.
@@ -111,9 +112,16 @@ impl Jobs {
             Some(_) => self.limit(),
             None => self.limit().min(MOST_THREADS),
         };
-        let here = || ThreadPoolBuilder::new().num_threads(count).use_current_thread();
+        let here = || {
+            ThreadPoolBuilder::new()
+                .num_threads(count)
+                .use_current_thread()
+        };
         // A thread can be in one pool.
-        let built = || here().build().ok().or_else(|| start(count));
+        let built = || {
+            heap::share();
+            here().build().ok().or_else(|| start(count))
+        };
         self.shared.pool.get_or_init(built).as_ref()
     }
 }
@@ -191,7 +199,8 @@ mod tests {
     fn results_are_in_order_whatever_the_number() {
         let items: Vec<usize> = (0..1000).collect();
         for asked in [0, 1, 2, 7] {
-            let team = Jobs::new(Some(asked), None).team(items.len());
+            let jobs = Jobs::new(Some(asked), None);
+            let team = jobs.team(items.len());
             assert_eq!(team.size(), asked.max(1));
             assert_eq!(team.map(&items, |item| item * 2)[999], 1998);
         }

@@ -10,6 +10,7 @@ pub mod diff;
 pub mod driver;
 pub mod dump;
 pub mod extend;
+pub mod heap;
 pub mod input;
 pub mod inspect;
 pub mod jobs;

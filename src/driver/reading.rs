@@ -15,6 +15,7 @@ use cuweld_ir::target::section_types::sht;
 use cuweld_passes::finalizer::profile_of;
 
 use super::lowering::NamedImage;
+use crate::heap;
 use crate::jobs::Jobs;
 
 /// Images of so many bytes are worth a thread of their own.
@@ -37,6 +38,7 @@ pub(super) fn read_images<'data>(
 ) -> Result<(ObjectPart<'data>, Vec<Outcome>), ReadError> {
     let size = |image: &Candidate<'_>| image.map_or(0, |image| image.image.len() as u64);
     let all: u64 = images.iter().map(size).sum();
+    heap::prepare(all);
     let pieces = usize::try_from(all / BYTES_PER_THREAD).map_or(images.len(), |pieces| pieces);
     let team = jobs.team(pieces.min(images.len()));
     let mut workers: Vec<Worker<'data, '_>> = Vec::new();

@@ -1,6 +1,5 @@
 //! The walk through an archive: every member, in order.
 
-
 use cuweld_ir::ObjectOrigin;
 use cuweld_ir::elf::raw::EM_CUDA;
 

@@ -1,6 +1,5 @@
 //! Fatbins of a walk: the member that fits, and what is said if none can be linked.
 
-
 use super::container::InputContainer;
 use super::container::Match;
 use super::container::MatchType;

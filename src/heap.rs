@@ -1,0 +1,109 @@
+//! Memory of large links comes on large pages, where the system gives them to those who ask: a page fault takes longer than filling the
+//! small page that it brings.
+
+use std::alloc::GlobalAlloc;
+use std::alloc::Layout;
+use std::alloc::System;
+
+/// Bytes of a large page, where the system has any.
+const PAGE: usize = 2 << 20;
+
+/// Bytes of a small page, or more: advice is given for whole ones.
+#[cfg(target_os = "linux")]
+const SMALL_PAGE: usize = 4 << 10;
+
+/// The system's allocator; blocks that hold large pages ask for them.
+#[derive(Clone, Copy, Debug)]
+pub struct LargePages;
+
+// SAFETY: every block is the system allocator's, which gets back what it gave, with the same layout.
+unsafe impl GlobalAlloc for LargePages {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        asked_for(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        asked_for(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        asked_for(unsafe { System.realloc(block, layout, size) }, size)
+    }
+}
+
+/// The block, whose large pages are asked for. What is behind the last whole one stays small pages: it may never be used.
+#[inline]
+fn asked_for(block: *mut u8, size: usize) -> *mut u8 {
+    if size >= PAGE && !block.is_null() {
+        ask(block, size / PAGE * PAGE);
+    }
+    block
+}
+
+/// Asks for large pages from the small page on that a block begins in.
+#[cfg(target_os = "linux")]
+fn ask(block: *mut u8, bytes: usize) {
+    use rustix::mm::Advice;
+    use rustix::mm::madvise;
+    let place = block.wrapping_sub(block.addr() % SMALL_PAGE);
+    // SAFETY: advice changes neither what memory holds nor whether it can be read or written, whoever it belongs to.
+    // A system that knows no large pages gives memory page by page.
+    let _ = unsafe { madvise(place.cast(), bytes, Advice::LinuxHugepage) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask(_block: *mut u8, _bytes: usize) {}
+
+/// Smaller inputs take not enough memory for large pages.
+const SMALLEST: u64 = 1 << 20;
+
+/// The most that the heap grows at once.
+const MOST: u64 = 64 << 20;
+
+/// Gives the heap room on large pages for a link of inputs of so many bytes. Memory that is not used is not taken.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn prepare(bytes: u64) {
+    use std::ffi::c_int;
+    if bytes < SMALLEST {
+        return;
+    }
+    let room = bytes.saturating_mul(3).min(MOST);
+    let block = PAGE / 2;
+    // SAFETY: these settings, of which each is a valid one, change where blocks come from; the block is given back as it came, and lies
+    // on the heap, which ends where the program's data do. Advice changes neither what memory holds nor whether it can be read or written.
+    unsafe {
+        // Blocks of large pages get their own memory, and give it back.
+        libc::mallopt(libc::M_MMAP_THRESHOLD, PAGE as c_int);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, c_int::MAX);
+        libc::mallopt(libc::M_TOP_PAD, room as c_int);
+        let start = libc::malloc(block).cast::<u8>();
+        let end = libc::sbrk(0).cast::<u8>();
+        if let Some(heap) = end.addr().checked_sub(start.addr())
+            && heap >= block
+            && heap as u64 <= MOST + PAGE as u64
+        {
+            ask(start, heap / SMALL_PAGE * SMALL_PAGE);
+        }
+        libc::free(start.cast());
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn prepare(_bytes: u64) {}
+
+/// Threads that start from now on share the heap of the first: they make few blocks, and a heap for each takes memory.
+pub fn share() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: a setting with a valid value, which changes where blocks come from.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
