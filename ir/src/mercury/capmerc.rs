@@ -158,14 +158,32 @@ impl<'data> Capmerc<'data> {
             bytes,
         };
         let mut rest = capmerc.entries();
-        while let Some(item) = rest.next_marked() {
-            item?;
+        let (words, _) = bitmap.as_chunks::<4>();
+        let plain = words
+            .iter()
+            .map(|word| u32::from_le_bytes(*word).count_ones());
+        let plain: u32 = plain.sum();
+        // Where plain items stand between the others is of no importance, but to say of which item something is wrong.
+        rest.instruction = plain.into();
+        for _ in plain..items {
+            match rest.entry() {
+                Ok((_, length, count)) => {
+                    rest.at += length;
+                    rest.instruction += count;
+                }
+                Err(error) => return Err(capmerc.first_error().unwrap_or(error)),
+            }
         }
         capmerc.instructions = rest.instruction;
         match bytes.len() - rest.at.min(bytes.len()) {
             0 => Ok(capmerc),
             left => Err(CapmercError::Rest(left)),
         }
+    }
+
+    /// What is wrong with the first item that cannot be read.
+    fn first_error(&self) -> Option<CapmercError> {
+        self.entries().find_map(Result::err)
     }
 
     /// Checks that the items stand for code of this size in bytes.
@@ -200,6 +218,9 @@ impl<'data> Capmerc<'data> {
     }
 }
 
+/// An entry: its form, its length and the SASS instructions.
+type Entry<'data> = Result<(Form<'data>, usize, u64), CapmercError>;
+
 struct Entries<'data> {
     bytes: &'data [u8],
     items: u32,
@@ -224,7 +245,7 @@ impl<'data> Entries<'data> {
         while self.number < self.items {
             let plain = self.plain_bits(self.number).trailing_ones();
             if plain == 0 {
-                return self.next();
+                return Some(self.item(self.entry()));
             }
             let plain = plain.min(self.items - self.number);
             self.number += plain;
@@ -233,8 +254,24 @@ impl<'data> Entries<'data> {
         None
     }
 
-    /// The entry at the current place: its form, its length and the SASS instructions.
-    fn entry(&self) -> Result<(Form<'data>, usize, u64), CapmercError> {
+    /// The item at the current place, by its entry; goes on behind it.
+    fn item(&mut self, entry: Entry<'data>) -> Result<Item<'data>, CapmercError> {
+        let (form, length, count) = entry.inspect_err(|_| self.number = self.items)?;
+        let item = Item {
+            number: self.number,
+            instruction: self.instruction,
+            count,
+            at: self.at,
+            form,
+        };
+        self.number += 1;
+        self.instruction += count;
+        self.at += length;
+        Ok(item)
+    }
+
+    /// The entry at the current place.
+    fn entry(&self) -> Entry<'data> {
         let (item, at) = (self.number, self.at);
         let cut = CapmercError::Cut { item, at };
         let bytes = self.bytes.get(at..).ok_or(cut)?;
@@ -271,23 +308,7 @@ impl<'data> Iterator for Entries<'data> {
         } else {
             self.entry()
         };
-        Some(
-            entry
-                .map(|(form, length, count)| {
-                    let item = Item {
-                        number: self.number,
-                        instruction: self.instruction,
-                        count,
-                        at: self.at,
-                        form,
-                    };
-                    self.number += 1;
-                    self.instruction += count;
-                    self.at += length;
-                    item
-                })
-                .inspect_err(|_| self.number = self.items),
-        )
+        Some(self.item(entry))
     }
 }
 

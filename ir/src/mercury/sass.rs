@@ -10,11 +10,10 @@ pub struct Instruction(pub u128);
 impl Instruction {
     /// The instructions of some code; a rest of less than 16 bytes is left out.
     pub fn all(code: &[u8]) -> impl Iterator<Item = Instruction> {
-        code.chunks_exact(16).map(|bytes| {
-            let mut word = [0; 16];
-            word.copy_from_slice(bytes);
-            Instruction(u128::from_le_bytes(word))
-        })
+        let (words, _) = code.as_chunks::<16>();
+        words
+            .iter()
+            .map(|word| Instruction(u128::from_le_bytes(*word)))
     }
 
     /// The operation, bits 0 to 11 with the form of the operands.
@@ -48,6 +47,27 @@ impl Instruction {
                 _ => false,
             },
         }
+    }
+
+    /// Whether some code has an instruction that [`Self::is_own_to_sm_100`].
+    pub fn has_own_to_sm_100(code: &[u8]) -> bool {
+        // What may be one, by the last nine bits of its operation: most instructions are not looked at further.
+        const MAY_BE: [u64; 8] = {
+            let mut set = [0; 8];
+            let operations = [0x0b, 0x28, 0x29, 0x2a, 0x2b, 0x37, 0x3f, 0x1ea];
+            let mut index = 0;
+            while index < operations.len() {
+                set[operations[index] / 64] |= 1 << (operations[index] % 64);
+                index += 1;
+            }
+            set
+        };
+        let (words, _) = code.as_chunks::<16>();
+        words.iter().any(|word| {
+            let operation = usize::from(u16::from_le_bytes([word[0], word[1]]) & 0x1ff);
+            MAY_BE[operation / 64] >> (operation % 64) & 1 != 0
+                && Instruction(u128::from_le_bytes(*word)).is_own_to_sm_100()
+        })
     }
 
     /// The number of the register that it writes, bits 16 to 23; 255 for none.

@@ -164,6 +164,7 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         check_views(object.image, sections.iter().map(|section| section.name))
     };
     let views = threads::map(threads, pieces / VIEW_BYTES_PER_THREAD, &views, check);
+    let are_compared = capmerc && views.iter().all(Option::is_none);
     let mut views = views.into_iter();
     for (id, object) in module.objects.iter() {
         if of_linker(object) {
@@ -210,26 +211,38 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         refused(what, Some(id), section.object.index_u32());
     }
     let mut names = HashSet::<_, FixedState>::default();
-    for function in module.functions.values() {
-        // nvlink finds the rows of code by the name of the section.
-        if !names.insert((function.object, module.symbols[function.symbol].name)) {
-            let what = "local functions of one name in an object of a link with -r";
-            refused(
-                what,
-                Some(function.views.sass.text),
-                function.object.index_u32(),
-            );
-        }
-        let (text, object) = (function.views.sass.text, function.object.index_u32());
-        let Some(merc) = function.views.merc else {
-            refused("a function without Mercury", Some(text), object);
-            continue;
-        };
-        let size = module.sections[text].size();
-        let parsed = Capmerc::parse(module.sections[merc.text].bytes());
-        if let Err(error) = parsed.and_then(|capmerc| capmerc.covers(size)) {
-            let what = format!("Mercury of another form: {error}");
-            refused(&what, Some(merc.text), object);
+    for (_, object) in module.objects.iter() {
+        names.clear();
+        for id in object.functions.iter() {
+            let function = &module.functions[id];
+            let (text, object) = (function.views.sass.text, function.object.index_u32());
+            // nvlink finds the rows of code by the name of the section.
+            if !names.insert(module.symbols[function.symbol].name) {
+                let what = "local functions of one name in an object of a link with -r";
+                refused(what, Some(text), object);
+            }
+            let Some(merc) = function.views.merc else {
+                refused("a function without Mercury", Some(text), object);
+                continue;
+            };
+            if are_compared && is_code_of(module, text, merc.text) {
+                continue;
+            }
+            let size = module.sections[text].size();
+            let parsed = Capmerc::parse(module.sections[merc.text].bytes());
+            if let Err(error) = parsed.and_then(|capmerc| capmerc.covers(size)) {
+                let what = format!("Mercury of another form: {error}");
+                refused(&what, Some(merc.text), object);
+            }
         }
     }
+}
+
+/// Whether Mercury names this code as what it stands for: where nothing was found by [`check_views`], it does stand for it.
+fn is_code_of(module: &Module<'_>, text: SectionId, mercury: SectionId) -> bool {
+    let section = &module.sections[text];
+    let index = module.objects[section.object].sections.ordinal(text);
+    let named = module.sections[mercury].bytes().first_chunk::<4>();
+    let named = named.map(|word| u32::from_le_bytes(*word) as usize);
+    index.is_some() && index == named && section.size() == section.bytes().len() as u64
 }

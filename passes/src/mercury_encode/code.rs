@@ -28,10 +28,11 @@ struct CodeRelocs {
     sass: Vec<Option<SectionId>>,
 }
 
-impl<'data> Encode<'_, 'data> {
+impl<'m, 'data> Encode<'m, 'data> {
     /// The sections with the Mercury code, in the order of the SASS.
     pub(super) fn code_sections(&mut self) {
         let relocs = self.code_relocs();
+        let mut items = Vec::new();
         for index in 0..self.view {
             let Some(function) = self.functions[index] else {
                 continue;
@@ -44,7 +45,7 @@ impl<'data> Encode<'_, 'data> {
             if let Some(word) = bytes.get_mut(..4) {
                 word.copy_from_slice(&(index as u32).to_le_bytes());
             }
-            if let Err(refusal) = self.fill(bytes, function, merc.text, &relocs) {
+            if let Err(refusal) = self.fill(bytes, (function, merc.text), &relocs, &mut items) {
                 self.refusals.push(refusal);
             }
             self.plan.sections.push(PlanSection {
@@ -99,9 +100,9 @@ impl<'data> Encode<'_, 'data> {
     fn fill(
         &self,
         bytes: &mut [u8],
-        function: FunctionId,
-        merc: SectionId,
+        (function, merc): (FunctionId, SectionId),
         relocs: &CodeRelocs,
+        items: &mut Vec<Item<'m>>,
     ) -> Result<(), Refusal> {
         let rows = |section: Option<SectionId>| {
             let range = section.map(|id| self.module.sections[id].relocs);
@@ -109,21 +110,28 @@ impl<'data> Encode<'_, 'data> {
         };
         let mercury = rows(relocs.mercury[function.index()]);
         let sass = rows(relocs.sass[function.index()]);
-        let mercury: Vec<&Reloc> = mercury.iter().filter(|row| !self.is_alone(row)).collect();
-        if mercury.len() != sass.len() {
+        let (mut count, mut is_changed) = (0, false);
+        for row in mercury.iter().filter(|row| !self.is_alone(row)) {
+            count += 1;
+            is_changed |= matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear);
+        }
+        if count != sass.len() {
             let what = "relocations of the two views that do not stand for each other";
             return Err(Refusal::new(what, merc));
         }
-        if !mercury
-            .iter()
-            .any(|row| matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear))
-        {
+        if !is_changed {
             return Ok(());
         }
-        let capmerc = Capmerc::parse(self.module.sections[merc].bytes())
+        let module = self.module;
+        let capmerc = Capmerc::parse(module.sections[merc].bytes())
             .map_err(|error| Refusal::new(format!("Mercury of another form: {error}"), merc))?;
-        let items: Vec<Item<'_>> = capmerc.items().collect();
-        for (mercury, sass) in mercury.iter().zip(sass) {
+        if capmerc.items == 0 {
+            return Err(Refusal::new("a relocation outside of Mercury code", merc));
+        }
+        items.clear();
+        items.extend(capmerc.marked());
+        let mercury = mercury.iter().filter(|row| !self.is_alone(row));
+        for (mercury, sass) in mercury.zip(sass) {
             let RelocPlan::Apply { value, .. } = mercury.plan else {
                 if mercury.plan == RelocPlan::Clear {
                     return Err(Refusal::new("a cleared site in Mercury code", merc));
@@ -132,8 +140,14 @@ impl<'data> Encode<'_, 'data> {
             };
             let instruction = sass.offset / INSTRUCTION;
             let after = items.partition_point(|item| item.instruction <= instruction);
-            let Some(item) = after.checked_sub(1).and_then(|index| items.get(index)) else {
-                return Err(Refusal::new("a relocation outside of Mercury code", merc));
+            let item = after.checked_sub(1).and_then(|index| items.get(index));
+            // The last item stands for all that follows.
+            let item = item.filter(|item| {
+                instruction - item.instruction < item.count || item.number + 1 == capmerc.items
+            });
+            // Items between those that have an entry are plain.
+            let Some(item) = item else {
+                continue;
             };
             match item.form {
                 Form::Plain => {}

@@ -117,13 +117,20 @@ impl Encode<'_, '_> {
             return None;
         }
         let code = self.module.sections[row.views.sass.text].bytes();
-        if Instruction::all(code).any(Instruction::is_call) {
-            return None;
+        let (mut has_frame, mut stack) = (false, None);
+        for word in Instruction::all(code) {
+            if word.is_call() {
+                return None;
+            }
+            has_frame |= word.moves_stack_pointer();
+            if stack.is_none() && word.loads_stack_pointer() {
+                stack = Some(word);
+            }
         }
         let merc = self.module.sections[row.views.merc?.text].bytes();
         let capmerc = Capmerc::parse(merc).ok()?;
         let has_run = |is_such: fn(&[u8]) -> bool| {
-            capmerc.items().any(|item| {
+            capmerc.marked().any(|item| {
                 matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
             })
         };
@@ -134,8 +141,6 @@ impl Encode<'_, '_> {
         if !self.module.options.debug && has_run(is_guarded_end) {
             return Some("it calls nothing, and has a memory barrier where it ends");
         }
-        let has_frame = Instruction::all(code).any(Instruction::moves_stack_pointer);
-        let stack = Instruction::all(code).find(|word| word.loads_stack_pointer());
         // Without optimisation each instruction has both barriers and waits for those of the one before.
         let is_freed =
             stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);

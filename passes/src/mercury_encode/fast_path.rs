@@ -51,7 +51,7 @@ impl Encode<'_, '_> {
         }
         let is_own = |function: FunctionId| {
             let code = module.sections[module.functions[function].views.sass.text].bytes();
-            module.target.sm == 100 && Instruction::all(code).any(Instruction::is_own_to_sm_100)
+            module.target.sm == 100 && Instruction::has_own_to_sm_100(code)
         };
         let without = |own: bool| {
             if own {
@@ -62,15 +62,16 @@ impl Encode<'_, '_> {
         };
         let mut value = None;
         for (_, object) in module.included_objects() {
-            let (linked, lost): (Vec<_>, Vec<_>) = object
-                .functions
-                .iter()
-                .partition(|id| module.is_function_live(*id));
-            if linked.is_empty() {
+            let functions = |live: bool| {
+                let all = object.functions.iter();
+                all.filter(move |id| module.is_function_live(*id) == live)
+            };
+            let (mut linked, mut lost) = (functions(true).peekable(), functions(false));
+            if linked.peek().is_none() {
                 continue;
             }
-            let own = linked.into_iter().any(is_own);
-            let all = own || lost.into_iter().any(is_own);
+            let own = linked.any(is_own);
+            let all = own || lost.any(is_own);
             if of_object(module, object) != Some(without(all)) {
                 let what = format!(
                     "a record of fast path targets against the code ('{}')",

@@ -12,11 +12,46 @@ use cuweld_ir::mercury::frames::FUNCTION;
 use cuweld_ir::mercury::frames::RANGE;
 use cuweld_ir::mercury::frames::entries;
 use cuweld_ir::plan::PlanContent;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
+
+/// An entry of `.debug_frame` of an object.
+#[derive(Clone, Copy)]
+struct Entry {
+    start: u64,
+    /// Whether its function is linked, if it has one.
+    linked: Option<bool>,
+    /// The entry that is its CIE.
+    cie: Option<usize>,
+    stays: bool,
+    /// Its place in the output, if it stays.
+    place: u64,
+}
+
+/// The entry at some place, or in which it lies, and the index of it. `last` is one that was found before: rows of one entry come
+/// one after the other, and entries in their order or the reverse.
+fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
+    let is_it = |index: usize| {
+        let is_before = entries.get(index).is_some_and(|entry| entry.start <= at);
+        is_before && entries.get(index + 1).is_none_or(|next| at < next.start)
+    };
+    let near = last.saturating_sub(2)..last + 3;
+    let found = [last].into_iter().chain(near).find(|index| is_it(*index));
+    found.or_else(|| {
+        let after = entries.partition_point(|entry| entry.start <= at);
+        after.checked_sub(1)
+    })
+}
+
+/// The entry that begins at some place.
+fn entry_from(entries: &[Entry], start: u64, last: usize) -> Option<usize> {
+    let found = entry_at(entries, start, last)?;
+    (entries[found].start == start).then_some(found)
+}
 
 /// Rows of the SASS view with what is added to their offset.
 pub(super) type Kept<'a> = Vec<(&'a Reloc, u64)>;
@@ -34,17 +69,20 @@ impl<'m, 'data> Encode<'m, 'data> {
         let module = self.module;
         let mut bytes = Vec::new();
         let mut kept: Kept<'_> = Vec::new();
+        let mut entries = Vec::new();
         for (id, rows) in self.debug_sections(b".debug_frame") {
-            self.frames_of(id, rows, &mut bytes, &mut kept)?;
+            self.frames_of(id, rows, &mut entries, (&mut bytes, &mut kept))?;
         }
         // A copy that was replaced keeps its frame, which nvlink makes anew.
-        let mut seen: HashSet<SymbolRef, FixedState> = HashSet::default();
+        let mut seen = vec![false; module.link_symbols.len()];
+        let mut seen_local: HashSet<SymbolRef, FixedState> = HashSet::default();
         for (row, _) in &kept {
             let link = row.target.symbol().and_then(|id| module.symbols[id].link);
-            let of_first = link.map_or(row.target, |link| {
-                SymbolRef::Symbol(module.link_symbols[link].first)
-            });
-            if !seen.insert(of_first) {
+            let is_second = match link {
+                Some(link) => std::mem::replace(&mut seen[link.index()], true),
+                None => !seen_local.insert(row.target),
+            };
+            if is_second {
                 return Err(Refusal::new(
                     "frames of a copy that is replaced",
                     row.section,
@@ -58,78 +96,87 @@ impl<'m, 'data> Encode<'m, 'data> {
         Ok(kept)
     }
 
-    /// Appends the frames of one object.
+    /// Appends the frames of one object. `known` holds its entries meanwhile.
     fn frames_of(
         &self,
         id: SectionId,
         rows: &'m [Reloc],
-        out: &mut Vec<u8>,
-        kept: &mut Kept<'m>,
+        known: &mut Vec<Entry>,
+        (out, kept): (&mut Vec<u8>, &mut Kept<'m>),
     ) -> Result<(), Refusal> {
         let refused = |what: &str| Err(Refusal::new(what, id));
         let section = &self.module.sections[id];
         let bytes = section.bytes();
-        let starts = entries(bytes);
-        if starts.is_empty() && !bytes.is_empty() {
+        known.clear();
+        known.extend(entries(bytes).into_iter().map(|start| Entry {
+            start,
+            linked: None,
+            cie: None,
+            stays: false,
+            place: 0,
+        }));
+        let entries = known.as_mut_slice();
+        if entries.is_empty() && !bytes.is_empty() {
             return refused("frames of another form");
         }
         // What the rows say of each entry: whether its function is linked, where its CIE is.
-        let mut linked = vec![None; starts.len()];
-        let mut cie = vec![None; starts.len()];
+        let mut last = 0;
         for row in rows {
-            let Some(entry) = starts
-                .partition_point(|start| *start <= row.offset)
-                .checked_sub(1)
-            else {
+            let Some(entry) = entry_at(entries, row.offset, last) else {
                 return refused("a relocation outside of frames");
             };
-            match (row.offset - starts[entry], row.plan) {
+            last = entry;
+            match (row.offset - entries[entry].start, row.plan) {
                 (CIE_POINTER, RelocPlan::Apply { value, .. }) => {
                     let place = value.wrapping_sub(section.place.unwrap_or(0));
-                    cie[entry] = starts.binary_search(&place).ok();
+                    entries[entry].cie = entry_from(entries, place, entry);
                 }
-                (FUNCTION, plan) => linked[entry] = Some(matches!(plan, RelocPlan::Keep { .. })),
+                (FUNCTION, plan) => {
+                    entries[entry].linked = Some(matches!(plan, RelocPlan::Keep { .. }));
+                }
                 (RANGE, _) => {}
                 _ => return refused("a relocation of frames that is not known"),
             }
         }
         // What was linked before has no row for its CIE any more.
-        for (entry, start) in starts.iter().enumerate() {
-            if let (Some(_), None) = (linked[entry], cie[entry]) {
-                cie[entry] =
-                    named_cie(bytes, *start).and_then(|place| starts.binary_search(&place).ok());
+        for index in 0..entries.len() {
+            let entry = entries[index];
+            if let (Some(_), None) = (entry.linked, entry.cie) {
+                let named = named_cie(bytes, entry.start);
+                entries[index].cie = named.and_then(|place| entry_from(entries, place, index));
             }
-        }
-        let mut stays: Vec<bool> = linked.iter().map(|linked| *linked == Some(true)).collect();
-        for entry in 0..starts.len() {
-            match (linked[entry], cie[entry]) {
-                (Some(true), Some(cie)) => stays[cie] = true,
+            entries[index].stays |= entry.linked == Some(true);
+            match (entry.linked, entries[index].cie) {
+                (Some(true), Some(cie)) => entries[cie].stays = true,
                 (Some(false), Some(_)) | (None, None) => {}
                 _ => return refused("a frame without function or CIE"),
             }
         }
-        let mut place = vec![0; starts.len()];
-        for (entry, start) in starts.iter().enumerate() {
-            if !stays[entry] {
+        for index in 0..entries.len() {
+            let entry = entries[index];
+            if !entry.stays {
                 continue;
             }
-            let end = starts
-                .get(entry + 1)
-                .map_or(bytes.len(), |end| *end as usize);
-            place[entry] = out.len() as u64;
+            let end = entries.get(index + 1).map(|next| next.start as usize);
+            let end = end.unwrap_or(bytes.len());
+            entries[index].place = out.len() as u64;
             let at = out.len() + CIE_POINTER as usize;
-            out.extend_from_slice(bytes.get(*start as usize..end).unwrap_or(&[]));
-            if let Some(cie) = cie[entry] {
+            out.extend_from_slice(bytes.get(entry.start as usize..end).unwrap_or(&[]));
+            if let Some(cie) = entry.cie {
                 let Some(field) = out.get_mut(at..at + 8) else {
                     return refused("frames of another form");
                 };
-                field.copy_from_slice(&place[cie].to_le_bytes());
+                field.copy_from_slice(&entries[cie].place.to_le_bytes());
             }
         }
         for row in rows {
-            let entry = starts.partition_point(|start| *start <= row.offset) - 1;
             if matches!(row.plan, RelocPlan::Keep { .. }) {
-                kept.push((row, place[entry].wrapping_sub(starts[entry])));
+                let Some(entry) = entry_at(entries, row.offset, last) else {
+                    continue;
+                };
+                last = entry;
+                let entry = entries[entry];
+                kept.push((row, entry.place.wrapping_sub(entry.start)));
             }
         }
         Ok(())

@@ -26,13 +26,8 @@ fn is_sass_only(code: u8) -> bool {
     )
 }
 
-/// What a function's list of the object has in the SASS view.
-struct Twins {
-    /// Record of the Mercury view, record of the SASS view, in order.
-    pairs: Vec<(AttributeId, AttributeId)>,
-    /// Records that only the SASS view has.
-    tail: Vec<AttributeId>,
-}
+/// Record of the Mercury view, record of the SASS view.
+type Pair = (AttributeId, AttributeId);
 
 impl<'data> Encode<'_, 'data> {
     /// Makes the lists of the SASS view: the records of the Mercury view but for the finalizer's options,
@@ -45,6 +40,7 @@ impl<'data> Encode<'_, 'data> {
             }
         }
         let parameters = self.parameter_symbols_by_function();
+        let (mut pairs, mut bytes) = (Vec::new(), Vec::new());
         for index in 0..self.view {
             let section = &self.plan.sections[index];
             if section.ty != sht::CUDA_INFO || section.flags & shf::INFO_LINK == 0 {
@@ -61,8 +57,18 @@ impl<'data> Encode<'_, 'data> {
             };
             let symbol = parameters[function.index()];
             let records = &self.module.merged_info[list].records;
-            match self.derived(function, records, merged, symbol) {
-                Ok(bytes) => {
+            let derived = self.twins(function, &mut pairs).and_then(|sass| {
+                bytes.clear();
+                self.derived(
+                    (function, records, merged),
+                    &pairs,
+                    sass,
+                    symbol,
+                    &mut bytes,
+                )
+            });
+            match derived {
+                Ok(()) => {
                     let section = &mut self.plan.sections[index];
                     section.size = bytes.len() as u64;
                     section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
@@ -72,20 +78,22 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// The list of the SASS view of a function: `merged` holds the records as they were written for the
-    /// Mercury view, `parameters` is the symbol of the kernel's parameters.
+    /// Appends the list of the SASS view of a function: `merged` holds the records as they were written for the
+    /// Mercury view, `sass` is the list of the object, `parameters` is the symbol of the kernel's parameters.
     fn derived(
         &self,
-        function: FunctionId,
-        records: &[AttributeId],
-        merged: &'data [u8],
+        (function, records, merged): (FunctionId, &[AttributeId], &'data [u8]),
+        pairs: &[Pair],
+        sass: SectionId,
         parameters: u32,
-    ) -> Result<Vec<u8>, Refusal> {
-        let twins = self.twins(function)?;
-        let mut out = Vec::with_capacity(merged.len());
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let attributes = &self.module.attributes;
         let mut rest = merged;
+        // Records mostly stand in the order of the object.
+        let mut next = 0;
         for id in records {
-            let record = &self.module.attributes[*id];
+            let record = &attributes[*id];
             let Some((bytes, after)) = rest.split_at_checked(length(record)) else {
                 return Err(Refusal::new("an attribute list of another length", None));
             };
@@ -93,25 +101,30 @@ impl<'data> Encode<'_, 'data> {
             if record.code == attributes::MERCURY_FINALIZER_OPTIONS {
                 continue;
             }
-            let place = twins.pairs.binary_search_by_key(id, |(merc, _)| *merc);
-            match place.ok().and_then(|place| twins.pairs.get(place)) {
+            let place = match pairs.get(next) {
+                Some((merc, _)) if merc == id => Some(next),
+                _ => pairs.binary_search_by_key(id, |(merc, _)| *merc).ok(),
+            };
+            if let Some(place) = place {
+                next = place + 1;
+            }
+            match place.and_then(|place| pairs.get(place)) {
                 Some((_, sass)) if record.refs.is_empty() => {
-                    append_attribute(&mut out, &self.module.attributes[*sass], &[]);
+                    append_attribute(out, &attributes[*sass], &[]);
                 }
                 _ => out.extend_from_slice(bytes),
             }
         }
-        for id in twins.tail {
-            let record = &self.module.attributes[id];
-            let refs = if record.code == attributes::PARAM_CBANK {
-                vec![parameters]
-            } else {
-                Vec::new()
+        let records = &attributes[self.module.sections[sass].attributes];
+        for record in records.iter().filter(|record| is_sass_only(record.code)) {
+            let refs: &[u32] = match record.code {
+                attributes::PARAM_CBANK => &[parameters],
+                _ => &[],
             };
             if refs.len() != record.refs.len() {
                 return Err(Refusal::new("an attribute that names another symbol", None));
             }
-            append_attribute(&mut out, record, &refs);
+            append_attribute(out, record, refs);
         }
         if self.module.functions[function].header_kinds != 0 {
             // The bank of slots of textures and of surfaces (measured).
@@ -122,11 +135,13 @@ impl<'data> Encode<'_, 'data> {
                 out.extend_from_slice(&[format::BVAL, code, 0, 0]);
             }
         }
-        Ok(out)
+        Ok(())
     }
 
-    /// Pairs the records of a function's lists in the two views of its object.
-    fn twins(&self, function: FunctionId) -> Result<Twins, Refusal> {
+    /// Pairs the records of a function's lists in the two views of its object, in order, but for those that one view has alone.
+    /// Returns the list of the SASS view.
+    fn twins(&self, function: FunctionId, pairs: &mut Vec<Pair>) -> Result<SectionId, Refusal> {
+        pairs.clear();
         let views = self.module.functions[function].views;
         let text = views.sass.text;
         let (Some(sass), Some(Some(merc))) = (views.sass.info, views.merc.map(|view| view.info))
@@ -136,35 +151,38 @@ impl<'data> Encode<'_, 'data> {
                 text,
             ));
         };
-        let of = |section: SectionId| self.module.sections[section].attributes.iter();
-        let code = |id: &AttributeId| self.module.attributes[*id].code;
-        let (tail, shared): (Vec<_>, Vec<_>) = of(sass).partition(|id| is_sass_only(code(id)));
-        let merc: Vec<_> = of(merc)
-            .filter(|id| code(id) != attributes::MERCURY_FINALIZER_OPTIONS)
-            .collect();
+        let of = |section: SectionId| {
+            let range = self.module.sections[section].attributes;
+            range.iter().zip(&self.module.attributes[range])
+        };
+        let is_version =
+            |(_, record): (_, &Attribute<'_>)| record.code == attributes::MERCURY_ISA_VERSION;
         // nvlink adds the record.
-        if !merc
-            .iter()
-            .any(|id| code(id) == attributes::MERCURY_ISA_VERSION)
-        {
+        if !of(merc).any(is_version) {
             let what = "code of a compiler before 13.0";
             return Err(Refusal::new(what, text));
         }
-        let same = |(a, b): (&AttributeId, &AttributeId)| {
-            let (a, b) = (&self.module.attributes[*a], &self.module.attributes[*b]);
-            (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
-                && (attributes::holds_places(a.code) || (a.value, a.rest) == (b.value, b.rest))
-        };
-        if merc.len() != shared.len() || !merc.iter().zip(&shared).all(same) {
-            let what = "attributes of a function in two views that differ";
-            return Err(Refusal::new(what, text));
+        let mut shared = of(sass).filter(|(_, record)| !is_sass_only(record.code));
+        let of_view = |code| code != attributes::MERCURY_FINALIZER_OPTIONS;
+        for (id, a) in of(merc).filter(|(_, record)| of_view(record.code)) {
+            let twin = shared.next().filter(|(_, b)| {
+                (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
+                    && (attributes::holds_places(a.code) || (a.value, a.rest) == (b.value, b.rest))
+            });
+            let Some((twin, _)) = twin else {
+                return Err(Refusal::new(DIFFERENT, text));
+            };
+            pairs.push((id, twin));
         }
-        Ok(Twins {
-            pairs: merc.into_iter().zip(shared).collect(),
-            tail,
-        })
+        match shared.next() {
+            Some(_) => Err(Refusal::new(DIFFERENT, text)),
+            None => Ok(sass),
+        }
     }
 }
+
+/// The records of both views do not stand for each other.
+const DIFFERENT: &str = "attributes of a function in two views that differ";
 
 /// Bytes of a record in a file.
 fn length(record: &Attribute<'_>) -> usize {

@@ -35,7 +35,6 @@ impl Encode<'_, '_> {
     /// that were laid out. The rows of both stand for each other in order.
     pub(super) fn rows(&mut self) {
         let module = self.module;
-        let kept = self.kept_rows(module);
         let mut rebuilt: Vec<(usize, Vec<(&Reloc, u64)>)> = Vec::new();
         let mut lines: Vec<(usize, Vec<PlanReloc>)> = Vec::new();
         for name in REBUILT {
@@ -63,9 +62,11 @@ impl Encode<'_, '_> {
                 }
             }
         }
+        // Not of what was rebuilt, whose contents are no pieces any more.
+        let kept = self.kept_rows(module);
+        let reserved = self.reserved_symbols();
         let mercury = std::mem::take(&mut self.plan.relocs);
         let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
-        let mut both: Vec<PlanReloc> = Vec::new();
         for index in 0..self.view {
             let kept = match rebuilt.iter().find(|(holder, _)| *holder == index) {
                 Some((_, rows)) => rows,
@@ -121,30 +122,13 @@ impl Encode<'_, '_> {
             let is_alone = |row: &PlanReloc| row.ty == LINE_TABLE && !module.options.relocatable;
             let twins = mercury.get(range.start as usize..range.end as usize);
             let twins = twins.unwrap_or(&[]).iter();
-            both.clear();
-            let relocatable = module.options.relocatable;
-            let is_reserved = |row: &PlanReloc| self.is_reserved(row.symbol, relocatable);
-            both.extend(twins.filter(|row| !is_reserved(row) && !is_alone(row)));
-            let fits = both.len() == kept.len()
-                && both.iter().zip(kept).all(|(twin, (row, _))| {
-                    let RelocPlan::Keep { addend, .. } = row.plan else {
-                        return false;
-                    };
-                    counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
-                        && (twin.addend == addend
-                            || is_instruction_address(twin.ty)
-                            || twin.ty == LINE_TABLE)
-                });
-            if !fits {
-                let name = String::from_utf8_lossy(section.name);
-                let what = format!("relocations of {name} in two views that differ");
-                self.refusals.push(Refusal::new(what, None));
-                continue;
-            }
+            let is_reserved = |row: &PlanReloc| reserved.binary_search(&row.symbol).is_ok();
+            let mut twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
             let start = rows.len() as u32;
-            for (twin, (row, base)) in both.iter().zip(kept) {
-                let RelocPlan::Keep { ty, addend, .. } = row.plan else {
-                    continue;
+            let fits = kept.iter().all(|(row, base)| {
+                let (Some(twin), RelocPlan::Keep { ty, addend, .. }) = (twins.next(), row.plan)
+                else {
+                    return false;
                 };
                 rows.push(PlanReloc {
                     offset: row.offset.wrapping_add(*base),
@@ -152,6 +136,17 @@ impl Encode<'_, '_> {
                     symbol: twin.symbol,
                     addend,
                 });
+                counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
+                    && (twin.addend == addend
+                        || is_instruction_address(twin.ty)
+                        || twin.ty == LINE_TABLE)
+            });
+            if !fits || twins.next().is_some() {
+                rows.truncate(start as usize);
+                let name = String::from_utf8_lossy(section.name);
+                let what = format!("relocations of {name} in two views that differ");
+                self.refusals.push(Refusal::new(what, None));
+                continue;
             }
             let section = &mut self.plan.sections[index];
             section.size = (rows.len() as u64 - u64::from(start)) * section.entsize;
@@ -167,16 +162,21 @@ impl Encode<'_, '_> {
         self.plan.relocs = rows;
     }
 
-    /// Whether rows against a symbol are in the Mercury view only.
-    fn is_reserved(&self, symbol: u32, relocatable: bool) -> bool {
-        let name = self.plan.symbols.get(symbol as usize);
-        let name = name.and_then(|row| self.plan.symbol_names.get(row.name_offset as usize..));
-        name.is_some_and(|name| {
+    /// Symbols against which rows are in the Mercury view only.
+    fn reserved_symbols(&self) -> Vec<u32> {
+        let is_reserved = |name: &[u8]| {
             let is_partition = name
                 .strip_prefix(toolkit::TENSOR_MEMORY_PARTITION)
                 .is_some_and(|rest| rest.starts_with(&[0]));
-            toolkit::is_reserved_shared_symbol(name) || is_partition && !relocatable
-        })
+            toolkit::is_reserved_shared_symbol(name)
+                || is_partition && !self.module.options.relocatable
+        };
+        let symbols = (0..).zip(&self.plan.symbols);
+        let reserved = symbols.filter(|(_, row)| {
+            let name = self.plan.symbol_names.get(row.name_offset as usize..);
+            name.is_some_and(is_reserved)
+        });
+        reserved.map(|(index, _)| index).collect()
     }
 
     /// The rows of the SASS view that are kept, by the section of the view that holds them, with the
