@@ -15,6 +15,7 @@ mod detector;
 mod fast_path;
 mod frames;
 mod info;
+mod inputs;
 mod lines;
 mod names;
 mod reserved;
@@ -33,6 +34,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::HEADER_INDICES;
 use cuweld_ir::mercury::PREFIX;
+use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::plan::PlanSection;
@@ -46,6 +48,7 @@ use cuweld_ir::elf::raw::SHN_LORESERVE;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use self::inputs::Inputs;
 use self::section_indices::IndexTables;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
@@ -229,8 +232,7 @@ struct Encode<'m, 'data> {
     index_tables: IndexTables,
     /// Kernels with the index of the section of their parameters, but for those that have slots of textures.
     parameters: Vec<(FunctionId, u32)>,
-    /// The constants of each function in the Mercury view of its object.
-    constant_twins: HashMap<FunctionId, SectionId, FixedState>,
+    inputs: Inputs,
     refusals: Vec<Refusal>,
 }
 
@@ -260,12 +262,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             mercury_symbols: 0,
             index_tables: IndexTables::None,
             parameters: Vec::new(),
-            constant_twins: module
-                .sections
-                .iter()
-                .filter(|(_, section)| section.kind == SectionKind::MercuryTwin)
-                .filter_map(|(id, section)| Some((section.owner?, id)))
-                .collect(),
+            inputs: Inputs::new(module),
             refusals: Vec::new(),
         }
     }
@@ -353,12 +350,6 @@ impl<'m, 'data> Encode<'m, 'data> {
 
     /// `.nv.constant0.K`, which the Mercury view does not have.
     fn parameter_sections(&mut self) {
-        let mut of_kernel = vec![None; self.module.functions.len()];
-        for (id, section) in self.module.sections.iter() {
-            if let (SectionKind::SassParameters, Some(owner)) = (section.kind, section.owner) {
-                of_kernel[owner.index()] = Some(id);
-            }
-        }
         let slots: HashMap<u32, usize, FixedState> = (0..self.view)
             .filter(|_| !self.module.header_slots.is_empty())
             .filter(|index| is_header_indices(self.plan.sections[*index].name))
@@ -375,7 +366,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             if !self.module.symbols[symbol].is_entry() {
                 continue;
             }
-            let Some(id) = of_kernel[function.index()] else {
+            let Some(id) = self.inputs.parameters[function.index()] else {
                 let text = self.module.functions[function].views.sass.text;
                 let refusal = Refusal::new("a kernel without a section of parameters", text);
                 self.refusals.push(refusal);
@@ -517,7 +508,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                 continue;
             };
             let owner = self.module.sections[piece.section].owner;
-            let Some(twin) = owner.and_then(|owner| self.constant_twins.get(&owner)) else {
+            let Some(twin) = owner.and_then(|owner| self.inputs.constant_twins.get(&owner)) else {
                 let what = "constants of a function without Mercury";
                 self.refusals.push(Refusal::new(what, piece.section));
                 continue;
@@ -539,27 +530,24 @@ impl<'m, 'data> Encode<'m, 'data> {
         let name = row.name.strip_prefix(PREFIX).unwrap_or(row.name);
         let start = self.plan.pieces.len() as u32;
         row.size = 0;
-        for (_, object) in self.module.included_objects() {
-            for id in object.sections.iter() {
-                let input = &self.module.sections[id];
-                let (SectionKind::MercuryDebug, Some(place)) = (input.kind, input.place) else {
-                    continue;
-                };
-                if cuweld_ir::mercury::view_name(input) != name || input.size() == 0 {
-                    continue;
-                }
-                row.size = row.size.max(place.saturating_add(input.size()));
-                self.plan.pieces.push(PlanPiece {
-                    offset: place,
-                    section: id,
-                    size: None,
-                });
-            }
+        for &id in &self.inputs.mercury_debug {
+            let input = &self.module.sections[id];
+            let place = input.place.filter(|_| input.size() != 0);
+            let Some(place) = place.filter(|_| view_name(input) == name) else {
+                continue;
+            };
+            row.size = row.size.max(place.saturating_add(input.size()));
+            self.plan.pieces.push(PlanPiece {
+                offset: place,
+                section: id,
+                size: None,
+            });
         }
         // Nor has a line table of its own what has no lines.
         let without_lines = LINE_TABLES.contains(&name)
             && self
-                .debug_sections(name)
+                .inputs
+                .debug_sections(self.module, name)
                 .iter()
                 .all(|(_, rows)| rows.is_empty());
         row.content = if row.size == 0 || without_lines {

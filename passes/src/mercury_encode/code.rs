@@ -4,8 +4,6 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
-use cuweld_ir::SectionInfo;
-use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::capmerc::Form;
 use cuweld_ir::mercury::capmerc::IMMEDIATE;
@@ -22,16 +20,9 @@ use cuweld_ir::target::toolkit;
 use super::Encode;
 use super::Refusal;
 
-/// The section of relocations of each function's code in both views.
-struct CodeRelocs {
-    mercury: Vec<Option<SectionId>>,
-    sass: Vec<Option<SectionId>>,
-}
-
 impl<'m, 'data> Encode<'m, 'data> {
     /// The sections with the Mercury code, in the order of the SASS.
     pub(super) fn code_sections(&mut self) {
-        let relocs = self.code_relocs();
         let mut items = Vec::new();
         for index in 0..self.view {
             let Some(function) = self.functions[index] else {
@@ -45,7 +36,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             if let Some(word) = bytes.get_mut(..4) {
                 word.copy_from_slice(&(index as u32).to_le_bytes());
             }
-            if let Err(refusal) = self.fill(bytes, (function, merc.text), &relocs, &mut items) {
+            if let Err(refusal) = self.fill(bytes, (function, merc.text), &mut items) {
                 self.refusals.push(refusal);
             }
             self.plan.sections.push(PlanSection {
@@ -64,28 +55,6 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    fn code_relocs(&self) -> CodeRelocs {
-        let mut found = CodeRelocs {
-            mercury: vec![None; self.module.functions.len()],
-            sass: vec![None; self.module.functions.len()],
-        };
-        for (id, section) in self.module.sections.iter() {
-            let (Some(owner), SectionInfo::Section(patched)) = (section.owner, section.info) else {
-                continue;
-            };
-            match (section.kind, self.module.sections[patched].kind) {
-                (SectionKind::Relocs, SectionKind::MercuryText) => {
-                    found.mercury[owner.index()] = Some(id);
-                }
-                (SectionKind::SassRelocs, SectionKind::Text) => {
-                    found.sass[owner.index()] = Some(id);
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
     /// Whether a row of the Mercury view has no counterpart: reserved shared memory, whose addresses are
     /// in the SASS already.
     pub(super) fn is_alone(&self, reloc: &Reloc) -> bool {
@@ -101,15 +70,14 @@ impl<'m, 'data> Encode<'m, 'data> {
         &self,
         bytes: &mut [u8],
         (function, merc): (FunctionId, SectionId),
-        relocs: &CodeRelocs,
         items: &mut Vec<Item<'m>>,
     ) -> Result<(), Refusal> {
         let rows = |section: Option<SectionId>| {
             let range = section.map(|id| self.module.sections[id].relocs);
             range.map_or(&[][..], |range| &self.module.relocs[range])
         };
-        let mercury = rows(relocs.mercury[function.index()]);
-        let sass = rows(relocs.sass[function.index()]);
+        let mercury = rows(self.inputs.mercury_relocs[function.index()]);
+        let sass = rows(self.inputs.sass_relocs[function.index()]);
         let (mut count, mut is_changed) = (0, false);
         for row in mercury.iter().filter(|row| !self.is_alone(row)) {
             count += 1;

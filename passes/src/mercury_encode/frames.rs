@@ -70,7 +70,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         let mut bytes = Vec::new();
         let mut kept: Kept<'_> = Vec::new();
         let mut entries = Vec::new();
-        for (id, rows) in self.debug_sections(b".debug_frame") {
+        for (id, rows) in self.inputs.debug_sections(module, b".debug_frame") {
             self.frames_of(id, rows, &mut entries, (&mut bytes, &mut kept))?;
         }
         // A copy that was replaced keeps its frame, which nvlink makes anew.

@@ -20,30 +20,6 @@ use super::Refusal;
 use crate::plan_relocations::lines::of_section;
 
 impl<'m, 'data> Encode<'m, 'data> {
-    /// The sections of included objects that make up a debug section of the SASS view, each with its rows.
-    pub(super) fn debug_sections(&self, name: &[u8]) -> Vec<(SectionId, &'m [Reloc])> {
-        let module = self.module;
-        let mut found = Vec::new();
-        let mut rows: HashMap<SectionId, SectionId, FixedState> = HashMap::default();
-        for (_, object) in module.included_objects() {
-            for id in object.sections.iter() {
-                let section = &module.sections[id];
-                match (section.kind, section.info) {
-                    (SectionKind::Debug, _) if section.name == name => found.push(id),
-                    (SectionKind::SassRelocs, SectionInfo::Section(patched)) => {
-                        rows.insert(patched, id);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let rows_of = |id: &SectionId| match rows.get(id) {
-            Some(rows) => &module.relocs[module.sections[*rows].relocs],
-            None => &[],
-        };
-        found.iter().map(|id| (*id, rows_of(id))).collect()
-    }
-
     /// Makes the contents of a line table, functions of a unit in the order of their symbols; returns the rows.
     pub(super) fn lines(&mut self, index: usize) -> Result<Vec<PlanReloc>, Refusal> {
         let name = self.plan.sections[index].name;
@@ -63,7 +39,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         };
         let mut bytes = Vec::new();
         let mut kept = Vec::new();
-        for (id, rows) in self.debug_sections(name) {
+        for (id, rows) in self.inputs.debug_sections(module, name) {
             let Some((lines, rows)) = of_section(module, id, rows, symbol_of) else {
                 return Err(Refusal::new("a line table of another form", id));
             };
@@ -135,7 +111,10 @@ impl<'m, 'data> Encode<'m, 'data> {
         let mut out = Vec::new();
         // Whether the first function of each name is linked.
         let mut named: HashMap<&[u8], bool, FixedState> = HashMap::default();
-        for (id, _) in self.debug_sections(b".nv_debug_info_reg_sass") {
+        for (id, _) in self
+            .inputs
+            .debug_sections(module, b".nv_debug_info_reg_sass")
+        {
             let object = &module.objects[module.sections[id].object];
             let functions: HashMap<&[u8], FunctionId, FixedState> = object
                 .functions
