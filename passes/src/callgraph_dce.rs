@@ -17,7 +17,6 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
 use crate::analysis::Preserved;
-use crate::analysis::counting_calls;
 use crate::diagnostic::Diagnostic;
 use crate::host_names::HostNames;
 use crate::pass::Changed;
@@ -46,7 +45,7 @@ impl Pass for CallgraphDce {
     }
 
     fn preserves(&self) -> Preserved {
-        Preserved::ALL
+        Preserved::CALL_GRAPH
     }
 
     fn run<'data>(
@@ -56,22 +55,22 @@ impl Pass for CallgraphDce {
     ) -> Result<Changed, PassError> {
         let everything = module.keeps_dead_code();
         let kernel_roots = HostNames::kernels(&module.options);
+        // nvlink keeps such a kernel as if it were a device function (measured).
+        let kept_by = if module.options.relocatable {
+            None
+        } else if !module.options.debug {
+            module.options.preserve_relocs.then_some("-preserve-relocs")
+        } else {
+            let suppressed = module.options.suppress_debug_info;
+            suppressed.then_some("-suppress-debug-info")
+        };
         let mut roots = Vec::new();
         for (id, link) in module.link_symbols.iter() {
             let symbol = &module.symbols[link.first];
-            let is_kernel = link
-                .definition
-                .is_some_and(|definition| module.symbols[definition].is_entry());
-            // nvlink keeps such a kernel as if it were a device function (measured).
-            let kept_by = if module.options.relocatable {
-                None
-            } else if !module.options.debug {
-                module.options.preserve_relocs.then_some("-preserve-relocs")
-            } else {
-                let suppressed = module.options.suppress_debug_info;
-                suppressed.then_some("-suppress-debug-info")
-            };
-            if let Some(option) = kept_by.filter(|_| is_kernel)
+            if let Some(option) = kept_by
+                && link
+                    .definition
+                    .is_some_and(|definition| module.symbols[definition].is_entry())
                 && !kernel_roots.hold_kernel(module, id)
             {
                 cx.diagnostics.emit(
@@ -84,17 +83,17 @@ impl Pass for CallgraphDce {
                 roots.push(id);
             }
         }
-        let mut reached = cx.analyses.call_graph(module).reach(roots);
-        let calls = counting_calls(module);
+        let graph = cx.analyses.call_graph(module);
+        let mut reached = graph.reach(roots);
         let link = |symbol: SymbolRef| module.symbols[symbol.symbol()?].link;
-        for call in &calls {
+        for call in graph.calls(module) {
             if call.kind == CallKind::AddressTaken
                 && let Some(taken) = link(call.from)
             {
                 reached[taken.index()] = true;
             }
         }
-        for call in &calls {
+        for call in graph.calls(module) {
             if call.kind == CallKind::Direct
                 && let (Some(caller), Some(callee)) = (link(call.from), link(call.to))
                 && module.link_symbols[callee].definition.is_none()

@@ -15,7 +15,6 @@ use cuweld_ir::MergedInfo;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
 use cuweld_ir::NoteId;
-use cuweld_ir::Object;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
@@ -64,9 +63,10 @@ impl Pass for MergeMetadata {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        merge_info(module);
+        let origins = Origins::new(module);
+        merge_info(module, &origins);
         merge_compat(module);
-        merge_notes(module, cx);
+        merge_notes(module, &origins, cx);
         let records: usize = module
             .merged_info
             .iter()
@@ -82,88 +82,128 @@ const PROPAGATED: usize = 2;
 
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
-fn merge_info(module: &mut Module<'_>) {
-    let mut lists = vec![MergedInfo {
+fn merge_info(module: &mut Module<'_>, origins: &Origins) {
+    let functions = module.functions.len().min(module.link_symbols.len());
+    let mut lists = Lists {
+        // What is not filled is never touched.
+        of_module: Vec::with_capacity(module.attributes.len()),
+        of_functions: Vec::with_capacity(functions + 1),
+        placed: vec![false; module.link_symbols.len()],
+    };
+    lists.of_functions.push(MergedInfo {
         function: None,
         records: Vec::new(),
-    }];
-    // The copy whose turn created a function's section gives the place, the chosen copy the records.
-    let mut placed = vec![false; module.link_symbols.len()];
+    });
+    let mut with_list: Vec<FunctionId> = Vec::new();
     for object in module.objects.ids() {
-        let object = module.objects[object].clone();
-        if !object.state.is_included() {
+        let row = &module.objects[object];
+        if !row.state.is_included() {
             continue;
         }
-        for id in object.sections.iter() {
-            if module.sections[id].kind == SectionKind::Info {
-                for attribute in module.sections[id].attributes.iter() {
-                    lists[0].records.extend(converted(module, attribute, None));
-                }
-            }
-        }
-        let mut create = |module: &mut Module<'_>, function: FunctionId| {
-            let Some(link) = module.symbols[module.functions[function].symbol].link else {
-                return;
-            };
-            if !module.functions[function].edges_count
-                || !module.link_symbols[link].live.is_live()
-                || std::mem::replace(&mut placed[link.index_u32() as usize], true)
-            {
-                return;
-            }
-            let Some(chosen) = module.link_function(link) else {
-                return;
-            };
-            let mut records = Vec::new();
-            if let Some(section) = module.functions[chosen].views.merged_info() {
-                let attributes = module.sections[section].attributes;
-                records.reserve_exact(attributes.len() + PROPAGATED);
-                for attribute in attributes.iter() {
-                    records.extend(converted(module, attribute, Some(chosen)));
-                }
-            }
-            records.reverse();
-            lists.push(MergedInfo {
-                function: Some(chosen),
-                records,
-            });
-        };
-        for id in object.symbols.iter() {
-            let symbol = &module.symbols[id];
-            if let Some(function) = symbol.function
-                && symbol.is_entry()
-            {
-                create(module, function);
-            }
-        }
-        for id in object.sections.iter() {
+        let (sections, functions) = (row.sections, row.functions);
+        with_list.clear();
+        for id in sections.iter() {
             let section = &module.sections[id];
-            if section.kind == SectionKind::FunctionInfo
-                && let Some(function) = section.owner
-            {
-                create(module, function);
+            match section.kind {
+                SectionKind::Info => {
+                    for attribute in section.attributes.iter() {
+                        if let Some(record) = converted(module, attribute, None) {
+                            lists.of_module.push(record);
+                        }
+                    }
+                }
+                SectionKind::FunctionInfo => with_list.extend(section.owner),
+                _ => {}
             }
         }
+        for id in functions.iter() {
+            if module.symbols[module.functions[id].symbol].is_entry() {
+                lists.create(module, id);
+            }
+        }
+        for id in &with_list {
+            lists.create(module, *id);
+        }
     }
-    lists[0].records.reverse();
-    if has_old_object(module) {
+    let mut of_module = lists.of_module;
+    of_module.reverse();
+    if origins.any_is_old && !module.options.relocatable && !module.target.is_mercury() {
         let record = value_record(format::NVAL, attributes::HAS_PRE_V10_OBJECT, 0);
-        lists[0].records.push(created(module, record, &[]));
+        of_module.push(created(module, record, &[]));
     }
-    module.merged_info = lists;
+    module.merged_info = lists.of_functions;
+    module.merged_info[0].records = of_module;
 }
 
-/// Whether an executable below sm_100 has an object of a toolkit before 10.0, or one that does not say
-/// (measured).
-fn has_old_object(module: &Module<'_>) -> bool {
-    let is_old = |(_, object): (_, &Object<'_>)| {
-        let sections = &module.sections[object.sections];
-        let origin = origin(object, sections, &module.notes[object.notes]);
-        origin.toolkit < toolkit::FIRST_V10_TOOLKIT
-    };
-    !module.options.relocatable
-        && !module.target.is_mercury()
-        && module.included_objects().any(is_old)
+/// The output lists in the making.
+struct Lists {
+    /// The records of the module's, backwards.
+    of_module: Vec<AttributeId>,
+    /// The lists, the module's empty.
+    of_functions: Vec<MergedInfo>,
+    /// Whether there is a list, by link symbol.
+    placed: Vec<bool>,
+}
+
+impl Lists {
+    /// Makes the list of a function. The copy whose turn created its section gives the place, the chosen copy the records.
+    fn create(&mut self, module: &mut Module<'_>, function: FunctionId) {
+        let row = &module.functions[function];
+        let Some(link) = module.symbols[row.symbol].link else {
+            return;
+        };
+        if !row.edges_count
+            || !module.link_symbols[link].live.is_live()
+            || std::mem::replace(&mut self.placed[link.index_u32() as usize], true)
+        {
+            return;
+        }
+        let Some(chosen) = module.link_function(link) else {
+            return;
+        };
+        let mut records = Vec::new();
+        if let Some(section) = module.functions[chosen].views.merged_info() {
+            let attributes = module.sections[section].attributes;
+            records.reserve_exact(attributes.len() + PROPAGATED);
+            for attribute in attributes.iter() {
+                if let Some(record) = converted(module, attribute, Some(chosen)) {
+                    records.push(record);
+                }
+            }
+        }
+        records.reverse();
+        self.of_functions.push(MergedInfo {
+            function: Some(chosen),
+            records,
+        });
+    }
+}
+
+/// What included objects say of what made them.
+struct Origins {
+    /// Whether one is of a toolkit before 10.0, or does not say: executables below sm_100 have a record for it (measured).
+    any_is_old: bool,
+    /// The smallest virtual SM.
+    virtual_sm: Option<u16>,
+}
+
+impl Origins {
+    fn new(module: &Module<'_>) -> Self {
+        let mut origins = Origins {
+            any_is_old: false,
+            virtual_sm: None,
+        };
+        for (_, object) in module.included_objects() {
+            let sections = &module.sections[object.sections];
+            let found = origin(object, sections, &module.notes[object.notes]);
+            origins.any_is_old |= found.toolkit < toolkit::FIRST_V10_TOOLKIT;
+            origins.virtual_sm = match (origins.virtual_sm, found.virtual_sm) {
+                (Some(old), Some(new)) => Some(old.min(new)),
+                (old, new) => old.or(new),
+            };
+        }
+        origins
+    }
 }
 
 /// The record as the output shows it: itself, a new one, or none.
@@ -187,22 +227,20 @@ fn converted(
             return None;
         }
         attributes::EXTERNS => {
-            let kept: Vec<SymbolRef> = refs
-                .iter()
-                .copied()
-                .filter(|target| is_kept_extern(module, *target))
-                .collect();
+            let is_kept = |target: &&SymbolRef| is_kept_extern(module, **target);
+            let kept = refs.iter().filter(is_kept).count();
             // A kernel's record keeps its place until propagation has filled or removed it.
             let waits = executable
                 && function.is_some_and(|function| {
                     module.symbols[module.functions[function].symbol].is_entry()
                 });
-            if kept.is_empty() && !waits {
+            if kept == 0 && !waits {
                 return None;
             }
-            if kept.len() == refs.len() {
+            if kept == refs.len() {
                 return Some(id);
             }
+            let kept: Vec<SymbolRef> = refs.iter().filter(is_kept).copied().collect();
             let row = attribute.clone();
             return Some(created(
                 module,
@@ -282,30 +320,33 @@ fn merge_compat(module: &mut Module<'_>) {
     let specific = u16::from(module.target.suffix == Suffix::Specific);
     let mut merged: Vec<(u8, u8, u16)> =
         vec![(format::BVAL, compat::CUDA_ACCELERATOR_TARGET, specific)];
-    let merge = |merged: &mut Vec<(u8, u8, u16)>, format, code, value| match merged
-        .iter_mut()
-        .skip(1)
-        .find(|(_, known, _)| *known == code)
-    {
-        Some((_, _, old)) => *old = compat::merge(code, *old, value),
-        None => merged.push((format, code, value)),
+    // The place of each code; the first record is no object's.
+    let mut places = [0; 256];
+    let mut merge = |format, code: u8, value| {
+        let place = &mut places[usize::from(code)];
+        match merged.get_mut(*place) {
+            Some((_, _, old)) if *place != 0 => *old = compat::merge(code, *old, value),
+            _ => {
+                *place = merged.len();
+                merged.push((format, code, value));
+            }
+        }
     };
     for (_, object) in module.included_objects() {
-        let mut sections = object
-            .sections
-            .iter()
-            .filter(|id| module.sections[*id].kind == SectionKind::Compat);
-        let Some(section) = sections.next() else {
+        let mut sections = module.sections[object.sections].iter();
+        let Some(section) = sections.find(|section| section.kind == SectionKind::Compat) else {
             continue;
         };
-        let records = &module.attributes[module.sections[section].attributes];
-        for record in records {
+        // The codes of the object, a bit each.
+        let mut codes = [0_u64; 4];
+        for record in &module.attributes[section.attributes] {
+            codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
             if compat::is_merged(record.code) {
-                merge(&mut merged, record.format, record.code, record.value);
+                merge(record.format, record.code, record.value);
             }
         }
         for (code, default) in compat::DEFAULTS {
-            if records.iter().any(|record| record.code == code) {
+            if codes[usize::from(code >> 6)] >> (code & 63) & 1 != 0 {
                 continue;
             }
             let format = if code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION {
@@ -313,7 +354,7 @@ fn merge_compat(module: &mut Module<'_>) {
             } else {
                 format::BVAL
             };
-            merge(&mut merged, format, code, default);
+            merge(format, code, default);
         }
     }
     module.merged_compat = merged
@@ -331,7 +372,7 @@ fn merge_compat(module: &mut Module<'_>) {
     }
 }
 
-fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
+fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
     let (tool, version, branch) = if options.stamp_nvlink {
         (
@@ -360,14 +401,7 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
         desc: cx.arena.bytes(desc),
     };
     let mut tools = vec![module.notes.push(note(toolkit::NOTE_TOOL_INFO, &own))];
-    let mut virtual_sm: Option<u16> = None;
     for (_, object) in module.included_objects() {
-        let sections = &module.sections[object.sections];
-        let found = origin(object, sections, &module.notes[object.notes]).virtual_sm;
-        virtual_sm = match (virtual_sm, found) {
-            (Some(old), Some(new)) => Some(old.min(new)),
-            (old, new) => old.or(new),
-        };
         let is_tool = |id: &NoteId| {
             let section = module.notes[*id].section;
             section.is_some_and(|section| module.sections[section].kind == SectionKind::ToolInfo)
@@ -376,7 +410,7 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
             tools.extend(object.notes.iter().filter(is_tool));
         }
     }
-    let desc = cuda_info(virtual_sm.unwrap_or(module.target.sm));
+    let desc = cuda_info(origins.virtual_sm.unwrap_or(module.target.sm));
     tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));
     module.merged_notes = tools;
 }

@@ -15,9 +15,9 @@ pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
 mod whole_kernels;
 
-use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
@@ -67,7 +67,8 @@ impl Pass for PlaceMemory {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut errors = Vec::new();
-        if !module.options.relocatable && has_unified_tables(module) {
+        let found = Found::new(module);
+        if !module.options.relocatable && found.has_unified_tables {
             cx.diagnostics.emit(Diagnostic::fatal(
                 "Unified symbols found but index file not specified.",
             ));
@@ -76,16 +77,18 @@ impl Pass for PlaceMemory {
         WholeKernels::refuse_sections(module, &mut errors);
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {
-            banks::place_by_function(module, &mut errors);
+            banks::place_by_function(module, &found.constants, &mut errors);
         } else {
-            banks::place(module, cx.analyses.call_graph(module), &mut errors);
-            headers::place(module, cx.analyses.call_graph(module), &mut errors);
+            let (graph, live) = cx.analyses.live_calls(module);
+            banks::place(module, &found.constants, graph, live, &mut errors);
+            headers::place(module, graph, live, &mut errors);
         }
-        let too_much_constant_data = concatenate(module);
+        let too_much_constant_data = concatenate(module, &found);
         // Measured: what nvlink says of shared memory comes before what it says of constants.
         let mut shared_errors = Vec::new();
         if !module.options.relocatable {
-            shared::place(module, cx.analyses.call_graph(module), &mut shared_errors);
+            let (graph, live) = cx.analyses.live_calls(module);
+            shared::place(module, graph, live, &mut shared_errors);
         } else {
             shared_relocatable::place(module);
         }
@@ -105,16 +108,42 @@ impl Pass for PlaceMemory {
     }
 }
 
-/// Whether functions or variables have places in tables that several programs share (measured: nvlink says so after what
-/// it says of symbols and stacks, before what does not fit or is undefined).
-fn has_unified_tables(module: &Module<'_>) -> bool {
-    let mut objects = module.included_objects();
-    objects.any(|(_, object)| {
-        let sections = &module.sections[object.sections];
-        sections
-            .iter()
-            .any(|section| section.kind == SectionKind::Unified)
-    })
+/// The sections that the parts of the pass look at.
+struct Found {
+    /// Those of included objects that are concatenated, in link order.
+    concatenated: Vec<SectionId>,
+    /// Those of functions' constants.
+    constants: Vec<SectionId>,
+    /// Whether functions or variables have places in tables that several programs share (measured: nvlink says so after what
+    /// it says of symbols and stacks, before what does not fit or is undefined).
+    has_unified_tables: bool,
+    /// Whether there is uninitialised memory.
+    has_global: bool,
+}
+
+impl Found {
+    fn new(module: &Module<'_>) -> Self {
+        let mut found = Found {
+            concatenated: Vec::new(),
+            constants: Vec::new(),
+            has_unified_tables: false,
+            has_global: false,
+        };
+        for object in module.objects.values() {
+            let is_included = object.state.is_included();
+            for id in object.sections.iter() {
+                let kind = module.sections[id].kind;
+                if let SectionKind::FunctionConstants(_) = kind {
+                    found.constants.push(id);
+                } else if is_included && kind.is_concatenated() {
+                    found.concatenated.push(id);
+                    found.has_unified_tables |= kind == SectionKind::Unified;
+                    found.has_global |= kind == SectionKind::Global;
+                }
+            }
+        }
+        found
+    }
 }
 
 /// The sections of uninitialised memory that the output has room for: those of variables that were
@@ -155,34 +184,29 @@ const CONSTANT_VARIABLES: u8 = 3;
 
 /// Gives every contribution its offset in the output section and every variable its value. Returns an error for
 /// each constant bank that is too large.
-fn concatenate(module: &mut Module<'_>) -> Vec<Diagnostic> {
+fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
-    let taken = taken_memory(module);
+    let taken = match found.has_global {
+        true => taken_memory(module),
+        false => Vec::new(),
+    };
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
-    let objects: Vec<_> = module
-        .included_objects()
-        .map(|(_, object)| object.sections)
-        .collect();
     let mut constant_ends: Vec<(u8, u64)> = Vec::new();
-    for sections in objects {
-        for id in sections.iter() {
-            let section = &module.sections[id];
-            if !section.kind.is_concatenated()
-                || section.kind == SectionKind::Global && !taken[id.index()]
-            {
-                continue;
-            }
-            let end = ends.entry(section.name).or_insert(0);
-            let place = align_up(*end, section.align);
-            *end = place.saturating_add(section.size());
-            if let SectionKind::ConstantBank(bank) = section.kind {
-                match constant_ends.iter_mut().find(|(known, _)| *known == bank) {
-                    Some((_, known)) => *known = *end,
-                    None => constant_ends.push((bank, *end)),
-                }
-            }
-            module.sections[id].place = Some(place);
+    for &id in &found.concatenated {
+        let section = &mut module.sections[id];
+        if section.kind == SectionKind::Global && !taken[id.index()] {
+            continue;
         }
+        let end = ends.entry(section.name).or_insert(0);
+        let place = align_up(*end, section.align);
+        *end = place.saturating_add(section.size());
+        if let SectionKind::ConstantBank(bank) = section.kind {
+            match constant_ends.iter_mut().find(|(known, _)| *known == bank) {
+                Some((_, known)) => *known = *end,
+                None => constant_ends.push((bank, *end)),
+            }
+        }
+        section.place = Some(place);
     }
     for (bank, size) in constant_ends {
         if size <= CONSTANT_BANK_LIMIT {
@@ -197,7 +221,8 @@ fn concatenate(module: &mut Module<'_>) -> Vec<Diagnostic> {
         errors.push(finding);
     }
     // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
-    for (id, section) in module.sections.iter() {
+    for &id in &found.constants {
+        let section = &module.sections[id];
         if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
             && bank != COMPILER_BANK
             && section.size() > CONSTANT_BANK_LIMIT
@@ -210,10 +235,9 @@ fn concatenate(module: &mut Module<'_>) -> Vec<Diagnostic> {
             )));
         }
     }
-    let ids: Vec<LinkSymbolId> = module.link_symbols.ids().collect();
     let mut commons = Vec::new();
-    for id in ids {
-        let link = module.link_symbols[id];
+    for id in module.link_symbols.ids() {
+        let link = &module.link_symbols[id];
         let Some(definition) = link.definition else {
             continue;
         };

@@ -25,10 +25,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use crate::analysis::CallGraph;
+use crate::analysis::LiveFunctions;
 use crate::analysis::Preserved;
-use crate::analysis::counting_calls;
-use crate::analysis::functions_in_creation_order;
-use crate::analysis::kernels;
 use crate::diagnostic::Diagnostic;
 use crate::merge_metadata::created;
 use crate::merge_metadata::value_record;
@@ -75,11 +73,9 @@ impl Pass for PropagateResources {
         if module.options.relocatable {
             return Ok(Changed::No);
         }
-        let functions = functions_in_creation_order(module);
-        let graph = cx.analyses.call_graph(module);
-        let kernels: Vec<_> = kernels(module, &functions).collect();
-        let summaries = Summaries::new(module, graph, &kernels);
-        for &(link, _) in &kernels {
+        let (graph, LiveFunctions { functions, kernels }) = cx.analyses.live_calls(module);
+        let summaries = Summaries::new(module, graph, kernels);
+        for &(link, _) in kernels {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
@@ -95,9 +91,10 @@ impl Pass for PropagateResources {
                 }
                 cx.diagnostics.emit(warning);
             }
-            let both = [code::TCGEN05_1CTA_USED, code::TCGEN05_2CTA_USED]
-                .iter()
-                .all(|wanted| summaries.has(module, graph, link, *wanted));
+            let both = summaries.uses_both_granularities()
+                && [code::TCGEN05_1CTA_USED, code::TCGEN05_2CTA_USED]
+                    .iter()
+                    .all(|wanted| summaries.has(module, graph, link, *wanted));
             if both {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
                 cx.diagnostics.emit(Diagnostic::error(format!(
@@ -105,40 +102,34 @@ impl Pass for PropagateResources {
                 )));
             }
         }
-        if let Some(finding) = without_registers(module, graph, &functions, &summaries) {
+        if let Some(finding) = without_registers(module, graph, functions, &summaries) {
             cx.diagnostics.emit(finding);
             return Err(PassError::Diagnosed);
         }
         if module.options.extra_warnings && !module.options.debug {
-            for warning in addresses_without_calls(module, graph, &functions, &kernels) {
+            for warning in addresses_without_calls(module, graph, functions, kernels) {
                 cx.diagnostics.emit(warning);
             }
         }
-        let lists: Vec<Option<FunctionId>> = module
-            .merged_info
-            .iter()
-            .map(|list| list.function)
-            .collect();
-        for (index, function) in lists.into_iter().enumerate() {
-            let Some(function) = function else { continue };
-            let Some(link) = module.symbols[module.functions[function].symbol].link else {
+        for index in 0..module.merged_info.len() {
+            let Some(function) = module.merged_info[index].function else {
                 continue;
             };
-            if module.symbols[module.functions[function].symbol].is_entry() {
+            let symbol = &module.symbols[module.functions[function].symbol];
+            let Some(link) = symbol.link else {
+                continue;
+            };
+            let mut flag_barriers = 0;
+            if symbol.is_entry() {
                 let summary = summaries.of(graph, link);
-                let mut list = KernelList {
-                    module,
-                    index,
-                    cx_arena: cx.arena,
-                };
+                let mut list = KernelList::new(module, index, cx.arena);
                 list.add(&summaries, summary);
-                record_barriers(module, index, function, summary.flag_barriers);
-            } else {
-                record_barriers(module, index, function, 0);
+                flag_barriers = summary.flag_barriers;
             }
+            record_barriers(module, index, function, flag_barriers);
         }
-        registers(module, &kernels, &summaries, graph, cx.arena);
-        stack(module, &kernels, &summaries, graph, cx.arena);
+        registers(module, kernels, &summaries, graph, cx.arena);
+        stack(module, kernels, &summaries, graph, cx.arena);
         if cx.diagnostics.has_errors() {
             return Err(PassError::Diagnosed);
         }
@@ -185,7 +176,7 @@ fn addresses_without_calls(
     let mut called: HashSet<&[u8], FixedState> = HashSet::default();
     let mut direct = vec![false; module.link_symbols.len()];
     let mut taken: Vec<Option<&[u8]>> = vec![None; module.link_symbols.len()];
-    for call in counting_calls(module) {
+    for call in graph.calls(module) {
         let Some(from) = link_of(call.from) else {
             continue;
         };
@@ -224,23 +215,43 @@ struct KernelList<'m, 'data> {
     module: &'m mut Module<'data>,
     index: usize,
     cx_arena: &'data cuweld_ir::Arena,
+    /// The codes of its records, a bit each; those of removed ones too.
+    codes: [u64; 4],
 }
 
-impl<'data> KernelList<'_, 'data> {
+impl<'m, 'data> KernelList<'m, 'data> {
+    fn new(module: &'m mut Module<'data>, index: usize, cx_arena: &'data cuweld_ir::Arena) -> Self {
+        let mut codes = [0; 4];
+        for id in &module.merged_info[index].records {
+            let code = module.attributes[*id].code;
+            codes[usize::from(code >> 6)] |= 1 << (code & 63);
+        }
+        KernelList {
+            module,
+            index,
+            cx_arena,
+            codes,
+        }
+    }
+
     fn find(&self, code: u8) -> Option<usize> {
+        if self.codes[usize::from(code >> 6)] >> (code & 63) & 1 == 0 {
+            return None;
+        }
         let records = &self.module.merged_info[self.index].records;
         records
             .iter()
             .position(|id| self.module.attributes[*id].code == code)
     }
 
-    fn at(&self, place: usize) -> Attribute<'data> {
-        self.module.attributes[self.module.merged_info[self.index].records[place]].clone()
+    fn at(&self, place: usize) -> &Attribute<'data> {
+        &self.module.attributes[self.module.merged_info[self.index].records[place]]
     }
 
     /// Rewrites the record of this code in place, or appends one.
     fn set(&mut self, record: Attribute<'data>, refs: &[SymbolRef]) {
         let place = self.find(record.code);
+        self.codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
         let id = created(self.module, record, refs);
         let records = &mut self.module.merged_info[self.index].records;
         match place {
@@ -249,23 +260,28 @@ impl<'data> KernelList<'_, 'data> {
         }
     }
 
-    fn words(&self, code: u8, words: &[u32]) -> Attribute<'data> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    /// A record with some bytes.
+    fn record(&self, code: u8, rest: &[u8]) -> Attribute<'data> {
         Attribute {
             section: None,
             format: format::SVAL,
             code,
             value: 0,
             refs: 0..0,
-            rest: self.cx_arena.bytes(&bytes),
+            rest: self.cx_arena.bytes(rest),
         }
+    }
+
+    fn words(&self, code: u8, words: &[u32]) -> Attribute<'data> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.record(code, &bytes)
     }
 
     /// The kernel's own externs, then those of device functions that it lacks.
     fn externs(&mut self, summary: &Summary) {
         let place = self.find(code::EXTERNS);
         let mut externs: Vec<SymbolRef> = place
-            .map(|place| self.module.refs(&self.at(place)).to_vec())
+            .map(|place| self.module.refs(self.at(place)).to_vec())
             .unwrap_or_default();
         for (_, link) in &summary.externs {
             if !externs
@@ -276,7 +292,7 @@ impl<'data> KernelList<'_, 'data> {
             }
         }
         if !externs.is_empty() {
-            let record = self.words(code::EXTERNS, &[]);
+            let record = self.record(code::EXTERNS, &[]);
             self.set(record, &externs);
         } else if let Some(place) = place {
             self.module.merged_info[self.index].records.remove(place);
@@ -287,7 +303,7 @@ impl<'data> KernelList<'_, 'data> {
     /// a new record at the end, the one that is first named last first (measured).
     fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
         let place = self.find(code::EXTERNS);
-        let own = place.map_or(0, |place| self.module.refs(&self.at(place)).len());
+        let own = place.map_or(0, |place| self.module.refs(self.at(place)).len());
         let externs: Vec<SymbolRef> = summaries
             .externs_backwards()
             .into_iter()
@@ -300,7 +316,7 @@ impl<'data> KernelList<'_, 'data> {
             self.module.merged_info[self.index].records.remove(place);
         }
         if !externs.is_empty() {
-            let record = self.words(code::EXTERNS, &[]);
+            let record = self.record(code::EXTERNS, &[]);
             self.set(record, &externs);
         }
     }
@@ -317,12 +333,12 @@ impl<'data> KernelList<'_, 'data> {
             .or_else(|| self.find(code::SYNC_STACK));
         match own {
             Some(place) => {
-                let record = self.words(self.at(place).code, &[crs]);
+                let record = self.record(self.at(place).code, &crs.to_le_bytes());
                 let id = created(self.module, record, &[]);
                 self.module.merged_info[self.index].records[place] = id;
             }
             None if crs != 0 => {
-                let record = self.words(code::CRS_STACK_SIZE, &[crs]);
+                let record = self.record(code::CRS_STACK_SIZE, &crs.to_le_bytes());
                 self.set(record, &[]);
             }
             None => {}
@@ -337,22 +353,32 @@ impl<'data> KernelList<'_, 'data> {
         // c. Flags, counts and lists of device functions, and externs: in order of first sight, or in
         // the order of the table for the only kernel of a link. A list of externs of the kernel's own
         // is filtered even if nobody adds to it.
-        let mut sights: Vec<(u64, u8)> = summary
-            .first_sight
-            .iter()
-            .zip(FIRST_SIGHT_CODES)
-            .filter(|(_, code)| *code != code::EXTERNS || !summaries.has_only_kernel())
-            .map(|(sight, code)| (*sight, code))
-            .filter(|(sight, _)| *sight != NEVER)
-            .collect();
+        let mut sights = [(NEVER, 0); FIRST_SIGHT_CODES.len() + 1];
+        let mut count = 0;
+        let mut push = |sight| {
+            sights[count] = sight;
+            count += 1;
+        };
+        let mut has_externs = false;
+        if summary.sees {
+            let seen = summary.first_sight.iter().zip(FIRST_SIGHT_CODES);
+            let seen = seen.filter(|(sight, _)| **sight != NEVER);
+            for (sight, code) in seen {
+                if code != code::EXTERNS || !summaries.has_only_kernel() {
+                    push((*sight, code));
+                    has_externs |= code == code::EXTERNS;
+                }
+            }
+        }
+        if !has_externs {
+            push((NEVER, code::EXTERNS));
+        }
+        let sights = &mut sights[..count];
         if !summaries.has_only_kernel() {
             sights.sort_unstable();
         }
-        if sights.iter().all(|(_, sight)| *sight != code::EXTERNS) {
-            sights.push((u64::MAX, code::EXTERNS));
-        }
-        for (_, code) in sights {
-            let own = self.find(code).map(|place| self.at(place));
+        for &(_, code) in &*sights {
+            let own = self.find(code).map(|place| self.at(place).clone());
             let own_value = own.as_ref().map(|record| record.value);
             match code {
                 code::EXTERNS if summaries.has_only_kernel() => {
@@ -469,13 +495,12 @@ fn registers<'data>(
     let Some(list) = module.merged_info.first() else {
         return;
     };
-    let records = list.records.clone();
-    for (place, id) in records.into_iter().enumerate() {
-        let row = module.attributes[id].clone();
+    for place in 0..list.records.len() {
+        let row = &module.attributes[module.merged_info[0].records[place]];
         if row.code != code::REGCOUNT {
             continue;
         }
-        let Some(&target @ SymbolRef::Symbol(symbol)) = module.refs(&row).first() else {
+        let Some(&target @ SymbolRef::Symbol(symbol)) = module.refs(row).first() else {
             continue;
         };
         let Some(link) = module.symbols[symbol]
@@ -486,16 +511,12 @@ fn registers<'data>(
         };
         let most = summaries.of(graph, link).registers;
         if row.word(0) != Some(most) {
-            let rest = arena.bytes(&most.to_le_bytes());
-            let id = created(
-                module,
-                Attribute {
-                    section: None,
-                    rest,
-                    ..row
-                },
-                &[target],
-            );
+            let record = Attribute {
+                section: None,
+                rest: arena.bytes(&most.to_le_bytes()),
+                ..row.clone()
+            };
+            let id = created(module, record, &[target]);
             module.merged_info[0].records[place] = id;
         }
     }

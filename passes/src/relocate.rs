@@ -7,6 +7,8 @@
 mod header_operands;
 mod replaced_constants;
 
+use std::cmp::Reverse;
+
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::Phase;
@@ -20,6 +22,7 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::reloc_type;
@@ -65,45 +68,49 @@ impl Pass for Relocate {
     ) -> Result<Changed, PassError> {
         let mut patches = Vec::new();
         let capmerc = module.is_capmerc();
-        for (id, reloc) in module.relocs.iter().rev() {
-            let SectionInfo::Section(section) = module.sections[reloc.section].info else {
+        let rows = module.relocs.values().as_slice();
+        let mut start = 0;
+        for rows in rows.chunk_by(|one, next| one.section == next.section) {
+            let first = start;
+            start += rows.len();
+            let SectionInfo::Section(section) = module.sections[rows[0].section].info else {
                 continue;
             };
             // Mercury code is filled by `mercury-encode`, which knows the records.
             if module.sections[section].kind == SectionKind::MercuryText {
                 continue;
             }
-            match reloc.plan {
-                RelocPlan::Apply {
-                    ty,
-                    value,
-                    in_place,
-                } => {
-                    apply(
-                        module,
-                        &mut patches,
-                        id,
-                        reloc,
-                        section,
-                        (ty, value, in_place),
-                    );
+            for (ordinal, reloc) in rows.iter().enumerate().rev() {
+                let id = RelocId::new(first + ordinal);
+                match reloc.plan {
+                    RelocPlan::Apply {
+                        ty,
+                        value,
+                        in_place,
+                    } => {
+                        let filled = (ty, value, in_place);
+                        apply(module, &mut patches, id, reloc, section, filled);
+                    }
+                    RelocPlan::Clear => {
+                        let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
+                        let width = field.map_or(32, |field| field.width);
+                        patches.push(Patch {
+                            section,
+                            offset: reloc.offset,
+                            bit: 0,
+                            width,
+                            value: 0,
+                            add: false,
+                            cause: id,
+                        });
+                    }
+                    _ => {}
                 }
-                RelocPlan::Clear => {
-                    let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
-                    let width = field.map_or(32, |field| field.width);
-                    patches.push(Patch {
-                        section,
-                        offset: reloc.offset,
-                        bit: 0,
-                        width,
-                        value: 0,
-                        add: false,
-                        cause: id,
-                    });
-                }
-                _ => {}
             }
         }
+        // The writer finds a section's patches by binary search; the sort is stable. Few sections have rows of two others.
+        patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
+        let of_rows = patches.len();
         if let Err(constants) = replaced_constants::add(module, &mut patches) {
             let what = "cuweld: unsupported: constants with relocations of a copy that is replaced";
             cx.diagnostics.emit(
@@ -121,8 +128,9 @@ impl Pass for Relocate {
             );
             return Err(PassError::Diagnosed);
         }
-        // The writer finds a section's patches by binary search; the sort is stable.
-        patches.sort_by_key(|patch| patch.section);
+        if patches.len() > of_rows {
+            patches.sort_by_key(|patch| patch.section);
+        }
         cx.statistics.add("patches", patches.len() as u64);
         let changed = if patches.is_empty() {
             Changed::No

@@ -16,6 +16,8 @@
 
 mod variables;
 
+use std::cell::OnceCell;
+
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
@@ -73,13 +75,6 @@ impl Pass for SymbolResolve {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let mut parameters = vec![0; module.functions.len()];
-        for section in module.sections.values() {
-            if let (SectionKind::FunctionConstants(0), Some(owner)) = (section.kind, section.owner)
-            {
-                parameters[owner.index()] = section.size();
-            }
-        }
         // Each name has one strong definition: as many names there are at least. Growing the table would look at all of them again.
         let strong = module.symbols.values();
         let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
@@ -94,7 +89,7 @@ impl Pass for SymbolResolve {
             ended: false,
             names,
             function_over_variable: false,
-            parameters,
+            parameters: OnceCell::new(),
             known_prototypes: Vec::with_capacity(most),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
@@ -121,10 +116,11 @@ impl Pass for SymbolResolve {
             }
             for function in [true, false] {
                 for id in row.symbols.iter() {
-                    let symbol = resolver.module.symbols[id];
-                    let is_left_out = resolver.module.stands_for_nothing(&symbol, first_sass);
-                    if symbol.is_function() == function && !is_left_out {
-                        resolver.resolve(id, symbol);
+                    let symbol = &resolver.module.symbols[id];
+                    if symbol.is_function() == function
+                        && !resolver.module.stands_for_nothing(symbol, first_sass)
+                    {
+                        resolver.resolve(id, *symbol);
                     }
                 }
             }
@@ -172,8 +168,8 @@ struct Resolver<'m, 'data> {
     names: HashMap<&'data [u8], LinkSymbolId, FixedState>,
     /// A device function has the name of a variable; nvlink then fails in its call graph.
     function_over_variable: bool,
-    /// Sizes in bytes of the kernels' parameter banks, by function.
-    parameters: Vec<u64>,
+    /// Sizes in bytes of the kernels' parameter banks, by function, once two kernels are compared.
+    parameters: OnceCell<Vec<u64>>,
     /// Prototypes by link symbol.
     known_prototypes: Vec<Option<&'data [u8]>>,
     /// The first definitions, also those that others replaced, by link symbol.
@@ -192,14 +188,12 @@ impl<'data> Resolver<'_, 'data> {
         let link = if symbol.bind == stb::LOCAL {
             self.create(id, &symbol)
         } else {
-            match self.names.get(symbol.name).copied() {
-                Some(link) => {
+            let next = self.module.link_symbols.next_id();
+            let link = *self.names.entry(symbol.name).or_insert(next);
+            match link == next {
+                true => self.create(id, &symbol),
+                false => {
                     self.merge(link, id, &symbol);
-                    link
-                }
-                None => {
-                    let link = self.create(id, &symbol);
-                    self.names.insert(symbol.name, link);
                     link
                 }
             }
@@ -247,9 +241,18 @@ impl<'data> Resolver<'_, 'data> {
 
     /// Another symbol of a name that is known.
     fn merge(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
-        let known = self.module.link_symbols[link];
+        let known = &self.module.link_symbols[link];
         let reference = known.definition.unwrap_or(known.first);
-        let other = self.module.symbols[reference];
+        let other = &self.module.symbols[reference];
+        // Most are references to what is known, in the same words.
+        if symbol.is_undefined()
+            && !symbol.is_shared()
+            && (symbol.ty, symbol.other) == (other.ty, other.other)
+            && (symbol.is_function() || symbol.size == known.size)
+        {
+            return;
+        }
+        let (known, other) = (*known, *other);
         if stt::is_header(symbol.ty) && other.ty != symbol.ty {
             // Textures and the like have no memory space that nvlink would compare.
             self.conflict("Multiple definition of", "first defined in", id, reference);
@@ -378,7 +381,18 @@ impl<'data> Resolver<'_, 'data> {
 
     /// Two weak copies of a kernel share the bank of its parameters.
     fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
-        let size = |function: FunctionId| self.parameters[function.index()];
+        let parameters = self.parameters.get_or_init(|| {
+            let mut sizes = vec![0; self.module.functions.len()];
+            for section in self.module.sections.values() {
+                if let (SectionKind::FunctionConstants(0), Some(owner)) =
+                    (section.kind, section.owner)
+                {
+                    sizes[owner.index()] = section.size();
+                }
+            }
+            sizes
+        });
+        let size = |function: FunctionId| parameters[function.index()];
         if size(new) == size(old) {
             return;
         }

@@ -8,7 +8,9 @@
 //! walk over the components, callees first, never by walking paths. Time and memory are linear in
 //! nodes plus edges.
 
+use cuweld_ir::CallId;
 use cuweld_ir::CallKind;
+use cuweld_ir::CallRecord;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolRef;
@@ -18,7 +20,7 @@ use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 use petgraph::graph::NodeIndex;
 
-use super::counting_calls;
+use super::counting_call_ids;
 
 /// The call graph. Node `i` is link symbol `i` for `i < link_symbols`; prototypes follow.
 #[derive(Debug)]
@@ -26,6 +28,7 @@ pub struct CallGraph {
     graph: DiGraph<(), ()>,
     link_symbols: usize,
     components: Components,
+    calls: Vec<CallId>,
 }
 
 /// Strongly connected components in order of completion: callees before callers.
@@ -74,7 +77,9 @@ impl CallGraph {
             graph.add_node(());
         }
         let mut prototypes: HashMap<&[u8], NodeIndex, FixedState> = HashMap::default();
-        for call in counting_calls(module) {
+        let calls = counting_call_ids(module);
+        for id in &calls {
+            let call = &module.calls[*id];
             let Some(from) = node(module, call.from) else {
                 continue;
             };
@@ -104,7 +109,16 @@ impl CallGraph {
             graph,
             link_symbols,
             components,
+            calls,
         }
+    }
+
+    /// The rows that count, in input order.
+    pub fn calls<'m, 'data>(
+        &self,
+        module: &'m Module<'data>,
+    ) -> impl Iterator<Item = &'m CallRecord<'data>> {
+        self.calls.iter().map(|id| &module.calls[*id])
     }
 
     /// The components.

@@ -1,10 +1,14 @@
 //! The call graph rows that take part in the link.
 
+use cuweld_ir::CallId;
 use cuweld_ir::CallKind;
 use cuweld_ir::Module;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 /// The rows of all included objects that count, in input order (measured, `DEVICE-ELF.md`).
 ///
@@ -12,10 +16,16 @@ use cuweld_ir::table::EntityId;
 /// replaced it. That an address is taken counts for a losing weak copy too, if a row of the same
 /// object that counts says who takes it; a function has one such row, its first.
 pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
+    let calls = counting_call_ids(module).into_iter();
+    calls.map(|id| &module.calls[id]).collect()
+}
+
+/// The same as ids.
+pub fn counting_call_ids(module: &Module<'_>) -> Vec<CallId> {
     let mut calls = Vec::with_capacity(module.calls.len());
     let mut listed = vec![false; module.link_symbols.len()];
     // Whether a counting row takes the address, by symbol of an object.
-    let mut taken = vec![false; module.symbols.len()];
+    let mut taken: HashSet<SymbolId, FixedState> = HashSet::default();
     for (_, object) in module.included_objects() {
         let rows = &module.calls[object.calls];
         for call in rows {
@@ -23,17 +33,18 @@ pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecor
                 && is_taken(module, call.from)
                 && let Some(symbol) = call.to.symbol()
             {
-                taken[symbol.index()] = true;
+                taken.insert(symbol);
             }
         }
-        calls.extend(rows.iter().filter(|call| {
+        calls.extend(object.calls.iter().filter(|id| {
+            let call = &module.calls[*id];
             let Some(symbol) = call.from.symbol() else {
                 return false;
             };
             if call.kind != CallKind::AddressTaken {
                 return is_taken(module, call.from);
             }
-            (is_taken(module, call.from) || taken[symbol.index()])
+            (is_taken(module, call.from) || taken.contains(&symbol))
                 && module.symbols[symbol]
                     .link
                     .is_some_and(|link| !std::mem::replace(&mut listed[link.index()], true))

@@ -5,6 +5,24 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 
+/// The functions that the output keeps.
+#[derive(Debug)]
+pub struct LiveFunctions {
+    /// In order of creation.
+    pub functions: Vec<LinkSymbolId>,
+    /// The kernels among them, with the copy that is linked.
+    pub kernels: Vec<(LinkSymbolId, FunctionId)>,
+}
+
+impl LiveFunctions {
+    /// Those of a module in which it is known what is kept.
+    pub fn new(module: &Module<'_>) -> Self {
+        let functions = functions_in_creation_order(module);
+        let kernels = kernels(module, &functions).collect();
+        LiveFunctions { functions, kernels }
+    }
+}
+
 /// The live functions of the link in order of creation: object by object, functions in symbol table
 /// order, each at its first appearance, defined or not.
 pub fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {

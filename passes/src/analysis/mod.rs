@@ -9,7 +9,9 @@ mod reachers;
 pub use call_graph::CallGraph;
 pub use call_graph::Components;
 pub use call_graph_dot::call_graph_dot;
+pub use counting_calls::counting_call_ids;
 pub use counting_calls::counting_calls;
+pub use creation_order::LiveFunctions;
 pub use creation_order::all_functions_in_creation_order;
 pub use creation_order::functions_in_creation_order;
 pub use creation_order::kernels;
@@ -26,6 +28,8 @@ impl Preserved {
     pub const NONE: Preserved = Preserved(0);
     /// The call graph and its components.
     pub const CALL_GRAPH: Preserved = Preserved(1);
+    /// The functions that are kept.
+    pub const LIVE_FUNCTIONS: Preserved = Preserved(2);
     /// Every analysis.
     pub const ALL: Preserved = Preserved(u32::MAX);
 
@@ -39,6 +43,7 @@ impl Preserved {
 #[derive(Debug, Default)]
 pub struct Analyses {
     call_graph: Option<CallGraph>,
+    live: Option<LiveFunctions>,
 }
 
 impl Analyses {
@@ -48,10 +53,27 @@ impl Analyses {
             .get_or_insert_with(|| CallGraph::new(module))
     }
 
+    /// The functions that are kept; asked for once it is known which.
+    pub fn live(&mut self, module: &Module<'_>) -> &LiveFunctions {
+        self.live.get_or_insert_with(|| LiveFunctions::new(module))
+    }
+
+    /// Both.
+    pub fn live_calls(&mut self, module: &Module<'_>) -> (&CallGraph, &LiveFunctions) {
+        let graph = self
+            .call_graph
+            .get_or_insert_with(|| CallGraph::new(module));
+        let live = self.live.get_or_insert_with(|| LiveFunctions::new(module));
+        (graph, live)
+    }
+
     /// Drops what a pass did not preserve.
     pub fn invalidate(&mut self, preserved: Preserved) {
         if !preserved.contains(Preserved::CALL_GRAPH) {
             self.call_graph = None;
+        }
+        if !preserved.contains(Preserved::LIVE_FUNCTIONS) {
+            self.live = None;
         }
     }
 }

@@ -120,6 +120,10 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
 
 /// Begin and end that the name of a compiler constant says: `F.const_opt.START.END`.
 fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
+    // Few names end like that.
+    if !name.last()?.is_ascii_digit() {
+        return None;
+    }
     let name = std::str::from_utf8(name).ok()?;
     let (_, range) = name.rsplit_once(".const_opt.")?;
     let (start, end) = range.split_once('.')?;

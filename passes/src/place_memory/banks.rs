@@ -13,6 +13,8 @@
 //!
 //! Bound: for every section of a device function, the kernels that reach it.
 
+use std::cell::LazyCell;
+
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -29,8 +31,7 @@ use hashbrown::HashSet;
 use super::CONSTANT_BANK_LIMIT;
 use super::constant_chunks::Covered;
 use crate::analysis::CallGraph;
-use crate::analysis::functions_in_creation_order;
-use crate::analysis::kernels;
+use crate::analysis::LiveFunctions;
 use crate::analysis::reachers;
 use crate::diagnostic::Diagnostic;
 
@@ -96,14 +97,22 @@ impl Constants {
 }
 
 /// Places the constants of functions.
-pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
-    let functions = functions_in_creation_order(module);
-    let kernels: Vec<(LinkSymbolId, FunctionId)> = kernels(module, &functions).collect();
+pub fn place(
+    module: &mut Module<'_>,
+    sections: &[SectionId],
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    errors: &mut Vec<Diagnostic>,
+) {
+    if sections.is_empty() {
+        return;
+    }
+    let kernels = &live.kernels;
     let mut is_kernel = vec![false; module.functions.len()];
-    for (_, function) in &kernels {
+    for (_, function) in kernels {
         is_kernel[function.index()] = true;
     }
-    let (constants, orphans) = collect(module, errors);
+    let (constants, orphans) = collect(module, sections, errors);
     let (own, device): (Vec<_>, Vec<_>) = constants
         .into_iter()
         .partition(|constants| is_kernel[constants.owner.index()]);
@@ -136,13 +145,17 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             .into_iter()
             .map(|index| &device[index])
             .collect();
-        place_bank(module, graph, &kernels, &device, &mut banks);
+        place_bank(module, graph, kernels, &device, &mut banks);
     }
 }
 
 /// Leaves the constants of each function in a section of its own, as relocatable output has them.
-pub fn place_by_function(module: &mut Module<'_>, errors: &mut Vec<Diagnostic>) {
-    let (constants, orphans) = collect(module, errors);
+pub fn place_by_function(
+    module: &mut Module<'_>,
+    sections: &[SectionId],
+    errors: &mut Vec<Diagnostic>,
+) {
+    let (constants, orphans) = collect(module, sections, errors);
     for constants in constants.iter().chain(&orphans) {
         if constants.size == 0 && constants.bank != PARAMETER_BANK {
             // A copy without constants replaced the one that made the section; symbols of that one stay (measured).
@@ -159,15 +172,20 @@ pub fn place_by_function(module: &mut Module<'_>, errors: &mut Vec<Diagnostic>) 
 
 /// The constants of functions in section order, and those of losing copies whose taken copy has none:
 /// nvlink drops a losing copy's section of constants nowhere.
-fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>, Vec<Constants>) {
+fn collect(
+    module: &Module<'_>,
+    sections: &[SectionId],
+    errors: &mut Vec<Diagnostic>,
+) -> (Vec<Constants>, Vec<Constants>) {
     let mut found: Vec<Constants> = Vec::new();
     let mut orphans: Vec<Constants> = Vec::new();
     let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
     let mut losing = Vec::new();
     let mut removed: HashSet<(LinkSymbolId, u8), FixedState> = HashSet::default();
-    let covered = Covered::new(module);
-    let replaced = replaced_copies(module);
-    for (id, section) in module.sections.iter() {
+    let covered = Covered::new(module, sections);
+    let replaced = LazyCell::new(|| replaced_copies(module));
+    for &id in sections {
+        let section = &module.sections[id];
         let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
         else {
             continue;
@@ -198,22 +216,24 @@ fn collect(module: &Module<'_>, errors: &mut Vec<Diagnostic>) -> (Vec<Constants>
         if is_taken && (keeps || !is_linked) && removed.contains(&(link, bank)) {
             errors.push(refused_copies(module, link));
         }
+        let mut index = None;
         if is_taken || may_make && keeps {
             // The first copy with constants makes the section. A later one that is taken replaces what is in it.
-            let index = *known.entry((link, bank)).or_insert(found.len());
-            if index == found.len() {
+            let made = *known.entry((link, bank)).or_insert(found.len());
+            index = Some(made);
+            if made == found.len() {
                 found.push(Constants {
                     bank,
                     link,
                     owner: copy.unwrap_or(owner),
-                    sections: Vec::new(),
+                    sections: Vec::with_capacity(1),
                     size: 0,
                     align: section.align,
                 });
             }
         }
-        if is_taken && let Some(index) = known.get(&(link, bank)) {
-            let constants = &mut found[*index];
+        if is_taken && let Some(index) = index {
+            let constants = &mut found[index];
             constants.align = constants.align.max(section.align);
             if is_linked && bank != PARAMETER_BANK {
                 constants.sections.clear();

@@ -76,11 +76,16 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    pub(super) fn new(module: &Module<'_>) -> Self {
+    /// Those of some sections; parameters have no symbols.
+    pub(super) fn new(module: &Module<'_>, sections: &[SectionId]) -> Self {
         let mut covered = Covered {
             sections: HashMap::default(),
             misfits: Vec::new(),
         };
+        let mut kinds = sections.iter().map(|id| module.sections[*id].kind);
+        if kinds.all(|kind| kind == SectionKind::FunctionConstants(0)) {
+            return covered;
+        }
         let mut ids = Vec::new();
         for symbol in module.symbols.values() {
             let SymbolPlace::Section(id) = symbol.place else {

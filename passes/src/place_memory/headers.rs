@@ -24,8 +24,7 @@ use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::toolkit;
 
 use crate::analysis::CallGraph;
-use crate::analysis::functions_in_creation_order;
-use crate::analysis::kernels;
+use crate::analysis::LiveFunctions;
 use crate::diagnostic::Diagnostic;
 
 /// Size in bytes of a slot.
@@ -38,19 +37,23 @@ const MERCURY_ALIGN: u64 = 16;
 const TYPES: [u8; 3] = [stt::CUDA_SURFACE, stt::CUDA_SAMPLER, stt::CUDA_TEXTURE];
 
 /// Gives slots to textures, samplers and surfaces.
-pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
-    let mut symbols: Vec<LinkSymbolId> = Vec::new();
-    for ty in TYPES {
-        let of_type = module
-            .link_symbols
-            .iter()
-            .filter(|(_, link)| module.symbols[link.first].ty == ty);
-        symbols.extend(of_type.map(|(id, _)| id));
+pub fn place(
+    module: &mut Module<'_>,
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let mut of_types = TYPES.map(|_| Vec::new());
+    for (id, link) in module.link_symbols.iter() {
+        let ty = module.symbols[link.first].ty;
+        if let Some(index) = TYPES.iter().position(|known| *known == ty) {
+            of_types[index].push(id);
+        }
     }
+    let symbols: Vec<LinkSymbolId> = of_types.concat();
     if symbols.is_empty() {
         return;
     }
-    let functions = functions_in_creation_order(module);
     let mut base = 0;
     for piece in &module.bank_pieces {
         if piece.bank == 0 {
@@ -62,7 +65,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         true => base_behind_parameters(module),
         false => align_up(base, SLOT_SIZE),
     };
-    let kernels: Vec<_> = kernels(module, &functions).collect();
+    let kernels = &live.kernels;
     let users = users(module, kernels.len() == 1);
     // A slot of a surface is one of a texture and of a sampler too.
     for kind in [header::TEXTURE, header::SAMPLER] {
@@ -72,7 +75,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             continue;
         }
         let reached = graph.reaching(&marked);
-        for (link, kernel) in &kernels {
+        for (link, kernel) in kernels {
             // The only kernel of a link has the slots of all functions, reached or not (measured).
             if kernels.len() == 1 || reached[link.index()] {
                 module.functions[*kernel].header_kinds |= wanted;
@@ -83,7 +86,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
     for piece in module.bank_pieces.iter().filter(|piece| piece.bank == 0) {
         has_bank[piece.kernel.index()] = true;
     }
-    for (_, kernel) in &kernels {
+    for (_, kernel) in kernels {
         if module.functions[*kernel].header_kinds != 0 && !has_bank[kernel.index()] {
             let name = String::from_utf8_lossy(module.function_name(*kernel)).into_owned();
             errors.push(

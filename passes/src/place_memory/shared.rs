@@ -21,8 +21,7 @@ use cuweld_ir::table::EntityId;
 use cuweld_ir::target::quirks::list_sort;
 
 use crate::analysis::CallGraph;
-use crate::analysis::functions_in_creation_order;
-use crate::analysis::kernels;
+use crate::analysis::LiveFunctions;
 use crate::analysis::reachers;
 use crate::diagnostic::Diagnostic;
 use crate::place_memory::whole_kernels::WholeKernels;
@@ -43,29 +42,42 @@ struct Slot {
 }
 
 /// Lays out the shared memory of every live kernel.
-pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagnostic>) {
-    let functions = functions_in_creation_order(module);
-    let kernels: Vec<(LinkSymbolId, FunctionId)> = kernels(module, &functions).collect();
-    let uses = Uses::new(module, graph, &kernels);
+pub fn place(
+    module: &mut Module<'_>,
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let kernels = &live.kernels;
+    let uses = match has_shared(module) {
+        true => Uses::new(module, graph, kernels),
+        false => Uses::none(kernels.len()),
+    };
 
     // Variables in order of creation: those of kernels to their kernel, the rest to the slots.
     let mut private: Vec<Vec<Variable>> = vec![Vec::new(); kernels.len()];
-    let mut ordinal_of = vec![u32::MAX; module.functions.len()];
-    for (ordinal, (_, function)) in kernels.iter().enumerate() {
-        ordinal_of[function.index()] = ordinal as u32;
-    }
     let mut common = Vec::new();
-    for (link, variable, owner) in variables(module) {
-        match owner {
-            None => common.push(Variable { link, ..variable }),
-            Some(kernel) => {
-                if let Some(list) = private.get_mut(ordinal_of[kernel.index()] as usize) {
-                    list.push(variable);
+    let variables = match uses.any {
+        true => variables(module),
+        false => Vec::new(),
+    };
+    if !variables.is_empty() {
+        let mut ordinal_of = vec![u32::MAX; module.functions.len()];
+        for (ordinal, (_, function)) in kernels.iter().enumerate() {
+            ordinal_of[function.index()] = ordinal as u32;
+        }
+        for (link, variable, owner) in variables {
+            match owner {
+                None => common.push(Variable { link, ..variable }),
+                Some(kernel) => {
+                    if let Some(list) = private.get_mut(ordinal_of[kernel.index()] as usize) {
+                        list.push(variable);
+                    }
                 }
             }
         }
     }
-    let whole = WholeKernels::new(module, &kernels);
+    let whole = WholeKernels::new(module, kernels);
     let mut slots: Vec<Slot> = Vec::new();
     // Bits of the slots that each kernel occupies.
     let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
@@ -76,7 +88,7 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
             continue;
         }
         let users = uses.of(variable.link);
-        whole.refuse(module, &uses, &variable, users, &kernels, errors);
+        whole.refuse(module, &uses, &variable, users, kernels, errors);
         if let [kernel] = users {
             private[*kernel as usize].push(variable);
             continue;
@@ -130,11 +142,11 @@ pub fn place(module: &mut Module<'_>, graph: &CallGraph, errors: &mut Vec<Diagno
         }
     }
     whole.add_sizes(&mut sizes);
-    dynamic(module, &uses, &kernels, &mut sizes);
+    dynamic(module, &uses, kernels, &mut sizes);
     // Measured: one variable in a slot makes every kernel take the alignment of the merged section,
     // whoever uses the variable that needs it.
-    let slots_align = Some(merged_align(module)).filter(|_| any_in_slots);
-    let declared = declares_dynamic(module);
+    let slots_align = any_in_slots.then(|| merged_align(module));
+    let declared = uses.any && declares_dynamic(module);
     let is_capmerc = module.is_capmerc();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let uses_dynamic = uses.dynamic[ordinal];
@@ -218,6 +230,12 @@ pub fn declares_dynamic(module: &Module<'_>) -> bool {
             .iter()
             .any(|symbol| symbol.is_dynamic_shared())
     })
+}
+
+/// Whether any object has or declares a shared variable.
+fn has_shared(module: &Module<'_>) -> bool {
+    let mut symbols = module.symbols.values();
+    symbols.any(|symbol| symbol.is_shared())
 }
 
 /// The shared variables in order of creation, with the kernel that owns them.
@@ -358,6 +376,8 @@ pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
 
 /// Which kernels use which shared variables, through the functions that they reach.
 pub(super) struct Uses {
+    /// Whether there are shared variables at all.
+    any: bool,
     /// Kernel ordinals by link symbol, sorted.
     kernels: Vec<Vec<u32>>,
     /// Whether any chosen copy, dead or alive, refers to it, by link symbol.
@@ -371,6 +391,18 @@ pub(super) struct Uses {
 }
 
 impl Uses {
+    /// Those of a link without shared variables.
+    fn none(kernels: usize) -> Self {
+        Uses {
+            any: false,
+            kernels: Vec::new(),
+            referenced: Vec::new(),
+            references: Vec::new(),
+            dynamic: vec![false; kernels],
+            dynamic_functions: Vec::new(),
+        }
+    }
+
     fn new(module: &Module<'_>, graph: &CallGraph, kernels: &[(LinkSymbolId, FunctionId)]) -> Self {
         // Pairs of the function that refers to a shared variable, and the variable.
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
@@ -432,6 +464,7 @@ impl Uses {
             }
         }
         Uses {
+            any: true,
             kernels: users,
             referenced,
             references,

@@ -31,6 +31,17 @@ pub const FIRST_SIGHT_CODES: [u8; 10] = [
     code::EXTERNS,
 ];
 
+/// The index of each code in [`FIRST_SIGHT_CODES`]; no index of any for other codes.
+const SIGHT_OF_CODE: [u8; 256] = {
+    let mut indices = [u8::MAX; 256];
+    let mut index = 0;
+    while index < FIRST_SIGHT_CODES.len() {
+        indices[FIRST_SIGHT_CODES[index] as usize] = index as u8;
+        index += 1;
+    }
+    indices
+};
+
 /// What is needed by a set of functions.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -46,11 +57,13 @@ pub struct Summary {
     pub sparse_mma: u16,
     /// Whether some load asks for caching.
     pub explicit_caching: bool,
+    /// Largest barrier count in section flags of device functions.
+    pub flag_barriers: u8,
+    /// Whether any place in `first_sight` is one. What is below is as at the beginning without.
+    pub sees: bool,
     /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
     /// functions, or [`NEVER`].
     pub first_sight: [u64; 10],
-    /// Largest barrier count in section flags of device functions.
-    pub flag_barriers: u8,
     /// Largest NUM_BARRIERS.
     pub barriers: u8,
     /// Largest VRC_CTA_INIT_COUNT.
@@ -79,8 +92,9 @@ impl Default for Summary {
             region_stack: None,
             sparse_mma: 0,
             explicit_caching: false,
-            first_sight: [NEVER; 10],
             flag_barriers: 0,
+            sees: false,
+            first_sight: [NEVER; 10],
             barriers: 0,
             cta_init_count: 0,
             reg_reconfig: None,
@@ -113,11 +127,15 @@ impl Summary {
         self.region_stack = self.region_stack.max(other.region_stack);
         self.sparse_mma |= other.sparse_mma;
         self.explicit_caching |= other.explicit_caching;
+        self.flag_barriers = self.flag_barriers.max(other.flag_barriers);
+        if !other.sees {
+            return;
+        }
+        self.sees = true;
         for (mine, theirs) in self.first_sight.iter_mut().zip(&other.first_sight) {
             *mine = (*mine).min(*theirs);
         }
         self.barriers = self.barriers.max(other.barriers);
-        self.flag_barriers = self.flag_barriers.max(other.flag_barriers);
         self.cta_init_count = self.cta_init_count.max(other.cta_init_count);
         self.reg_reconfig = self.reg_reconfig.max(other.reg_reconfig);
         merge_places(&mut self.externs, &other.externs);
@@ -144,6 +162,9 @@ const SHORT: usize = 8;
 
 /// Merges two lists in order of place, keeping the first place of each value.
 fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
+    if theirs.is_empty() {
+        return;
+    }
     let mut changed = false;
     let is_long = theirs.len() > SHORT;
     let mut table: HashMap<T, usize, FixedState> = HashMap::default();
@@ -190,6 +211,8 @@ pub struct Summaries {
     pub mbarriers: Vec<u16>,
     /// Whether any function of the link has SPARSE_MMA_MASK.
     pub any_sparse_mma: bool,
+    /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
+    granularities: [bool; 2],
     /// All externs that the output keeps, with their places; they repeat.
     externs: Vec<(u64, LinkSymbolId)>,
 }
@@ -207,6 +230,7 @@ impl Summaries {
             only_kernel: None,
             mbarriers: Vec::new(),
             any_sparse_mma: false,
+            granularities: [false; 2],
             externs: Vec::new(),
         };
         let OwnSummaries { rows, of_node } = own_summaries(module, graph, &mut summaries);
@@ -222,11 +246,7 @@ impl Summaries {
         for (index, members) in components.iter().enumerate() {
             let row = match members {
                 &[node] if graph.successors(node).next().is_none() => of_node[node as usize],
-                _ => {
-                    let total = summaries.total(graph, &of_node, index, members);
-                    summaries.rows.push(total);
-                    summaries.rows.len() as u32 - 1
-                }
+                _ => summaries.total(graph, &of_node, index, members),
             };
             summaries.of_component.push(row);
         }
@@ -241,18 +261,27 @@ impl Summaries {
         summaries
     }
 
-    /// The summary of a component whose callees have theirs.
-    fn total(&self, graph: &CallGraph, of_node: &[u32], index: usize, members: &[u32]) -> Summary {
+    /// The row of a component whose callees have theirs. That of its only node becomes it.
+    fn total(&mut self, graph: &CallGraph, of_node: &[u32], index: usize, members: &[u32]) -> u32 {
         let components = graph.components();
         let cyclic = components.cyclic[index];
-        let mut total = Summary::default();
+        let own = match members {
+            [node] => Some(of_node[*node as usize]).filter(|row| *row != 0),
+            _ => None,
+        };
+        let mut total = own
+            .and_then(|row| self.rows.get_mut(row as usize))
+            .map(std::mem::take)
+            .unwrap_or_default();
         let (mut deepest_crs, mut deepest_stack) = (Some(0), Some(0));
-        let (mut own_crs, mut own_stack) = (0, 0);
+        let (mut own_crs, mut own_stack) = (total.crs.unwrap_or(0), total.stack.unwrap_or(0));
         for &node in members {
-            let own = &self.rows[of_node[node as usize] as usize];
-            total.merge(own);
-            own_crs = own.crs.unwrap_or(0);
-            own_stack = own.stack.unwrap_or(0);
+            if own.is_none() {
+                let own = &self.rows[of_node[node as usize] as usize];
+                total.merge(own);
+                own_crs = own.crs.unwrap_or(0);
+                own_stack = own.stack.unwrap_or(0);
+            }
             for successor in graph.successors(node) {
                 let component = components.of_node[successor as usize] as usize;
                 if component == index {
@@ -271,11 +300,25 @@ impl Summaries {
         total.stack = deepest_stack
             .filter(|_| !cyclic)
             .map(|deep| deep.wrapping_add(own_stack));
-        total
+        match own.and_then(|row| Some((row, self.rows.get_mut(row as usize)?))) {
+            Some((row, place)) => {
+                *place = total;
+                row
+            }
+            None => {
+                self.rows.push(total);
+                self.rows.len() as u32 - 1
+            }
+        }
     }
 
     fn of_component(&self, component: usize) -> &Summary {
         &self.rows[self.of_component[component] as usize]
+    }
+
+    /// Whether some function of the link uses single CTAs and some function CTA pairs.
+    pub fn uses_both_granularities(&self) -> bool {
+        self.granularities == [true; 2]
     }
 
     /// Whether the link has one kernel.
@@ -408,8 +451,11 @@ fn own_summaries(
     graph: &CallGraph,
     summaries: &mut Summaries,
 ) -> OwnSummaries {
+    let most = module.functions.len().min(module.link_symbols.len());
+    let mut rows = Vec::with_capacity(most + 1);
+    rows.push(Summary::default());
     let mut nodes = OwnSummaries {
-        rows: vec![Summary::default()],
+        rows,
         of_node: vec![0; graph.node_count()],
     };
     for link in module.link_symbols.ids() {
@@ -514,19 +560,24 @@ fn own_records(
             }
             _ => {}
         }
-        if record.code == code::EXTERNS {
-            let kept = externs(module, record);
-            summaries.externs.extend(placed(place, kept));
+        match record.code {
+            code::EXTERNS => {
+                let kept = externs(module, record);
+                summaries.externs.extend(placed(place, kept));
+            }
+            code::TCGEN05_1CTA_USED => summaries.granularities[0] = true,
+            code::TCGEN05_2CTA_USED => summaries.granularities[1] = true,
+            _ => {}
         }
         if is_kernel {
             continue;
         }
-        if let Some(index) = FIRST_SIGHT_CODES
-            .iter()
-            .position(|code| *code == record.code)
-        {
-            node.first_sight[index] = node.first_sight[index].min(place);
-        }
+        let index = usize::from(SIGHT_OF_CODE[usize::from(record.code)]);
+        let Some(sight) = node.first_sight.get_mut(index) else {
+            continue;
+        };
+        *sight = place.min(*sight);
+        node.sees = true;
         match record.code {
             code::EXTERNS => {
                 let kept = externs(module, record);

@@ -25,6 +25,9 @@ const ENTRY: u8 = 4;
 /// Adds the patches; `Err` names constants in which they are not known.
 pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), SectionId> {
     let rows = constant_rows::find(module);
+    if rows.is_empty() {
+        return Ok(());
+    }
     let mut constants: Vec<Option<SectionId>> = vec![None; module.functions.len()];
     for (id, section) in module.sections.iter() {
         if let Some(owner) = section.owner.filter(|_| rows.contains_key(&id)) {
