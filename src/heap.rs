@@ -12,51 +12,82 @@ const PAGE: usize = 2 << 20;
 #[cfg(target_os = "linux")]
 const SMALL_PAGE: usize = 4 << 10;
 
+/// What the allocator writes before a large block, or more. The system puts memory that takes whole large pages at the beginning of one.
+const BLOCK_HEADER: usize = 64;
+
 /// The system's allocator; blocks that hold large pages ask for them.
 #[derive(Clone, Copy, Debug)]
 pub struct LargePages;
 
-// SAFETY: every block is the system allocator's, which gets back what it gave, with the same layout.
+// SAFETY: every block is the system allocator's, which gets back what it gave, with the layout that it was asked for: `rounded` says the
+// same of the same size.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        asked_for(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: as the caller promises; the layout is no smaller.
+        asked_for(unsafe { System.alloc(rounded(layout)) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        asked_for(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        // SAFETY: as the caller promises; the layout is no smaller.
+        asked_for(
+            unsafe { System.alloc_zeroed(rounded(layout)) },
+            layout.size(),
+        )
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(block, layout) }
+        // SAFETY: as the caller promises; this is the layout that the block was asked for with.
+        unsafe { System.dealloc(block, rounded(layout)) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        asked_for(unsafe { System.realloc(block, layout, size) }, size)
+        let new =
+            Layout::from_size_align(size, layout.align()).map_or(size, |new| rounded(new).size());
+        // SAFETY: as the caller promises; this is the layout that the block was asked for with, and the new size is no smaller.
+        asked_for(unsafe { System.realloc(block, rounded(layout), new) }, size)
     }
 }
 
-/// The block, whose large pages are asked for. What is behind the last whole one stays small pages: it may never be used.
+/// The layout that takes whole large pages, if it is an eighth larger at most.
+#[inline]
+fn rounded(layout: Layout) -> Layout {
+    let size = layout.size();
+    if size < PAGE {
+        return layout;
+    }
+    let Some(pages) = size
+        .saturating_add(BLOCK_HEADER)
+        .checked_next_multiple_of(PAGE)
+    else {
+        return layout;
+    };
+    let whole = pages - BLOCK_HEADER;
+    if whole - size > size / 8 {
+        return layout;
+    }
+    Layout::from_size_align(whole, layout.align()).unwrap_or(layout)
+}
+
+/// The block, which has asked for large pages: for all that it is, as the system cannot move what is advised in part.
 #[inline]
 fn asked_for(block: *mut u8, size: usize) -> *mut u8 {
     if size >= PAGE && !block.is_null() {
-        ask(block, size / PAGE * PAGE);
+        ask(block, size);
     }
     block
 }
 
-/// Asks for large pages from the small page on that a block begins in.
+/// Asks for large pages for the small pages that bytes lie on.
 #[cfg(target_os = "linux")]
 fn ask(block: *mut u8, bytes: usize) {
     use rustix::mm::Advice;
     use rustix::mm::madvise;
-    let place = block.wrapping_sub(block.addr() % SMALL_PAGE);
+    let before = block.addr() % SMALL_PAGE;
+    let place = block.wrapping_sub(before).cast();
+    let bytes = (bytes + before).next_multiple_of(SMALL_PAGE);
     // SAFETY: advice changes neither what memory holds nor whether it can be read or written, whoever it belongs to.
     // A system that knows no large pages gives memory page by page.
-    let _ = unsafe { madvise(place.cast(), bytes, Advice::LinuxHugepage) };
+    let _ = unsafe { madvise(place, bytes, Advice::LinuxHugepage) };
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -66,7 +97,7 @@ fn ask(_block: *mut u8, _bytes: usize) {}
 const SMALLEST: u64 = 1 << 20;
 
 /// The most that the heap grows at once.
-const MOST: u64 = 64 << 20;
+const MOST: u64 = 128 << 20;
 
 /// Gives the heap room on large pages for a link of inputs of so many bytes. Memory that is not used is not taken.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -90,7 +121,7 @@ pub fn prepare(bytes: u64) {
             && heap >= block
             && heap as u64 <= MOST + PAGE as u64
         {
-            ask(start, heap / SMALL_PAGE * SMALL_PAGE);
+            ask(start, heap);
         }
         libc::free(start.cast());
     }

@@ -16,6 +16,9 @@ const SMALLEST: usize = 128 << 10;
 /// going to have at once: two thirds of what a page fault for each small page takes. Large pages, one for 512 small ones, take less than
 /// half of that again, and the processor finds them faster on each walk over the table.
 pub fn reserve<T>(rows: &mut Vec<T>, more: usize, spare: usize) {
+    if rows.capacity() - rows.len() >= more {
+        return;
+    }
     let size = size_of::<T>();
     let bytes = rows.len().saturating_add(more).saturating_mul(size);
     if bytes < SMALLEST {

@@ -18,7 +18,7 @@ use crate::jobs::Team;
 const MAP_THRESHOLD: u64 = 16 << 10;
 
 /// Many small files are mapped, too, once this much has been read: what is read takes memory of our own.
-const BUFFER_LIMIT: u64 = 8 << 20;
+const BUFFER_LIMIT: u64 = 64 << 20;
 
 /// Below this size a mapping takes more memory than the file.
 const SMALLEST_MAP: u64 = 2 << 10;
