@@ -11,6 +11,7 @@
 //! Links of objects without Mercury are laid out as for any target.
 
 mod code;
+mod contents;
 mod detector;
 mod fast_path;
 mod frames;
@@ -62,6 +63,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::plan_relocations::lines::LINE_TABLES;
+use crate::threads::Threads;
 
 /// The `mercury-encode` pass.
 pub struct MercuryEncode;
@@ -94,7 +96,7 @@ impl Pass for MercuryEncode {
     ) -> Result<Changed, PassError> {
         let mut plan = lay_out(module, cx)?;
         if module.is_capmerc() {
-            let encode = Encode::new(module, cx.arena, plan);
+            let encode = Encode::new(module, cx.arena, cx.threads, plan);
             if !encode.detect(cx) {
                 return Err(PassError::Diagnosed);
             }
@@ -216,6 +218,7 @@ const OWN_DEBUG: [&[u8]; 6] = [
 struct Encode<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
+    threads: &'m dyn Threads,
     /// The Mercury view at first, the whole file in the end.
     plan: ElfPlan<'data>,
     /// How many sections the Mercury view has.
@@ -237,7 +240,12 @@ struct Encode<'m, 'data> {
 }
 
 impl<'m, 'data> Encode<'m, 'data> {
-    fn new(module: &'m Module<'data>, arena: &'data Arena, plan: ElfPlan<'data>) -> Self {
+    fn new(
+        module: &'m Module<'data>,
+        arena: &'data Arena,
+        threads: &'m dyn Threads,
+        plan: ElfPlan<'data>,
+    ) -> Self {
         let view = plan.sections.len();
         let functions = plan
             .sections
@@ -254,6 +262,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         Encode {
             module,
             arena,
+            threads,
             second: plan.sections.iter().map(second_of).collect(),
             plan,
             view,

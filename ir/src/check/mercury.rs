@@ -1,5 +1,7 @@
 //! Code of both views.
 
+use std::ops::Range;
+
 use super::Findings;
 use super::Rule;
 use super::View;
@@ -13,7 +15,8 @@ use crate::mercury::capmerc::Record;
 use crate::mercury::sass::Instruction;
 use crate::target::section_types::sht;
 
-pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+/// Checks the sizes of code.
+pub(super) fn sizes(view: &View<'_>, findings: &mut Findings) {
     for section in view.sections.iter().filter(|section| section.is_code()) {
         let size = section.header.size.get();
         if !size.is_multiple_of(INSTRUCTION) {
@@ -21,7 +24,16 @@ pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Fin
             findings.report(Rule::CodeSize, section.name, size, what);
         }
     }
-    for (section, twin) in view.sections.iter().zip(twins) {
+}
+
+/// Checks the Mercury code of a range of sections.
+pub(super) fn check(
+    view: &View<'_>,
+    twins: &[Option<usize>],
+    range: Range<usize>,
+    findings: &mut Findings,
+) {
+    for (section, twin) in view.sections[range.clone()].iter().zip(&twins[range]) {
         if section.ty() == sht::CUDA_CAPMERC {
             function(view, section, *twin, findings);
         }

@@ -15,6 +15,7 @@ mod rule;
 mod symbols;
 mod tail;
 mod view;
+mod views;
 
 pub use self::rule::Part;
 pub use self::rule::Rule;
@@ -22,11 +23,12 @@ pub use self::view::View;
 pub use self::view::ViewSection;
 pub use self::view::rows;
 pub use self::view::section_of;
+pub use self::views::Views;
+pub use self::views::ViewsPart;
 
 use std::fmt;
 
 use crate::elf::raw::EM_CUDA;
-use crate::elf::validate::headers_of_sound;
 use crate::elf::validate::validate_extent;
 use crate::elf::validate::validate_structure;
 
@@ -99,33 +101,12 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
         let twins = symbols::twins(&view);
         file::check(&view, &mut findings);
         symbols::check(&view, &twins, &mut findings);
-        relocs::check(&view, &twins, &mut findings);
-        mercury::check(&view, &twins, &mut findings);
+        relocs::check(&view, &twins, 0..view.sections.len(), &mut findings);
+        mercury::sizes(&view, &mut findings);
+        mercury::check(&view, &twins, 0..view.sections.len(), &mut findings);
         debug::check(&view, &twins, &mut findings);
     }
     findings.into_list()
-}
-
-/// Checks that the two views of an object with Mercury stand for each other; the first reason why not. The object was read before:
-/// `names` are those of its sections.
-///
-/// nvlink reads the Mercury view and derives the other one from it, so that what only the SASS view says is of no effect.
-pub fn check_views<'data>(
-    image: &'data [u8],
-    names: impl ExactSizeIterator<Item = &'data [u8]>,
-) -> Option<Finding> {
-    let mut findings = Findings::default();
-    let view = match headers_of_sound(image) {
-        Ok(headers) if headers.sections.len() == names.len() => {
-            View::with_names(image, headers, names)
-        }
-        _ => read(image, &mut findings)?,
-    };
-    let twins = symbols::twins(&view);
-    symbols::check(&view, &twins, &mut findings);
-    relocs::check(&view, &twins, &mut findings);
-    mercury::check(&view, &twins, &mut findings);
-    findings.list.into_iter().next()
 }
 
 /// Whether a file holds Mercury beside SASS.

@@ -1,5 +1,7 @@
 //! Relocations of both views.
 
+use std::ops::Range;
+
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
 use zerocopy::KnownLayout;
@@ -57,8 +59,14 @@ impl AsRow for RawRela {
     }
 }
 
-pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
-    for (section, twin) in view.sections.iter().zip(twins) {
+/// Checks the sections of a range.
+pub(super) fn check(
+    view: &View<'_>,
+    twins: &[Option<usize>],
+    range: Range<usize>,
+    findings: &mut Findings,
+) {
+    for (section, twin) in view.sections[range.clone()].iter().zip(&twins[range]) {
         if !is_relocs(section.ty()) {
             continue;
         }
@@ -153,6 +161,12 @@ fn is_line_table(name: &[u8]) -> bool {
     matches!(name, b".rela.debug_line" | b".rela.nv_debug_line_sass")
 }
 
+/// Whether `debug_` is part of a name.
+fn is_debug(name: &[u8]) -> bool {
+    let mut ends = (0..name.len()).filter(|end| name[*end] == b'_');
+    ends.any(|end| name[..end].ends_with(b"debug"))
+}
+
 /// The rows of a relocation section of the Mercury view beside those that they stand for.
 fn pairs<T: AsRow>(
     view: &View<'_>,
@@ -166,7 +180,7 @@ fn pairs<T: AsRow>(
     }
     let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<T>(twin.bytes));
     // Debug information but frames has rows of its own in each view.
-    let is_debug = section.name.windows(6).any(|part| part == b"debug_");
+    let is_debug = is_debug(section.name);
     if is_debug && !section.name.ends_with(b".debug_frame") {
         let is_address = |row: &T| row.row().ty == ADDRESS && row.row().addend == 0;
         if is_line_table(twin.name) && !sass.iter().all(is_address) {

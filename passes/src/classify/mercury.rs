@@ -11,7 +11,8 @@ use cuweld_ir::ObjectState;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::check::check_views;
+use cuweld_ir::check::Finding;
+use cuweld_ir::check::Views;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::target::compat;
@@ -129,6 +130,9 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
 /// Comparing the views of images of so many bytes is worth a thread of its own.
 const VIEW_BYTES_PER_THREAD: usize = 1 << 20;
 
+/// How many sections of a large object a thread compares at a time.
+const SECTIONS_AT_A_TIME: usize = 1 << 10;
+
 /// Whether a section is one of the unified tables that compilers write.
 fn is_known_table(section: &Section<'_>) -> bool {
     matches!(
@@ -151,19 +155,10 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         findings.push(finding);
     };
     let of_linker = |object: &Object<'_>| object.state == ObjectState::Linker;
-    let views: Vec<&Object<'_>> = match capmerc {
-        true => {
-            let objects = module.objects.values();
-            objects.filter(|object| !of_linker(object)).collect()
-        }
+    let views = match capmerc {
+        true => compared(module, threads),
         false => Vec::new(),
     };
-    let pieces = views.iter().map(|object| object.image.len()).sum::<usize>();
-    let check = |object: &&Object<'_>| {
-        let sections = &module.sections[object.sections];
-        check_views(object.image, sections.iter().map(|section| section.name))
-    };
-    let views = threads::map(threads, pieces / VIEW_BYTES_PER_THREAD, &views, check);
     let are_compared = capmerc && views.iter().all(Option::is_none);
     let mut views = views.into_iter();
     for (id, object) in module.objects.iter() {
@@ -238,7 +233,42 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
     }
 }
 
-/// Whether Mercury names this code as what it stands for: where nothing was found by [`check_views`], it does stand for it.
+/// An object whose views are compared at once, or by all threads later.
+enum Compared<'data> {
+    Found(Option<Finding>),
+    Later(Box<Views<'data>>),
+}
+
+/// What is found of the views of each object but the linker's.
+fn compared(module: &Module<'_>, threads: &dyn Threads) -> Vec<Option<Finding>> {
+    let objects = module.objects.values();
+    let objects = objects.filter(|object| object.state != ObjectState::Linker);
+    let objects: Vec<&Object<'_>> = objects.collect();
+    let size = |object: &Object<'_>| object.image.len() / VIEW_BYTES_PER_THREAD;
+    let bytes = objects.iter().map(|object| object.image.len());
+    let pieces = bytes.sum::<usize>() / VIEW_BYTES_PER_THREAD;
+    let read = threads::map(threads, pieces, &objects, |object| {
+        let sections = &module.sections[object.sections];
+        let names = sections.iter().map(|section| section.name);
+        let views = Views::read(object.image, names);
+        match views {
+            // A large one is compared by all threads.
+            Some(views) if size(object) > 1 => Compared::Later(Box::new(views)),
+            views => Compared::Found(views.and_then(|views| views.check_all())),
+        }
+    });
+    let first = |read: Compared<'_>| match read {
+        Compared::Found(finding) => finding,
+        Compared::Later(views) => {
+            let parts = views.parts(SECTIONS_AT_A_TIME);
+            let found = threads::map(threads, pieces, &parts, |part| views.check(part));
+            found.into_iter().flatten().next()
+        }
+    };
+    read.into_iter().map(first).collect()
+}
+
+/// Whether Mercury names this code as what it stands for: where nothing was found by [`compared`], it does stand for it.
 fn is_code_of(module: &Module<'_>, text: SectionId, mercury: SectionId) -> bool {
     let section = &module.sections[text];
     let index = module.objects[section.object].sections.ordinal(text);

@@ -28,8 +28,8 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads;
 
-/// Asking of images of so many bytes is worth a thread of its own.
-const BYTES_PER_THREAD: usize = 4 << 20;
+/// Asking of images of so many bytes is worth a thread of its own: little of each is looked at.
+const BYTES_PER_THREAD: usize = 16 << 20;
 
 /// The `finalize-inputs` pass.
 pub struct FinalizeInputs;

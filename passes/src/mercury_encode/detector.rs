@@ -2,7 +2,7 @@
 //! (`mercury.md` section 4).
 
 use cuweld_ir::FunctionId;
-use cuweld_ir::ObjectId;
+use cuweld_ir::Module;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::capmerc::Form;
 use cuweld_ir::mercury::capmerc::INSTRUCTION;
@@ -13,6 +13,7 @@ use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;
+use super::contents::in_parts;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Severity;
 use crate::pass::PassCx;
@@ -28,26 +29,20 @@ impl Encode<'_, '_> {
         if is_refused || cx.diagnostics.has_errors() {
             return true;
         }
-        let for_debugger = self.is_for_debugger();
+        // nvlink compiles all code for the debugger, with `-r` too, if some of it is, or `-g` says so (measured).
+        let module = self.module;
+        let for_debugger = module.options.debug || self.inputs.for_debugger;
+        let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
+        let found = in_parts(cx.threads, &functions, |functions| {
+            let found = functions.iter().filter_map(|function| {
+                let (what, why) = change(module, *function, for_debugger)?;
+                Some((*function, what, why))
+            });
+            found.collect::<Vec<_>>()
+        });
         let mut goes_on = true;
-        for function in self.functions.iter().flatten() {
-            let finding = if for_debugger && self.ends_without_barrier(*function) {
-                Some((
-                    "compile for the debugger",
-                    "it has no memory barrier where it ends",
-                ))
-            } else if for_debugger && self.is_unified_stub(*function) {
-                Some(("compile for the debugger", "it is a unified stub"))
-            } else if self.is_of_later_compiler(*function) {
-                Some(("compile anew", "a compiler after 13.0.88 made it"))
-            } else {
-                self.is_scheduled_anew(*function)
-                    .map(|why| ("schedule anew", why))
-            };
-            let Some((what, why)) = finding else {
-                continue;
-            };
-            let symbol = &self.module.symbols[self.module.functions[*function].symbol];
+        for (function, what, why) in found.into_iter().flatten() {
+            let symbol = &module.symbols[module.functions[function].symbol];
             let kind = if symbol.is_entry() {
                 "kernel"
             } else {
@@ -55,7 +50,7 @@ impl Encode<'_, '_> {
             };
             let name = String::from_utf8_lossy(symbol.name);
             if self.module.options.strict_finalize {
-                let text = self.module.functions[*function].views.sass.text;
+                let text = module.functions[function].views.sass.text;
                 let what = format!("{kind} '{name}' needs NVIDIA's finalizer: {why}");
                 cx.diagnostics
                     .emit(Refusal::new(what, text).diagnostic(self.module));
@@ -71,81 +66,87 @@ impl Encode<'_, '_> {
         }
         goes_on
     }
+}
 
-    /// Whether nvlink compiles all code for the debugger, with `-r` too: some of it is, or `-g` says so (measured).
-    fn is_for_debugger(&self) -> bool {
-        let is_linked = |object: ObjectId| self.module.objects[object].state.is_included();
-        let mut sections = self.module.sections.values();
-        self.module.options.debug
-            || sections.any(|section| {
-                section.name == b".nv_debug_info_reg_sass" && is_linked(section.object)
-            })
+/// What nvlink would do to a function's code, and why.
+fn change(
+    module: &Module<'_>,
+    function: FunctionId,
+    for_debugger: bool,
+) -> Option<(&'static str, &'static str)> {
+    const DEBUG: &str = "compile for the debugger";
+    if for_debugger && ends_without_barrier(module, function) {
+        Some((DEBUG, "it has no memory barrier where it ends"))
+    } else if for_debugger && is_unified_stub(module, function) {
+        Some((DEBUG, "it is a unified stub"))
+    } else if is_of_later_compiler(module, function) {
+        Some(("compile anew", "a compiler after 13.0.88 made it"))
+    } else {
+        is_scheduled_anew(module, function).map(|why| ("schedule anew", why))
     }
+}
 
-    /// Whether nvlink puts memory barriers in front of an end of the function in a link for the debugger.
-    fn ends_without_barrier(&self, function: FunctionId) -> bool {
-        let row = &self.module.functions[function];
-        let code = self.module.sections[row.views.sass.text].bytes();
-        let before =
-            std::iter::once(false).chain(Instruction::all(code).map(Instruction::is_error_barrier));
-        Instruction::all(code)
-            .zip(before)
-            .any(|(word, has_barrier)| word.is_exit() && !has_barrier)
+/// Whether nvlink puts memory barriers in front of an end of the function in a link for the debugger.
+fn ends_without_barrier(module: &Module<'_>, function: FunctionId) -> bool {
+    let row = &module.functions[function];
+    let code = module.sections[row.views.sass.text].bytes();
+    let before =
+        std::iter::once(false).chain(Instruction::all(code).map(Instruction::is_error_barrier));
+    Instruction::all(code)
+        .zip(before)
+        .any(|(word, has_barrier)| word.is_exit() && !has_barrier)
+}
+
+/// Whether a function is the stub of another in the unified table, of which nvlink changes control bits in a link for the
+/// debugger.
+fn is_unified_stub(module: &Module<'_>, function: FunctionId) -> bool {
+    let text = module.functions[function].views.sass.text;
+    module.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
+}
+
+/// Whether a function has a record that nvlink 13.0.88 does not know: it makes other SASS of the Mercury code, with `-r` too.
+fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
+    let list = module.functions[function].views.sass.info;
+    let mut records = list
+        .into_iter()
+        .flat_map(|list| &module.attributes[module.sections[list].attributes]);
+    records.any(|record| record.code == attributes::AFTER_13_0_88)
+}
+
+/// Why nvlink schedules a kernel of an executable anew, if it does.
+fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<&'static str> {
+    let row = &module.functions[function];
+    if module.options.relocatable || !module.symbols[row.symbol].is_entry() {
+        return None;
     }
-
-    /// Whether a function is the stub of another in the unified table, of which nvlink changes control bits in a link for the
-    /// debugger.
-    fn is_unified_stub(&self, function: FunctionId) -> bool {
-        let text = self.module.functions[function].views.sass.text;
-        self.module.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
-    }
-
-    /// Whether a function has a record that nvlink 13.0.88 does not know: it makes other SASS of the Mercury code, with `-r` too.
-    fn is_of_later_compiler(&self, function: FunctionId) -> bool {
-        let module = self.module;
-        let list = module.functions[function].views.sass.info;
-        let mut records = list
-            .into_iter()
-            .flat_map(|list| &module.attributes[module.sections[list].attributes]);
-        records.any(|record| record.code == attributes::AFTER_13_0_88)
-    }
-
-    /// Why nvlink schedules a kernel of an executable anew, if it does.
-    fn is_scheduled_anew(&self, function: FunctionId) -> Option<&'static str> {
-        let row = &self.module.functions[function];
-        if self.module.options.relocatable || !self.module.symbols[row.symbol].is_entry() {
+    let code = module.sections[row.views.sass.text].bytes();
+    let (mut has_frame, mut stack) = (false, None);
+    for word in Instruction::all(code) {
+        if word.is_call() {
             return None;
         }
-        let code = self.module.sections[row.views.sass.text].bytes();
-        let (mut has_frame, mut stack) = (false, None);
-        for word in Instruction::all(code) {
-            if word.is_call() {
-                return None;
-            }
-            has_frame |= word.moves_stack_pointer();
-            if stack.is_none() && word.loads_stack_pointer() {
-                stack = Some(word);
-            }
+        has_frame |= word.moves_stack_pointer();
+        if stack.is_none() && word.loads_stack_pointer() {
+            stack = Some(word);
         }
-        let merc = self.module.sections[row.views.merc?.text].bytes();
-        let capmerc = Capmerc::parse(merc).ok()?;
-        let has_run = |is_such: fn(&[u8]) -> bool| {
-            capmerc.marked().any(|item| {
-                matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
-            })
-        };
-        if has_run(is_workaround) {
-            return Some("it calls nothing, and has a work-around at a memory barrier");
-        }
-        // `-g` keeps the barriers (measured).
-        if !self.module.options.debug && has_run(is_guarded_end) {
-            return Some("it calls nothing, and has a memory barrier where it ends");
-        }
-        // Without optimisation each instruction has both barriers and waits for those of the one before.
-        let is_freed =
-            stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);
-        (is_freed && !has_frame).then_some("it calls nothing, and its first load has a scoreboard")
     }
+    let merc = module.sections[row.views.merc?.text].bytes();
+    let capmerc = Capmerc::parse(merc).ok()?;
+    let has_run = |is_such: fn(&[u8]) -> bool| {
+        capmerc.marked().any(|item| {
+            matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
+        })
+    };
+    if has_run(is_workaround) {
+        return Some("it calls nothing, and has a work-around at a memory barrier");
+    }
+    // `-g` keeps the barriers (measured).
+    if !module.options.debug && has_run(is_guarded_end) {
+        return Some("it calls nothing, and has a memory barrier where it ends");
+    }
+    // Without optimisation each instruction has both barriers and waits for those of the one before.
+    let is_freed = stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);
+    (is_freed && !has_frame).then_some("it calls nothing, and its first load has a scoreboard")
 }
 
 /// The SASS that an item stands for.

@@ -3,6 +3,7 @@
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::attribute::format;
 use cuweld_ir::elf::encode::append_attribute;
@@ -14,6 +15,8 @@ use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;
+use super::contents::Contents;
+use super::contents::in_parts;
 
 /// Records that only the SASS view has, at the end of its lists.
 fn is_sass_only(code: u8) -> bool {
@@ -26,158 +29,182 @@ fn is_sass_only(code: u8) -> bool {
     )
 }
 
+/// Bytes of records that mostly only the SASS view of a function has.
+const SASS_RECORDS: usize = 24;
+
 /// Record of the Mercury view, record of the SASS view.
 type Pair = (AttributeId, AttributeId);
+
+/// The list of a function in the Mercury view.
+struct List<'m> {
+    /// The index of its section.
+    section: usize,
+    function: FunctionId,
+    records: &'m [AttributeId],
+    /// The records as they were written for the Mercury view.
+    merged: &'m [u8],
+    /// The symbol of the kernel's parameters.
+    parameters: u32,
+}
 
 impl<'data> Encode<'_, 'data> {
     /// Makes the lists of the SASS view: the records of the Mercury view but for the finalizer's options,
     /// with the offsets that count in SASS, then the records that only SASS has.
     pub(super) fn sass_infos(&mut self) {
-        let mut lists = vec![None; self.module.functions.len()];
-        for (index, list) in self.module.merged_info.iter().enumerate() {
+        let module = self.module;
+        let mut lists = vec![None; module.functions.len()];
+        for list in &module.merged_info {
             if let Some(function) = list.function {
-                lists[function.index()] = Some(index);
+                lists[function.index()] = Some(&list.records[..]);
             }
         }
         let parameters = self.parameter_symbols_by_function();
-        let (mut pairs, mut bytes) = (Vec::new(), Vec::new());
-        for index in 0..self.view {
-            let section = &self.plan.sections[index];
+        let sections = self.plan.sections[..self.view].iter().enumerate();
+        let lists = sections.filter_map(|(index, section)| {
             if section.ty != sht::CUDA_INFO || section.flags & shf::INFO_LINK == 0 {
-                continue;
+                return None;
             }
-            let (PlanContent::Bytes(merged), Some(Some(function))) = (
-                section.content.clone(),
-                self.functions.get(section.info as usize).copied(),
-            ) else {
-                continue;
+            let PlanContent::Bytes(merged) = section.content else {
+                return None;
             };
-            let Some(list) = lists[function.index()] else {
-                continue;
-            };
-            let symbol = parameters[function.index()];
-            let records = &self.module.merged_info[list].records;
-            let derived = self.twins(function, &mut pairs).and_then(|sass| {
-                bytes.clear();
-                self.derived(
-                    (function, records, merged),
-                    &pairs,
-                    sass,
-                    symbol,
-                    &mut bytes,
-                )
-            });
-            match derived {
-                Ok(()) => {
-                    let section = &mut self.plan.sections[index];
-                    section.size = bytes.len() as u64;
-                    section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
-                }
-                Err(refusal) => self.refusals.push(refusal),
+            let function = self.functions.get(section.info as usize).copied()??;
+            Some(List {
+                section: index,
+                function,
+                records: lists[function.index()]?,
+                merged,
+                parameters: parameters[function.index()],
+            })
+        });
+        let lists: Vec<List<'_>> = lists.collect();
+        let made = in_parts(self.threads, &lists, |lists| {
+            let room = lists.iter().map(|list| list.merged.len() + SASS_RECORDS);
+            let (mut made, mut pairs) = (Contents::with_room(room), Vec::new());
+            for list in lists {
+                let derived = twins(module, list.function, &mut pairs)
+                    .and_then(|sass| derived(module, list, &pairs, sass, &mut made.bytes));
+                made.refusals.extend(derived.err());
+                made.end();
             }
+            made
+        });
+        let mut indices = lists.into_iter().map(|list| list.section);
+        for part in made {
+            let bytes = self.arena.bytes(&part.bytes);
+            for (bytes, index) in part.sections(bytes).zip(&mut indices) {
+                let section = &mut self.plan.sections[index];
+                section.size = bytes.len() as u64;
+                section.content = PlanContent::Bytes(bytes);
+            }
+            self.refusals.extend(part.refusals);
         }
     }
+}
 
-    /// Appends the list of the SASS view of a function: `merged` holds the records as they were written for the
-    /// Mercury view, `sass` is the list of the object, `parameters` is the symbol of the kernel's parameters.
-    fn derived(
-        &self,
-        (function, records, merged): (FunctionId, &[AttributeId], &'data [u8]),
-        pairs: &[Pair],
-        sass: SectionId,
-        parameters: u32,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let attributes = &self.module.attributes;
-        let mut rest = merged;
-        // Records mostly stand in the order of the object.
-        let mut next = 0;
-        for id in records {
-            let record = &attributes[*id];
-            let Some((bytes, after)) = rest.split_at_checked(length(record)) else {
-                return Err(Refusal::new("an attribute list of another length", None));
-            };
-            rest = after;
-            if record.code == attributes::MERCURY_FINALIZER_OPTIONS {
-                continue;
-            }
-            let place = match pairs.get(next) {
-                Some((merc, _)) if merc == id => Some(next),
-                _ => pairs.binary_search_by_key(id, |(merc, _)| *merc).ok(),
-            };
-            if let Some(place) = place {
-                next = place + 1;
-            }
-            match place.and_then(|place| pairs.get(place)) {
-                Some((_, sass)) if record.refs.is_empty() => {
-                    append_attribute(out, &attributes[*sass], &[]);
-                }
-                _ => out.extend_from_slice(bytes),
-            }
+/// Appends the list of the SASS view of a function; `sass` is that of the object.
+fn derived(
+    module: &Module<'_>,
+    list: &List<'_>,
+    pairs: &[Pair],
+    sass: SectionId,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let attributes = &module.attributes;
+    // Where the record is, and from where on records have not been copied yet.
+    let (mut at, mut from) = (0, 0);
+    for id in list.records {
+        let record = &attributes[*id];
+        let end = at + length(record);
+        if end > list.merged.len() {
+            return Err(Refusal::new("an attribute list of another length", None));
         }
-        let records = &attributes[self.module.sections[sass].attributes];
-        for record in records.iter().filter(|record| is_sass_only(record.code)) {
-            let refs: &[u32] = match record.code {
-                attributes::PARAM_CBANK => &[parameters],
-                _ => &[],
-            };
-            if refs.len() != record.refs.len() {
-                return Err(Refusal::new("an attribute that names another symbol", None));
-            }
-            append_attribute(out, record, refs);
+        let twin = || {
+            let place = pairs.binary_search_by_key(id, |(merc, _)| *merc);
+            place.ok().map(|place| &attributes[pairs[place].1])
+        };
+        let is_left_out = record.code == attributes::MERCURY_FINALIZER_OPTIONS;
+        let twin = match attributes::holds_places(record.code) {
+            true => twin(),
+            false => None,
+        };
+        if is_left_out || twin.is_some() {
+            out.extend_from_slice(&list.merged[from..at]);
+            from = end;
         }
-        if self.module.functions[function].header_kinds != 0 {
-            // The bank of slots of textures and of surfaces (measured).
-            for code in [
-                attributes::BINDLESS_TEXTURE_BANK,
-                attributes::BINDLESS_SURFACE_BANK,
-            ] {
-                out.extend_from_slice(&[format::BVAL, code, 0, 0]);
-            }
+        if let Some(twin) = twin {
+            append_attribute(out, twin, &[]);
         }
-        Ok(())
+        at = end;
     }
-
-    /// Pairs the records of a function's lists in the two views of its object, in order, but for those that one view has alone.
-    /// Returns the list of the SASS view.
-    fn twins(&self, function: FunctionId, pairs: &mut Vec<Pair>) -> Result<SectionId, Refusal> {
-        pairs.clear();
-        let views = self.module.functions[function].views;
-        let text = views.sass.text;
-        let (Some(sass), Some(Some(merc))) = (views.sass.info, views.merc.map(|view| view.info))
-        else {
-            return Err(Refusal::new(
-                "a function without attributes in a view",
-                text,
-            ));
+    out.extend_from_slice(&list.merged[from..at]);
+    let records = &attributes[module.sections[sass].attributes];
+    for record in records.iter().filter(|record| is_sass_only(record.code)) {
+        let refs: &[u32] = match record.code {
+            attributes::PARAM_CBANK => &[list.parameters],
+            _ => &[],
         };
-        let of = |section: SectionId| {
-            let range = self.module.sections[section].attributes;
-            range.iter().zip(&self.module.attributes[range])
-        };
-        let is_version =
-            |(_, record): (_, &Attribute<'_>)| record.code == attributes::MERCURY_ISA_VERSION;
-        // nvlink adds the record.
-        if !of(merc).any(is_version) {
-            let what = "code of a compiler before 13.0";
-            return Err(Refusal::new(what, text));
+        if refs.len() != record.refs.len() {
+            return Err(Refusal::new("an attribute that names another symbol", None));
         }
-        let mut shared = of(sass).filter(|(_, record)| !is_sass_only(record.code));
-        let of_view = |code| code != attributes::MERCURY_FINALIZER_OPTIONS;
-        for (id, a) in of(merc).filter(|(_, record)| of_view(record.code)) {
-            let twin = shared.next().filter(|(_, b)| {
-                (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
-                    && (attributes::holds_places(a.code) || (a.value, a.rest) == (b.value, b.rest))
-            });
-            let Some((twin, _)) = twin else {
-                return Err(Refusal::new(DIFFERENT, text));
-            };
+        append_attribute(out, record, refs);
+    }
+    if module.functions[list.function].header_kinds != 0 {
+        // The bank of slots of textures and of surfaces (measured).
+        for code in [
+            attributes::BINDLESS_TEXTURE_BANK,
+            attributes::BINDLESS_SURFACE_BANK,
+        ] {
+            out.extend_from_slice(&[format::BVAL, code, 0, 0]);
+        }
+    }
+    Ok(())
+}
+
+/// Compares a function's lists in the two views of its object, but for records that one view has alone, and pairs the records of
+/// which each view has its own, in order. Returns the list of the SASS view.
+fn twins(
+    module: &Module<'_>,
+    function: FunctionId,
+    pairs: &mut Vec<Pair>,
+) -> Result<SectionId, Refusal> {
+    pairs.clear();
+    let views = module.functions[function].views;
+    let text = views.sass.text;
+    let (Some(sass), Some(Some(merc))) = (views.sass.info, views.merc.map(|view| view.info)) else {
+        return Err(Refusal::new(
+            "a function without attributes in a view",
+            text,
+        ));
+    };
+    let of = |section: SectionId| {
+        let range = module.sections[section].attributes;
+        range.iter().zip(&module.attributes[range])
+    };
+    let is_version =
+        |(_, record): (_, &Attribute<'_>)| record.code == attributes::MERCURY_ISA_VERSION;
+    // nvlink adds the record.
+    if !of(merc).any(is_version) {
+        let what = "code of a compiler before 13.0";
+        return Err(Refusal::new(what, text));
+    }
+    let mut shared = of(sass).filter(|(_, record)| !is_sass_only(record.code));
+    let of_view = |code| code != attributes::MERCURY_FINALIZER_OPTIONS;
+    for (id, a) in of(merc).filter(|(_, record)| of_view(record.code)) {
+        let twin = shared.next().filter(|(_, b)| {
+            (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
+                && (attributes::holds_places(a.code) || (a.value, a.rest) == (b.value, b.rest))
+        });
+        let Some((twin, _)) = twin else {
+            return Err(Refusal::new(DIFFERENT, text));
+        };
+        // Others are the same in both views.
+        if attributes::holds_places(a.code) && a.refs.is_empty() {
             pairs.push((id, twin));
         }
-        match shared.next() {
-            Some(_) => Err(Refusal::new(DIFFERENT, text)),
-            None => Ok(sass),
-        }
+    }
+    match shared.next() {
+        Some(_) => Err(Refusal::new(DIFFERENT, text)),
+        None => Ok(sass),
     }
 }
 

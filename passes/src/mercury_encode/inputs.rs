@@ -22,6 +22,8 @@ pub(super) struct Inputs {
     pub(super) constant_twins: HashMap<FunctionId, SectionId, FixedState>,
     /// Debug sections of the Mercury view of included objects that have a place.
     pub(super) mercury_debug: Vec<SectionId>,
+    /// Whether an included object is compiled for the debugger.
+    pub(super) for_debugger: bool,
     /// Debug sections of the SASS view of included objects.
     debug: Vec<SectionId>,
     /// Debug sections of the SASS view with their relocations, sorted.
@@ -37,6 +39,7 @@ impl Inputs {
             sass_relocs: vec![None; functions],
             constant_twins: HashMap::default(),
             mercury_debug: Vec::new(),
+            for_debugger: false,
             debug: Vec::new(),
             debug_relocs: Vec::new(),
         };
@@ -52,6 +55,7 @@ impl Inputs {
 
     fn add(&mut self, module: &Module<'_>, id: SectionId, is_included: bool) {
         let section = &module.sections[id];
+        self.for_debugger |= is_included && section.name == b".nv_debug_info_reg_sass";
         let patched = || match section.info {
             SectionInfo::Section(patched) => Some((patched, module.sections[patched].kind)),
             _ => None,

@@ -1,0 +1,55 @@
+//! Contents of many sections, which threads make from the objects alone.
+
+use super::Refusal;
+use crate::threads;
+use crate::threads::Threads;
+
+/// Making the contents of so many sections is worth a thread of its own.
+const SECTIONS_PER_THREAD: usize = 1 << 9;
+
+/// How many sections a thread makes at a time.
+const SECTIONS_AT_A_TIME: usize = 1 << 8;
+
+/// The contents of some sections, one behind the other, with what was refused on the way.
+pub(super) struct Contents {
+    pub(super) bytes: Vec<u8>,
+    ends: Vec<usize>,
+    pub(super) refusals: Vec<Refusal>,
+}
+
+impl Contents {
+    /// None yet, with room for sections of these sizes in bytes.
+    pub(super) fn with_room(sizes: impl ExactSizeIterator<Item = usize>) -> Self {
+        Contents {
+            ends: Vec::with_capacity(sizes.len()),
+            bytes: Vec::with_capacity(sizes.sum()),
+            refusals: Vec::new(),
+        }
+    }
+
+    /// Ends a section.
+    pub(super) fn end(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The contents of each section; `bytes` are those of all.
+    pub(super) fn sections<'data>(
+        &self,
+        bytes: &'data [u8],
+    ) -> impl Iterator<Item = &'data [u8]> + use<'data, '_> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends);
+        ranges.map(|(start, end)| bytes.get(start..*end).unwrap_or(&[]))
+    }
+}
+
+/// Makes something of each part of a list of functions or their sections; results are in the order of the parts.
+pub(super) fn in_parts<T: Sync, R: Send>(
+    threads: &dyn Threads,
+    items: &[T],
+    make: impl Fn(&[T]) -> R + Sync,
+) -> Vec<R> {
+    let parts: Vec<&[T]> = items.chunks(SECTIONS_AT_A_TIME).collect();
+    let pieces = items.len() / SECTIONS_PER_THREAD;
+    threads::map(threads, pieces, &parts, |part| make(part))
+}
