@@ -11,6 +11,7 @@ use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
+use cuweld_ir::IdRange;
 use cuweld_ir::MergedInfo;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
@@ -33,6 +34,8 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::threads;
+use crate::threads::Threads;
 
 /// The `merge-metadata` pass.
 pub struct MergeMetadata;
@@ -64,7 +67,7 @@ impl Pass for MergeMetadata {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let origins = Origins::new(module);
-        merge_info(module, &origins);
+        merge_info(module, &origins, cx.threads);
         merge_compat(module);
         merge_notes(module, &origins, cx);
         let records: usize = module
@@ -80,102 +83,153 @@ impl Pass for MergeMetadata {
 /// Few lists get more records from `propagate-resources`.
 const PROPAGATED: usize = 2;
 
+/// So many records are worth a thread of their own.
+const RECORDS_PER_THREAD: usize = 12 << 10;
+
+/// Parts of the work for each thread.
+const PARTS: usize = 4;
+
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
-fn merge_info(module: &mut Module<'_>, origins: &Origins) {
-    let functions = module.functions.len().min(module.link_symbols.len());
-    let mut lists = Lists {
-        // What is not filled is never touched.
-        of_module: Vec::with_capacity(module.attributes.len()),
-        of_functions: Vec::with_capacity(functions + 1),
-        placed: vec![false; module.link_symbols.len()],
+fn merge_info(module: &mut Module<'_>, origins: &Origins, threads: &dyn Threads) {
+    let inputs = inputs(module);
+    let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
+    let pieces = (records / RECORDS_PER_THREAD).max(1);
+    let parts: Vec<&[Input]> = inputs
+        .chunks((inputs.len() / pieces / PARTS).max(1))
+        .collect();
+    let parts = match pieces {
+        1 => vec![Lists::new(module, &inputs)],
+        _ => threads::map(threads, pieces, &parts, |part| Lists::new(module, part)),
     };
-    lists.of_functions.push(MergedInfo {
+    let mut of_module = Vec::new();
+    let mut lists = Vec::with_capacity(inputs.len() + 1);
+    lists.push(MergedInfo {
         function: None,
         records: Vec::new(),
     });
-    let mut with_list: Vec<FunctionId> = Vec::new();
-    for object in module.objects.ids() {
-        let row = &module.objects[object];
-        if !row.state.is_included() {
-            continue;
+    for mut part in parts {
+        for (list, place) in part.filtered {
+            let records = match list {
+                Some(list) => &mut part.of_functions[list].records,
+                None => &mut part.of_module,
+            };
+            records[place] = filtered(module, records[place]);
         }
-        let (sections, functions) = (row.sections, row.functions);
-        with_list.clear();
-        for id in sections.iter() {
-            let section = &module.sections[id];
-            match section.kind {
-                SectionKind::Info => {
-                    for attribute in section.attributes.iter() {
-                        if let Some(record) = converted(module, attribute, None) {
-                            lists.of_module.push(record);
-                        }
-                    }
-                }
-                SectionKind::FunctionInfo => with_list.extend(section.owner),
-                _ => {}
-            }
+        if of_module.is_empty() {
+            of_module = part.of_module;
+        } else {
+            of_module.extend(part.of_module);
         }
-        for id in functions.iter() {
-            if module.symbols[module.functions[id].symbol].is_entry() {
-                lists.create(module, id);
-            }
-        }
-        for id in &with_list {
-            lists.create(module, *id);
-        }
+        lists.extend(part.of_functions);
     }
-    let mut of_module = lists.of_module;
     of_module.reverse();
     if origins.any_is_old && !module.options.relocatable && !module.target.is_mercury() {
         let record = value_record(format::NVAL, attributes::HAS_PRE_V10_OBJECT, 0);
         of_module.push(created(module, record, &[]));
     }
-    module.merged_info = lists.of_functions;
-    module.merged_info[0].records = of_module;
+    lists[0].records = of_module;
+    module.merged_info = lists;
 }
 
-/// The output lists in the making.
+/// The records of an input that become a list of the output, or a part of the module's.
+struct Input {
+    function: Option<FunctionId>,
+    attributes: IdRange<AttributeId>,
+}
+
+/// What the output's lists are made of, in their order.
+fn inputs(module: &Module<'_>) -> Vec<Input> {
+    let functions = module.functions.len().min(module.link_symbols.len());
+    let mut inputs = Vec::with_capacity(functions + module.objects.len());
+    let mut placed = vec![false; module.link_symbols.len()];
+    // The copy whose turn created a function's section gives the place, the chosen copy the records.
+    let mut input = |function: FunctionId| {
+        let row = &module.functions[function];
+        let link = module.symbols[row.symbol].link?;
+        let is_first = row.edges_count
+            && module.link_symbols[link].live.is_live()
+            && !std::mem::replace(&mut placed[link.index_u32() as usize], true);
+        let chosen = module.link_function(link).filter(|_| is_first)?;
+        let section = module.functions[chosen].views.merged_info();
+        let attributes = section.map(|section| module.sections[section].attributes);
+        Some(Input {
+            function: Some(chosen),
+            attributes: attributes.unwrap_or_default(),
+        })
+    };
+    let mut with_list: Vec<FunctionId> = Vec::new();
+    for (_, object) in module.included_objects() {
+        with_list.clear();
+        for section in &module.sections[object.sections] {
+            match section.kind {
+                SectionKind::Info => inputs.push(Input {
+                    function: None,
+                    attributes: section.attributes,
+                }),
+                SectionKind::FunctionInfo => with_list.extend(section.owner),
+                _ => {}
+            }
+        }
+        let is_kernel = |id: &FunctionId| module.symbols[module.functions[*id].symbol].is_entry();
+        let kernels = object.functions.iter().filter(is_kernel);
+        inputs.extend(kernels.filter_map(&mut input));
+        inputs.extend(with_list.iter().filter_map(|id| input(*id)));
+    }
+    inputs
+}
+
+/// The lists that some inputs make.
 struct Lists {
     /// The records of the module's, backwards.
     of_module: Vec<AttributeId>,
-    /// The lists, the module's empty.
     of_functions: Vec<MergedInfo>,
-    /// Whether there is a list, by link symbol.
-    placed: Vec<bool>,
+    /// The places of records that lose some of their references, by list; `None` for the module's.
+    filtered: Vec<(Option<usize>, usize)>,
 }
 
 impl Lists {
-    /// Makes the list of a function. The copy whose turn created its section gives the place, the chosen copy the records.
-    fn create(&mut self, module: &mut Module<'_>, function: FunctionId) {
-        let row = &module.functions[function];
-        let Some(link) = module.symbols[row.symbol].link else {
-            return;
+    fn new(module: &Module<'_>, inputs: &[Input]) -> Self {
+        let of_functions = inputs.iter().filter(|input| input.function.is_some());
+        let of_module = inputs.iter().filter(|input| input.function.is_none());
+        let mut lists = Lists {
+            of_functions: Vec::with_capacity(of_functions.count()),
+            // What is not filled is never touched.
+            of_module: Vec::with_capacity(of_module.map(|input| input.attributes.len()).sum()),
+            filtered: Vec::new(),
         };
-        if !row.edges_count
-            || !module.link_symbols[link].live.is_live()
-            || std::mem::replace(&mut self.placed[link.index_u32() as usize], true)
-        {
-            return;
-        }
-        let Some(chosen) = module.link_function(link) else {
-            return;
-        };
-        let mut records = Vec::new();
-        if let Some(section) = module.functions[chosen].views.merged_info() {
-            let attributes = module.sections[section].attributes;
-            records.reserve_exact(attributes.len() + PROPAGATED);
-            for attribute in attributes.iter() {
-                if let Some(record) = converted(module, attribute, Some(chosen)) {
-                    records.push(record);
+        for input in inputs {
+            if input.function.is_none() {
+                for id in input.attributes.iter() {
+                    match fate(module, id, None) {
+                        Fate::Stays => lists.of_module.push(id),
+                        Fate::Goes => {}
+                        Fate::LosesSome => {
+                            lists.filtered.push((None, lists.of_module.len()));
+                            lists.of_module.push(id);
+                        }
+                    }
+                }
+                continue;
+            }
+            let mut records = Vec::with_capacity(input.attributes.len() + PROPAGATED);
+            for id in input.attributes.iter().rev() {
+                match fate(module, id, input.function) {
+                    Fate::Stays => records.push(id),
+                    Fate::Goes => {}
+                    Fate::LosesSome => {
+                        let list = lists.of_functions.len();
+                        lists.filtered.push((Some(list), records.len()));
+                        records.push(id);
+                    }
                 }
             }
+            lists.of_functions.push(MergedInfo {
+                function: input.function,
+                records,
+            });
         }
-        records.reverse();
-        self.of_functions.push(MergedInfo {
-            function: Some(chosen),
-            records,
-        });
+        lists
     }
 }
 
@@ -206,57 +260,57 @@ impl Origins {
     }
 }
 
-/// The record as the output shows it: itself, a new one, or none.
-fn converted(
-    module: &mut Module<'_>,
-    id: AttributeId,
-    function: Option<FunctionId>,
-) -> Option<AttributeId> {
+/// What becomes of a record.
+enum Fate {
+    Stays,
+    Goes,
+    /// The output has a new one, with less.
+    LosesSome,
+}
+
+/// What becomes of a record of a function, or of the module.
+fn fate(module: &Module<'_>, id: AttributeId, function: Option<FunctionId>) -> Fate {
     let attribute = &module.attributes[id];
     let executable = !module.options.relocatable;
     let refs = module.refs(attribute);
-    match attribute.code {
-        attributes::ERROR | attributes::LOAD_CACHE_REQUEST => return None,
-        attributes::MAX_STACK_SIZE if executable => return None,
-        attributes::AT_ENTRY_FRAGMENTS
-            if executable
-                && function.is_some_and(|function| {
-                    !module.symbols[module.functions[function].symbol].is_entry()
-                }) =>
-        {
-            return None;
-        }
+    let is_kernel = || {
+        function
+            .is_some_and(|function| module.symbols[module.functions[function].symbol].is_entry())
+    };
+    let stays = match attribute.code {
+        attributes::ERROR | attributes::LOAD_CACHE_REQUEST => false,
+        attributes::MAX_STACK_SIZE if executable => false,
+        attributes::AT_ENTRY_FRAGMENTS if executable && function.is_some() && !is_kernel() => false,
         attributes::EXTERNS => {
             let is_kept = |target: &&SymbolRef| is_kept_extern(module, **target);
             let kept = refs.iter().filter(is_kept).count();
             // A kernel's record keeps its place until propagation has filled or removed it.
-            let waits = executable
-                && function.is_some_and(|function| {
-                    module.symbols[module.functions[function].symbol].is_entry()
-                });
-            if kept == 0 && !waits {
-                return None;
+            let waits = executable && is_kernel();
+            if kept < refs.len() && (kept > 0 || waits) {
+                return Fate::LosesSome;
             }
-            if kept == refs.len() {
-                return Some(id);
-            }
-            let kept: Vec<SymbolRef> = refs.iter().filter(is_kept).copied().collect();
-            let row = attribute.clone();
-            return Some(created(
-                module,
-                Attribute {
-                    section: None,
-                    ..row
-                },
-                &kept,
-            ));
+            kept > 0 || waits
         }
-        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => return Some(id),
-        _ => {}
+        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => true,
+        _ => refs.iter().all(|target| survives(module, *target)),
+    };
+    match stays {
+        true => Fate::Stays,
+        false => Fate::Goes,
     }
-    refs.iter()
-        .all(|target| survives(module, *target))
-        .then_some(id)
+}
+
+/// A list of externs with those that the output keeps.
+fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
+    let row = module.attributes[id].clone();
+    let refs = module.refs(&row).iter();
+    let is_kept = |target: &&SymbolRef| is_kept_extern(module, **target);
+    let kept: Vec<SymbolRef> = refs.filter(is_kept).copied().collect();
+    let record = Attribute {
+        section: None,
+        ..row
+    };
+    created(module, record, &kept)
 }
 
 /// Whether what a record refers to is part of the output.

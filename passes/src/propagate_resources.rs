@@ -73,8 +73,10 @@ impl Pass for PropagateResources {
         if module.options.relocatable {
             return Ok(Changed::No);
         }
-        let (graph, LiveFunctions { functions, kernels }) = cx.analyses.live_calls(module);
-        let summaries = Summaries::new(module, graph, kernels);
+        let (graph, live) = cx.analyses.live_calls(module);
+        let (functions, kernels) = (&live.functions, &live.kernels);
+        let listed = listed(module);
+        let summaries = Summaries::new(module, graph, kernels, &listed);
         for &(link, _) in kernels {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
@@ -102,7 +104,7 @@ impl Pass for PropagateResources {
                 )));
             }
         }
-        if let Some(finding) = without_registers(module, graph, functions, &summaries) {
+        if let Some(finding) = without_registers(module, graph, live, &summaries) {
             cx.diagnostics.emit(finding);
             return Err(PassError::Diagnosed);
         }
@@ -111,22 +113,20 @@ impl Pass for PropagateResources {
                 cx.diagnostics.emit(warning);
             }
         }
-        for index in 0..module.merged_info.len() {
-            let Some(function) = module.merged_info[index].function else {
-                continue;
-            };
-            let symbol = &module.symbols[module.functions[function].symbol];
-            let Some(link) = symbol.link else {
-                continue;
-            };
+        for Listed {
+            list,
+            function,
+            link,
+            is_kernel,
+        } in listed
+        {
             let mut flag_barriers = 0;
-            if symbol.is_entry() {
+            if is_kernel {
                 let summary = summaries.of(graph, link);
-                let mut list = KernelList::new(module, index, cx.arena);
-                list.add(&summaries, summary);
+                KernelList::new(module, list, cx.arena).add(&summaries, summary);
                 flag_barriers = summary.flag_barriers;
             }
-            record_barriers(module, index, function, flag_barriers);
+            record_barriers(module, list, function, flag_barriers);
         }
         registers(module, kernels, &summaries, graph, cx.arena);
         stack(module, kernels, &summaries, graph, cx.arena);
@@ -136,6 +136,31 @@ impl Pass for PropagateResources {
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
     }
+}
+
+/// A function with a list of records in the output.
+struct Listed {
+    /// The list's place.
+    list: usize,
+    function: FunctionId,
+    link: LinkSymbolId,
+    is_kernel: bool,
+}
+
+/// The functions with lists, in the order of these.
+fn listed(module: &Module<'_>) -> Vec<Listed> {
+    let lists = module.merged_info.iter().enumerate();
+    let listed = lists.filter_map(|(list, info)| {
+        let function = info.function?;
+        let symbol = &module.symbols[module.functions[function].symbol];
+        Some(Listed {
+            list,
+            function,
+            link: symbol.link?,
+            is_kernel: symbol.is_entry(),
+        })
+    });
+    listed.collect()
 }
 
 /// Barrier counts in section flags (measured): a function without a record gets one at the end, of its own count
@@ -283,12 +308,12 @@ impl<'m, 'data> KernelList<'m, 'data> {
         let mut externs: Vec<SymbolRef> = place
             .map(|place| self.module.refs(self.at(place)).to_vec())
             .unwrap_or_default();
-        for (_, link) in &summary.externs {
+        for link in summary.externs() {
             if !externs
                 .iter()
-                .any(|target| self.link_of(*target) == Some(*link))
+                .any(|target| self.link_of(*target) == Some(link))
             {
-                externs.push(SymbolRef::Symbol(self.module.link_symbols[*link].first));
+                externs.push(SymbolRef::Symbol(self.module.link_symbols[link].first));
             }
         }
         if !externs.is_empty() {
@@ -407,7 +432,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
                     let own_words = own.iter().flat_map(|own| {
                         (0..own.rest.len() / 4).filter_map(|index| own.word(index))
                     });
-                    let added = summary.fragments.iter().map(|(_, word)| *word);
+                    let added = summary.fragments();
                     // The only kernel's record moves to the end, behind what is added to it (measured).
                     let all: Vec<u32> = if summaries.has_only_kernel() {
                         if let Some(place) = self.find(code) {
@@ -453,14 +478,13 @@ const FIRST_SM_THAT_MISSES_REGISTERS: u16 = 90;
 /// either; otherwise it links, in a way that is not known.
 fn without_registers(
     module: &Module<'_>,
-    graph: &crate::analysis::CallGraph,
-    functions: &[LinkSymbolId],
+    graph: &CallGraph,
+    live: &LiveFunctions,
     summaries: &Summaries,
 ) -> Option<Diagnostic> {
-    let bare = functions.iter().copied().find(|link| {
-        let function = module.link_function(*link);
-        function.is_some_and(|function| module.functions[function].registers == 0)
-    })?;
+    let is_bare =
+        |(_, function): &(LinkSymbolId, FunctionId)| module.functions[*function].registers == 0;
+    let (bare, _) = live.defined().find(is_bare)?;
     let name = String::from_utf8_lossy(module.link_name(bare));
     // nvlink finds it behind undefined names and the call graph, if it needs the number at all.
     let undefined = module.link_symbols.values().any(|link| {

@@ -7,8 +7,7 @@ use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
 
 use crate::analysis::CallGraph;
-use crate::analysis::functions_in_creation_order;
-use crate::analysis::kernels;
+use crate::analysis::LiveFunctions;
 
 /// What MAXREG_COUNT says if there is no limit.
 const NO_LIMIT: u16 = 0xff;
@@ -39,18 +38,23 @@ struct Kernel {
 /// limit.
 ///
 /// Linear if there are no such kernels; otherwise kernels in question times functions.
-pub(crate) fn raises(module: &Module<'_>, graph: &CallGraph, all: bool) -> Vec<Raise> {
-    let functions = functions_in_creation_order(module);
-    let most = functions
-        .iter()
-        .filter_map(|link| Some(module.functions[module.link_function(*link)?].registers))
-        .max()
-        .unwrap_or(0);
+pub(crate) fn raises(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    all: bool,
+) -> Vec<Raise> {
+    let registers = |function: FunctionId| module.functions[function].registers;
+    let of_all = live.defined().map(|(_, function)| registers(function));
+    let most = of_all.max().unwrap_or(0);
     let mut raised: Vec<Kernel> = Vec::new();
-    for (link, function) in kernels(module, &functions) {
+    for &(link, function) in &live.kernels {
+        let registers = registers(function);
+        if most <= registers {
+            continue;
+        }
         let limit = limit(module, function).map(u32::from);
-        let registers = module.functions[function].registers;
-        if most > registers && (all || limit.is_some_and(|limit| most > limit)) {
+        if all || limit.is_some_and(|limit| most > limit) {
             raised.push(Kernel {
                 link,
                 limit,
@@ -70,7 +74,7 @@ pub(crate) fn raises(module: &Module<'_>, graph: &CallGraph, all: bool) -> Vec<R
             first_copy[link.index()].get_or_insert(function.symbol);
         }
     }
-    let mut callees = functions;
+    let mut callees = live.functions.clone();
     callees.sort_by_key(|link| first_copy[link.index()]);
     for callee in callees {
         let Some(function) = module.link_function(callee) else {

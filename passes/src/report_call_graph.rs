@@ -83,7 +83,8 @@ impl Pass for ReportCallGraph {
             cx.diagnostics.emit(Diagnostic::report(nodes(module)));
         }
         let mut failed = false;
-        for raise in raises(module, cx.analyses.call_graph(module), shown) {
+        let (graph, live) = cx.analyses.live_calls(module);
+        for raise in raises(module, graph, live, shown) {
             if let Some(error) = over_limit(module, &raise) {
                 cx.diagnostics.emit(error);
                 failed = true;

@@ -10,7 +10,9 @@ use cuweld_ir::Module;
 pub struct LiveFunctions {
     /// In order of creation.
     pub functions: Vec<LinkSymbolId>,
-    /// The kernels among them, with the copy that is linked.
+    /// The copies of them that are linked; `None` for what is defined nowhere.
+    pub copies: Vec<Option<FunctionId>>,
+    /// The kernels among them, with their copies.
     pub kernels: Vec<(LinkSymbolId, FunctionId)>,
 }
 
@@ -18,8 +20,28 @@ impl LiveFunctions {
     /// Those of a module in which it is known what is kept.
     pub fn new(module: &Module<'_>) -> Self {
         let functions = functions_in_creation_order(module);
-        let kernels = kernels(module, &functions).collect();
-        LiveFunctions { functions, kernels }
+        let mut copies = Vec::with_capacity(functions.len());
+        let mut kernels = Vec::new();
+        for link in &functions {
+            let copy = module.link_function(*link);
+            if let Some(copy) = copy
+                && module.symbols[module.functions[copy].symbol].is_entry()
+            {
+                kernels.push((*link, copy));
+            }
+            copies.push(copy);
+        }
+        LiveFunctions {
+            functions,
+            copies,
+            kernels,
+        }
+    }
+
+    /// Those that are defined, with their copies.
+    pub fn defined(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
+        let copies = self.functions.iter().zip(&self.copies);
+        copies.filter_map(|(link, copy)| Some((*link, (*copy)?)))
     }
 }
 

@@ -43,27 +43,34 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
             info,
         })
     };
-    match name {
-        b".strtab" | b".shstrtab" => with(sht::STRTAB, 0, false, Info::Nothing),
-        b".nv.info" => with(sht::CUDA_INFO, 0, true, Info::Nothing),
-        b".nv.callgraph" => with(sht::CUDA_CALLGRAPH, 0, true, Info::Nothing),
-        b".nv.prototype" => with(sht::CUDA_PROTOTYPE, 0, true, Info::Nothing),
-        b".nv.compat" => with(sht::CUDA_COMPAT, 0, false, Info::Nothing),
-        b".nv_debug.shared" => None,
-        _ if starts(b".nv.info.") => with(sht::CUDA_INFO, 0, true, Info::Code),
-        _ if starts(b".debug_") || starts(b".nv_debug_") => {
-            with(sht::PROGBITS, 0, false, Info::Nothing)
-        }
-        _ if starts(b".rela.") => with(sht::RELA, 0, true, Info::Section),
-        _ if starts(b".rel.") => with(sht::REL, 0, true, Info::Section),
+    // The first letter decides between few.
+    match name.get(1)? {
+        b'n' => match name {
+            b".nv.info" => with(sht::CUDA_INFO, 0, true, Info::Nothing),
+            b".nv.callgraph" => with(sht::CUDA_CALLGRAPH, 0, true, Info::Nothing),
+            b".nv.prototype" => with(sht::CUDA_PROTOTYPE, 0, true, Info::Nothing),
+            b".nv.compat" => with(sht::CUDA_COMPAT, 0, false, Info::Nothing),
+            b".nv_debug.shared" => None,
+            _ if starts(b".nv.info.") => with(sht::CUDA_INFO, 0, true, Info::Code),
+            _ if starts(b".nv.constant0.") => {
+                with(sht::CUDA_CONSTANT0, shf::ALLOC, false, Info::Code)
+            }
+            _ if starts(b".nv_debug_") => with(sht::PROGBITS, 0, false, Info::Nothing),
+            _ => None,
+        },
         // nvlink has words for code without contents.
-        _ if starts(b".text.") && section.ty != sht::NOBITS => with(
+        b't' if starts(b".text.") && section.ty != sht::NOBITS => with(
             sht::PROGBITS,
             shf::ALLOC | shf::EXECINSTR,
             true,
             Info::Function,
         ),
-        _ if starts(b".nv.constant0.") => with(sht::CUDA_CONSTANT0, shf::ALLOC, false, Info::Code),
+        b'r' if starts(b".rela.") => with(sht::RELA, 0, true, Info::Section),
+        b'r' if starts(b".rel.") => with(sht::REL, 0, true, Info::Section),
+        b'd' if starts(b".debug_") => with(sht::PROGBITS, 0, false, Info::Nothing),
+        b's' if matches!(name, b".strtab" | b".shstrtab") => {
+            with(sht::STRTAB, 0, false, Info::Nothing)
+        }
         _ => None,
     }
 }

@@ -20,30 +20,33 @@ use cuweld_ir::target::section_types::sht;
 /// Registers that a function can use, at most.
 const MOST_REGISTERS: u32 = 255;
 
-/// What is odd about a record of a SASS view.
+/// Whether a section holds records of compatibility, which have codes of their own.
+pub(super) fn is_compat(module: &Module<'_>, section: Option<SectionId>) -> bool {
+    section.is_some_and(|section| module.sections[section].kind == SectionKind::Compat)
+}
+
+/// What is odd about a record of compatibility.
+pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<&'static str> {
+    let known = format::NVAL..=format::SVAL;
+    (!known.contains(&attribute.format)).then_some("a record of .nv.compat of an unknown format")
+}
+
+/// What is odd about another record of a SASS view.
 pub(super) fn attribute_oddity(
     module: &Module<'_>,
     attribute: &Attribute<'_>,
 ) -> Option<&'static str> {
-    let is_compat = attribute
-        .section
-        .is_some_and(|section| module.sections[section].kind == SectionKind::Compat);
-    if is_compat {
-        let known = format::NVAL..=format::SVAL;
-        return (!known.contains(&attribute.format))
-            .then_some("a record of .nv.compat of an unknown format");
-    }
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
         return Some("a record that has to name a symbol and has no payload");
     }
-    let target = module.refs(attribute).first();
+    let target = || module.refs(attribute).first();
     match attribute.code {
         attributes::REGCOUNT
         | attributes::FRAME_SIZE
         | attributes::MIN_STACK_SIZE
         | attributes::MAX_STACK_SIZE
         | attributes::SAM_REGION_STACK_SIZE => {
-            let names_function = target
+            let names_function = target()
                 .and_then(|target| target.symbol())
                 .is_some_and(|symbol| module.symbols[symbol].is_function());
             if !names_function {
@@ -59,10 +62,10 @@ pub(super) fn attribute_oddity(
         | attributes::TEXTURE_NORMALIZED
         | attributes::SAMPLER_INIT
         | attributes::SAMPLER_FORCE_UNNORMALIZED
-        | attributes::BINDLESS_IMAGE_OFFSETS => matches!(target, Some(SymbolRef::Section(_)))
+        | attributes::BINDLESS_IMAGE_OFFSETS => matches!(target(), Some(SymbolRef::Section(_)))
             .then_some("a record of textures that names a section"),
         attributes::PARAM_CBANK => {
-            let bank = match target {
+            let bank = match target() {
                 Some(SymbolRef::Section(section)) => Some(*section),
                 _ => None,
             };
@@ -75,7 +78,7 @@ pub(super) fn attribute_oddity(
             (!fits).then_some("a record of parameters that does not name their section")
         }
         UNIFIED_ENTRY => {
-            let symbol = target.and_then(|target| target.symbol());
+            let symbol = target().and_then(|target| target.symbol());
             let value = symbol.map(|symbol| module.symbols[symbol].value as u32);
             // The flags of ptxas, and those of nvlink.
             let fits = matches!(attribute.word(0), Some(1 | 7))

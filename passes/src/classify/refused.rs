@@ -351,13 +351,23 @@ impl<'m, 'data> Found<'m, 'data> {
                 self.refuse(About::Lists, INCOMPLETE, id);
             }
         }
+        let mut holder = None;
+        let mut is_compat = false;
         for attribute in &module.attributes[object.attributes] {
             self.whole.uses_mask |=
                 attribute.code == attributes::SPARSE_MMA_MASK && attribute.value != 0;
             if self.is_mercury {
                 continue;
             }
-            if let Some(what) = records::attribute_oddity(module, attribute) {
+            if holder != Some(attribute.section) {
+                holder = Some(attribute.section);
+                is_compat = records::is_compat(module, attribute.section);
+            }
+            let what = match is_compat {
+                true => records::compat_oddity(attribute),
+                false => records::attribute_oddity(module, attribute),
+            };
+            if let Some(what) = what {
                 let finding = match attribute.section {
                     Some(section) => refused(module, what, section),
                     None => Diagnostic::unsupported(what),

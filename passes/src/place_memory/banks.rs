@@ -113,25 +113,22 @@ pub fn place(
         is_kernel[function.index()] = true;
     }
     let (constants, orphans) = collect(module, sections, errors);
-    let (own, device): (Vec<_>, Vec<_>) = constants
-        .into_iter()
-        .partition(|constants| is_kernel[constants.owner.index()]);
-    for constants in own.iter().chain(&orphans) {
+    let is_own = |constants: &&Constants| is_kernel[constants.owner.index()];
+    let own = || constants.iter().filter(is_own).chain(&orphans);
+    module.bank_pieces.reserve(constants.len());
+    for constants in own() {
         constants.place(module, &[constants.owner], 0, constants.align);
     }
+    let is_device = |constants: &&Constants| !is_own(constants);
+    let device: Vec<&Constants> = constants.iter().filter(is_device).collect();
     let mut numbers: Vec<u8> = device.iter().map(|constants| constants.bank).collect();
     numbers.sort_unstable();
     numbers.dedup();
     for bank in numbers {
-        let of_bank = |all: &[Constants]| -> Vec<usize> {
-            (0..all.len())
-                .filter(|index| all[*index].bank == bank)
-                .collect()
-        };
         // Banks so far, by kernel ordinal.
         let mut own_bank = vec![Bank { size: 0, align: 1 }; module.functions.len()];
         // A kernel whose linked copy has no constants begins with those of losing copies.
-        for constants in own.iter().chain(&orphans) {
+        for constants in own() {
             if constants.bank == bank {
                 let Constants { size, align, .. } = *constants;
                 own_bank[constants.owner.index()] = Bank { size, align };
@@ -141,10 +138,8 @@ pub fn place(
             .iter()
             .map(|(_, kernel)| own_bank[kernel.index()])
             .collect();
-        let device: Vec<&Constants> = of_bank(&device)
-            .into_iter()
-            .map(|index| &device[index])
-            .collect();
+        let device = device.iter().copied();
+        let device: Vec<&Constants> = device.filter(|of| of.bank == bank).collect();
         place_bank(module, graph, kernels, &device, &mut banks);
     }
 }
@@ -177,9 +172,12 @@ fn collect(
     sections: &[SectionId],
     errors: &mut Vec<Diagnostic>,
 ) -> (Vec<Constants>, Vec<Constants>) {
-    let mut found: Vec<Constants> = Vec::new();
+    // What is not filled is never touched. Copies have sections too, but few names have more than one.
+    let most = sections.len().min(module.link_symbols.len());
+    let mut found: Vec<Constants> = Vec::with_capacity(most);
     let mut orphans: Vec<Constants> = Vec::new();
-    let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
+    let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> =
+        HashMap::with_capacity_and_hasher(most, FixedState::default());
     let mut losing = Vec::new();
     let mut removed: HashSet<(LinkSymbolId, u8), FixedState> = HashSet::default();
     let covered = Covered::new(module, sections);

@@ -11,6 +11,7 @@ use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::relocs::is_mercury;
 use cuweld_ir::mercury::relocs::plain as mercury_plain;
+use cuweld_ir::mercury::view_name;
 use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::Field;
 use cuweld_ir::target::relocs::RelocClass;
@@ -25,6 +26,7 @@ use super::lines;
 use super::refusal::DELETED_SYMBOL;
 use super::refusal::PAST_END;
 use super::refusal::Refusal;
+use super::target_kind::LINE_TABLES;
 use super::target_kind::TargetKind;
 use super::target_kind::target_kind;
 
@@ -49,6 +51,8 @@ struct Holder<'f> {
     patched: Option<SectionId>,
     /// Whether that section is Mercury code.
     in_code: bool,
+    /// Whether rows in that section go with copies of weak functions that never were part of the link.
+    in_line_table: bool,
     /// Size in bytes of that section.
     size: u64,
     /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions occupy.
@@ -72,6 +76,8 @@ impl<'f> Holder<'f> {
             is_linked: module.is_section_linked(id),
             is_rela: is_rela(section.ty),
             patched,
+            in_line_table: patched
+                .is_some_and(|patched| LINE_TABLES.contains(&view_name(&module.sections[patched]))),
             in_code: kind == Some(SectionKind::MercuryText),
             size: patched.map_or(0, |patched| patched_size(module, patched)),
             losing: match (patched, kind) {
@@ -333,7 +339,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         let depends_on_row = holder.kind == SectionKind::SassRelocs;
         let target = match self.target {
             Some((target, kind)) if target == reloc.target && !depends_on_row => kind,
-            _ => target_kind(module, reloc, patched, facts)?,
+            _ => target_kind(module, reloc, patched, holder.in_line_table, facts)?,
         };
         self.target = Some((reloc.target, target));
         let row = Row {

@@ -10,7 +10,6 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::view_name;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
 use cuweld_ir::symbol::stt;
@@ -54,12 +53,14 @@ pub(super) enum TargetKind {
 
 /// The sections that lose their rows for copies of weak functions that never were part of the link, by
 /// name (measured: a section of another name keeps them).
-const LINE_TABLES: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
+pub(super) const LINE_TABLES: [&[u8]; 3] =
+    [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
 
 pub(super) fn target_kind(
     module: &Module<'_>,
     reloc: &Reloc,
     patched: SectionId,
+    in_line_table: bool,
     facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
     match reloc.target {
@@ -103,15 +104,17 @@ pub(super) fn target_kind(
                 }),
             },
         }),
-        SymbolRef::Symbol(symbol) => symbol_kind(module, reloc, symbol, patched, facts),
+        SymbolRef::Symbol(symbol) => {
+            symbol_kind(module, reloc, (symbol, patched), in_line_table, facts)
+        }
     }
 }
 
 fn symbol_kind(
     module: &Module<'_>,
     reloc: &Reloc,
-    id: SymbolId,
-    patched: SectionId,
+    (id, patched): (SymbolId, SectionId),
+    in_line_table: bool,
     facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
     let symbol = &module.symbols[id];
@@ -120,30 +123,28 @@ fn symbol_kind(
     };
     let link = &module.link_symbols[link];
     if symbol.is_function() {
-        // Line tables of a copy that never was part of the link lose their rows; other debug sections
-        // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
-        // replaced loses them too, but only RELA rows, and only if its code, or that of one it replaced, had relocations (measured).
-        let lost = symbol.function.is_some_and(|id| {
-            let function = &module.functions[id];
-            function.state == FunctionState::Losing
-                && (!function.edges_count
-                    || facts.is_relocated(id) && is_rela(module.sections[reloc.section].ty))
-        });
-        let in_line_table = || LINE_TABLES.contains(&view_name(&module.sections[patched]));
+        let losing = symbol
+            .function
+            .filter(|id| module.functions[*id].state == FunctionState::Losing);
+        if in_line_table && let Some(loser) = losing {
+            let holder = &module.sections[reloc.section];
+            // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
+            if holder.ty == sht::REL && module.target.has_compat() {
+                return Err(Refusal::Unsupported("REL rows of a copy that loses"));
+            }
+            // Line tables of a copy that never was part of the link lose their rows; other debug sections
+            // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
+            // replaced loses them too, but only RELA rows, and only if its code, or that of one it replaced, had relocations (measured).
+            if !module.functions[loser].edges_count
+                || is_rela(holder.ty) && facts.is_relocated(loser)
+            {
+                return Ok(TargetKind::LosingCopy);
+            }
+        }
         let weak = !module.options.relocatable
             && link.definition.is_none()
             && module.symbols[link.first].bind == stb::WEAK;
-        // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
-        let is_rel = module.sections[reloc.section].ty == sht::REL;
-        let losing = symbol
-            .function
-            .is_some_and(|id| module.functions[id].state == FunctionState::Losing);
-        if losing && is_rel && in_line_table() && module.target.has_compat() {
-            return Err(Refusal::Unsupported("REL rows of a copy that loses"));
-        }
-        return Ok(if lost && in_line_table() {
-            TargetKind::LosingCopy
-        } else if !link.live.is_live() || weak {
+        return Ok(if !link.live.is_live() || weak {
             TargetKind::DeadFunction
         } else {
             TargetKind::Function

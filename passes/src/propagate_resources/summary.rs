@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::hash::Hash;
 
 use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolRef;
@@ -13,6 +14,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
+use super::Listed;
 use crate::analysis::CallGraph;
 use crate::merge_metadata::is_kept_extern;
 
@@ -63,24 +65,31 @@ pub struct Summary {
     pub sees: bool,
     /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
     /// functions, or [`NEVER`].
-    pub first_sight: [u64; 10],
+    pub first_sight: [u32; 10],
     /// Largest NUM_BARRIERS.
     pub barriers: u8,
     /// Largest VRC_CTA_INIT_COUNT.
     pub cta_init_count: u8,
     /// Place and value of the last REG_RECONFIG.
-    pub reg_reconfig: Option<(u64, u16)>,
+    pub reg_reconfig: Option<(u32, u16)>,
+    /// What few functions have.
+    lists: Option<Box<Lists>>,
+}
+
+/// What is listed. Records have places in the order of device functions, and so have their values.
+#[derive(Clone, Debug, Default)]
+struct Lists {
     /// Externs of device functions with their first places, in order: functions that the driver provides, and kernels that device
     /// code launches. No others stay undefined in an executable, so that these lists are short.
-    pub externs: Vec<(u64, LinkSymbolId)>,
+    externs: Vec<(u64, LinkSymbolId)>,
     /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
-    pub fragments: Vec<(u64, u32)>,
+    fragments: Vec<(u64, u32)>,
     /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
     mbarrier_bits: Vec<u64>,
 }
 
 /// The place of what is not seen.
-pub const NEVER: u64 = u64::MAX;
+pub const NEVER: u32 = u32::MAX;
 
 impl Default for Summary {
     /// What a node without records needs.
@@ -98,20 +107,36 @@ impl Default for Summary {
             barriers: 0,
             cta_init_count: 0,
             reg_reconfig: None,
-            externs: Vec::new(),
-            fragments: Vec::new(),
-            mbarrier_bits: Vec::new(),
+            lists: None,
         }
     }
 }
 
 impl Summary {
+    /// Externs of device functions, in the order of their first places.
+    pub fn externs(&self) -> impl Iterator<Item = LinkSymbolId> {
+        let lists = self.lists.as_deref();
+        let externs = lists.map_or(&[][..], |lists| &lists.externs);
+        externs.iter().map(|(_, link)| *link)
+    }
+
+    /// Words of AT_ENTRY_FRAGMENTS, in the order of their first places.
+    pub fn fragments(&self) -> impl Iterator<Item = u32> {
+        let lists = self.lists.as_deref();
+        let fragments = lists.map_or(&[][..], |lists| &lists.fragments);
+        fragments.iter().map(|(_, word)| *word)
+    }
+
+    fn lists_mut(&mut self) -> &mut Lists {
+        self.lists.get_or_insert_default()
+    }
+
     /// Sum of NUM_MBARRIERS over the functions that are reached, each once.
     pub fn mbarriers(&self, summaries: &Summaries) -> u16 {
         let set = |index: usize| {
-            self.mbarrier_bits
-                .get(index / 64)
-                .is_some_and(|word| word >> (index % 64) & 1 != 0)
+            let lists = self.lists.as_deref();
+            let word = lists.and_then(|lists| lists.mbarrier_bits.get(index / 64));
+            word.is_some_and(|word| word >> (index % 64) & 1 != 0)
         };
         summaries
             .mbarriers
@@ -138,13 +163,16 @@ impl Summary {
         self.barriers = self.barriers.max(other.barriers);
         self.cta_init_count = self.cta_init_count.max(other.cta_init_count);
         self.reg_reconfig = self.reg_reconfig.max(other.reg_reconfig);
-        merge_places(&mut self.externs, &other.externs);
-        merge_places(&mut self.fragments, &other.fragments);
-        if self.mbarrier_bits.len() < other.mbarrier_bits.len() {
-            self.mbarrier_bits.resize(other.mbarrier_bits.len(), 0);
-        }
-        for (mine, theirs) in self.mbarrier_bits.iter_mut().zip(&other.mbarrier_bits) {
-            *mine |= theirs;
+        if let Some(theirs) = &other.lists {
+            let mine = self.lists_mut();
+            merge_places(&mut mine.externs, &theirs.externs);
+            merge_places(&mut mine.fragments, &theirs.fragments);
+            if mine.mbarrier_bits.len() < theirs.mbarrier_bits.len() {
+                mine.mbarrier_bits.resize(theirs.mbarrier_bits.len(), 0);
+            }
+            for (mine, theirs) in mine.mbarrier_bits.iter_mut().zip(&theirs.mbarrier_bits) {
+                *mine |= theirs;
+            }
         }
     }
 }
@@ -223,6 +251,7 @@ impl Summaries {
         module: &Module<'_>,
         graph: &CallGraph,
         kernels: &[(LinkSymbolId, FunctionId)],
+        listed: &[Listed],
     ) -> Self {
         let mut summaries = Summaries {
             rows: Vec::new(),
@@ -233,7 +262,7 @@ impl Summaries {
             granularities: [false; 2],
             externs: Vec::new(),
         };
-        let OwnSummaries { rows, of_node } = own_summaries(module, graph, &mut summaries);
+        let OwnSummaries { rows, of_node } = own_summaries(module, graph, listed, &mut summaries);
         summaries.rows = rows;
         if let [(kernel, _)] = kernels {
             let mut all = Summary::default();
@@ -449,6 +478,7 @@ impl OwnSummaries {
 fn own_summaries(
     module: &Module<'_>,
     graph: &CallGraph,
+    listed: &[Listed],
     summaries: &mut Summaries,
 ) -> OwnSummaries {
     let most = module.functions.len().min(module.link_symbols.len());
@@ -458,35 +488,26 @@ fn own_summaries(
         rows,
         of_node: vec![0; graph.node_count()],
     };
-    for link in module.link_symbols.ids() {
-        let Some(function) = module.link_function(link) else {
-            continue;
-        };
-        nodes.of(link).registers = module.functions[function].registers;
+    for function in module.functions.values() {
+        // Those of names that are not kept too: what has its address taken may call them.
+        if function.state == FunctionState::Chosen
+            && let Some(link) = module.symbols[function.symbol].link
+            && module.link_symbols[link].definition == Some(function.symbol)
+        {
+            nodes.of(link).registers = function.registers;
+        }
     }
     frames(module, &mut nodes);
-    let mut has_mma = vec![false; module.link_symbols.len()];
-    for list in &module.merged_info {
-        let Some(function) = list.function else {
-            continue;
-        };
-        let symbol = module.functions[function].symbol;
-        let Some(link) = module.symbols[symbol].link else {
-            continue;
-        };
-        let is_kernel = module.symbols[symbol].is_entry();
-        let node = nodes.of(link);
-        has_mma[link.index()] = own_records(module, function, is_kernel, node, summaries);
+    let mut without_mask = Vec::new();
+    for row in listed {
+        let node = nodes.of(row.link);
+        if !own_records(module, row.function, row.is_kernel, node, summaries) {
+            without_mask.push(row.link);
+        }
     }
     // Only functions of the output count as lacking a mask.
-    for list in &module.merged_info {
-        let Some(function) = list.function else {
-            continue;
-        };
-        let Some(link) = module.symbols[module.functions[function].symbol].link else {
-            continue;
-        };
-        if !has_mma[link.index()] {
+    if summaries.any_sparse_mma {
+        for link in without_mask {
             nodes.of(link).sparse_mma = 0x8000;
         }
     }
@@ -511,7 +532,8 @@ fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
             let (Some(link), Some(value)) = (row.link, attribute.word(0)) else {
                 continue;
             };
-            let chosen = row.function.is_none() || row.function == module.link_function(link);
+            let is_chosen = || module.link_symbols[link].definition == Some(symbol);
+            let chosen = row.function.is_none() || is_chosen();
             if !chosen {
                 continue;
             }
@@ -543,12 +565,11 @@ fn own_records(
     };
     let mut mma = false;
     let mut mbarriers: Option<u16> = None;
-    // Device functions are looked at in the order of the sections of the copies that are linked: one
-    // that replaced another at its own place (measured). A record takes a place for itself and one for each of its values.
-    let mut next = (section.index() as u64) << 32;
-    for record in &module.attributes[module.sections[section].attributes] {
-        let place = next;
-        next += 1 + (record.refs.len() + record.rest.len() / 4) as u64;
+    // Device functions are looked at in the order of the sections of the copies that are linked, which is that of their
+    // records: one that replaced another at its own place (measured).
+    for id in module.sections[section].attributes.iter() {
+        let record = &module.attributes[id];
+        let place = id.index() as u32;
         match record.code {
             code::CRS_STACK_SIZE | code::SYNC_STACK if node.crs == Some(0) => {
                 node.crs = Some(record.word(0).unwrap_or(0));
@@ -580,8 +601,10 @@ fn own_records(
         node.sees = true;
         match record.code {
             code::EXTERNS => {
-                let kept = externs(module, record);
-                merge_places(&mut node.externs, &placed(place, kept).collect::<Vec<_>>());
+                let kept: Vec<_> = placed(place, externs(module, record)).collect();
+                if !kept.is_empty() {
+                    merge_places(&mut node.lists_mut().externs, &kept);
+                }
             }
             code::NUM_MBARRIERS => {
                 mbarriers = Some(add_mbarriers(mbarriers.unwrap_or(0), record.value));
@@ -592,10 +615,8 @@ fn own_records(
             }
             code::AT_ENTRY_FRAGMENTS => {
                 let words = (0..record.rest.len() / 4).filter_map(|index| record.word(index));
-                merge_places(
-                    &mut node.fragments,
-                    &placed(place, words).collect::<Vec<_>>(),
-                );
+                let words: Vec<_> = placed(place, words).collect();
+                merge_places(&mut node.lists_mut().fragments, &words);
             }
             code::REG_RECONFIG => {
                 node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));
@@ -606,15 +627,16 @@ fn own_records(
     if let Some(value) = mbarriers {
         let index = summaries.mbarriers.len();
         summaries.mbarriers.push(value);
-        node.mbarrier_bits.resize(index / 64 + 1, 0);
-        node.mbarrier_bits[index / 64] |= 1 << (index % 64);
+        let bits = &mut node.lists_mut().mbarrier_bits;
+        bits.resize(index / 64 + 1, 0);
+        bits[index / 64] |= 1 << (index % 64);
     }
     mma
 }
 
-/// The values of the record at `place`, each with its place.
-fn placed<T>(place: u64, values: impl Iterator<Item = T>) -> impl Iterator<Item = (u64, T)> {
-    (place + 1..).zip(values)
+/// The values of the record at `place`, each with a place of its own.
+fn placed<T>(place: u32, values: impl Iterator<Item = T>) -> impl Iterator<Item = (u64, T)> {
+    (u64::from(place) << 32..).zip(values)
 }
 
 /// The externs of a record that the output keeps.
