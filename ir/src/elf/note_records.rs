@@ -17,21 +17,28 @@ pub struct RawNote<'data> {
 pub fn split_notes(mut bytes: &[u8]) -> Option<Vec<RawNote<'_>>> {
     let mut notes = Vec::new();
     while !bytes.is_empty() {
-        let word = |index: usize| -> Option<u32> {
-            Some(u32::from_le_bytes(
-                bytes.get(index * 4..index * 4 + 4)?.try_into().ok()?,
-            ))
-        };
-        let (owner_size, desc_size, ty) = (word(0)? as usize, word(1)? as usize, word(2)?);
-        let owner = bytes.get(12..12usize.checked_add(owner_size)?)?;
-        let desc_start = 12 + owner_size.checked_next_multiple_of(4)?;
-        let desc_end = desc_start.checked_add(desc_size)?;
-        let desc = bytes.get(desc_start..desc_end)?;
-        notes.push(RawNote { owner, ty, desc });
-        let next = desc_end.checked_next_multiple_of(4)?;
-        bytes = bytes.get(next..).unwrap_or(&[]);
+        let (note, rest) = first_note(bytes)?;
+        notes.push(note);
+        bytes = rest;
     }
     Some(notes)
+}
+
+/// The first note of a section, and what follows it; `None` if it reaches past the end.
+pub(super) fn first_note(bytes: &[u8]) -> Option<(RawNote<'_>, &[u8])> {
+    let word = |index: usize| -> Option<u32> {
+        Some(u32::from_le_bytes(
+            bytes.get(index * 4..index * 4 + 4)?.try_into().ok()?,
+        ))
+    };
+    let (owner_size, desc_size, ty) = (word(0)? as usize, word(1)? as usize, word(2)?);
+    let owner = bytes.get(12..12usize.checked_add(owner_size)?)?;
+    let desc_start = 12 + owner_size.checked_next_multiple_of(4)?;
+    let desc_end = desc_start.checked_add(desc_size)?;
+    let desc = bytes.get(desc_start..desc_end)?;
+    let next = desc_end.checked_next_multiple_of(4)?;
+    let rest = bytes.get(next..).unwrap_or(&[]);
+    Some((RawNote { owner, ty, desc }, rest))
 }
 
 /// Appends a note in its file form.

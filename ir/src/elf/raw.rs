@@ -178,6 +178,13 @@ pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     rest.get(..length_before_nul(rest)?)
 }
 
+/// Whether this string begins at `offset`, without looking for its end.
+pub(crate) fn is_at(table: &[u8], offset: u32, string: &[u8]) -> bool {
+    let rest = table.get(offset as usize..).unwrap_or(&[]);
+    rest.strip_prefix(string)
+        .is_some_and(|rest| rest.first() == Some(&0))
+}
+
 /// How many bytes come before the first NUL, looked for in eight bytes at a time: most names are some dozens of bytes long.
 fn length_before_nul(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);

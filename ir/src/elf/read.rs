@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 use zerocopy::FromBytes;
 
-use super::note_records::split_notes;
+use super::note_records::first_note;
 use super::part::Ends;
 use super::part::ObjectPart;
 use super::raw::*;

@@ -4,51 +4,57 @@ use super::*;
 
 impl<'data> Reader<'_, 'data> {
     pub(super) fn relocs(&mut self, index: usize) -> Result<(), ReadError> {
-        let section = self.id_of(index);
         let start = self.part.relocs.len();
         let bytes = self.bytes(index);
-        let target = |reader: &Self, symbol: u32, row: usize| {
-            reader.symbol_ref(symbol).ok_or_else(|| {
-                reader.error(
-                    index,
-                    format!("row {row} refers to symbol {symbol}, which is none"),
-                )
-            })
-        };
         if is_rela(self.section(index).ty) {
             let rows = <[RawRela]>::ref_from_bytes(bytes)
                 .map_err(|_| self.error(index, "its size is no multiple of 24"))?;
-            self.part.relocs.reserve(rows.len());
-            for (number, row) in rows.iter().enumerate() {
-                let target = target(self, row.symbol.get(), number)?;
-                self.part.relocs.push(Reloc {
-                    section,
-                    offset: row.offset.get(),
-                    ty: row.ty.get(),
-                    target,
-                    addend: row.addend.get(),
-                    plan: RelocPlan::Unplanned,
-                });
-            }
+            let fields = |row: &RawRela| (row.offset.get(), row.ty.get(), row.addend.get());
+            self.reloc_rows(index, rows, |row| row.symbol.get(), fields)?;
         } else {
             let rows = <[RawRel]>::ref_from_bytes(bytes)
                 .map_err(|_| self.error(index, "its size is no multiple of 16"))?;
-            self.part.relocs.reserve(rows.len());
-            for (number, row) in rows.iter().enumerate() {
-                let target = target(self, row.symbol.get(), number)?;
-                self.part.relocs.push(Reloc {
-                    section,
-                    offset: row.offset.get(),
-                    ty: row.ty.get(),
-                    target,
-                    addend: 0,
-                    plan: RelocPlan::Unplanned,
-                });
-            }
+            let fields = |row: &RawRel| (row.offset.get(), row.ty.get(), 0);
+            self.reloc_rows(index, rows, |row| row.symbol.get(), fields)?;
         }
         let range = IdRange::new(start, self.part.relocs.len());
         self.section_mut(index).relocs = range;
         Ok(())
+    }
+
+    /// Adds rows of which the symbol and offset, type and addend are read.
+    fn reloc_rows<R>(
+        &mut self,
+        index: usize,
+        rows: &[R],
+        symbol: impl Fn(&R) -> u32,
+        fields: impl Fn(&R) -> (u64, u32, i64),
+    ) -> Result<(), ReadError> {
+        let section = self.id_of(index);
+        let refs = self.symbol_refs.as_slice();
+        let known = rows.iter().map_while(|row| {
+            let (offset, ty, addend) = fields(row);
+            Some(Reloc {
+                section,
+                offset,
+                ty,
+                target: *refs.get(symbol(row) as usize)?,
+                addend,
+                plan: RelocPlan::Unplanned,
+            })
+        });
+        let start = self.part.relocs.len();
+        self.part.relocs.reserve(rows.len());
+        self.part.relocs.extend(known);
+        let read = self.part.relocs.len() - start;
+        match rows.get(read) {
+            None => Ok(()),
+            Some(row) => {
+                let symbol = symbol(row);
+                let what = format!("row {read} refers to symbol {symbol}, which is none");
+                Err(self.error(index, what))
+            }
+        }
     }
 
     /// Rows of 32 bytes that begin with a symbol.
@@ -97,10 +103,10 @@ impl<'data> Reader<'_, 'data> {
             let mut payload: &'data [u8] = &[];
             rest = tail;
             if format == format::SVAL {
-                payload = tail
-                    .get(..value.into())
-                    .ok_or_else(|| self.error(index, "a record reaches past its end"))?;
-                rest = &tail[value.into()..];
+                let Some((own, further)) = tail.split_at_checked(value.into()) else {
+                    return Err(self.error(index, "a record reaches past its end"));
+                };
+                (payload, rest) = (own, further);
                 let words = if has_references {
                     reference_words(code, payload.len() / 4)
                 } else {
@@ -108,12 +114,11 @@ impl<'data> Reader<'_, 'data> {
                 };
                 for word in payload.chunks_exact(4).take(words) {
                     let symbol = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-                    let target = self.symbol_ref(symbol).ok_or_else(|| {
-                        self.error(
-                            index,
-                            format!("record {code:#04x} refers to symbol {symbol}, which is none"),
-                        )
-                    })?;
+                    let Some(target) = self.symbol_ref(symbol) else {
+                        let what =
+                            format!("record {code:#04x} refers to symbol {symbol}, which is none");
+                        return Err(self.error(index, what));
+                    };
                     self.part.attribute_refs.push(target);
                 }
                 payload = &payload[words * 4..];
@@ -228,15 +233,20 @@ impl<'data> Reader<'_, 'data> {
     }
 
     pub(super) fn notes(&mut self, index: usize) -> Result<(), ReadError> {
-        let notes = split_notes(self.bytes(index))
-            .ok_or_else(|| self.error(index, "a note reaches past its end"))?;
         let section = self.id_of(index);
-        self.part.notes.extend(notes.into_iter().map(|note| Note {
-            section: Some(section),
-            owner: note.owner,
-            ty: note.ty,
-            desc: note.desc,
-        }));
+        let mut rest = self.bytes(index);
+        while !rest.is_empty() {
+            let Some((note, further)) = first_note(rest) else {
+                return Err(self.error(index, "a note reaches past its end"));
+            };
+            rest = further;
+            self.part.notes.push(Note {
+                section: Some(section),
+                owner: note.owner,
+                ty: note.ty,
+                desc: note.desc,
+            });
+        }
         Ok(())
     }
 }

@@ -24,12 +24,6 @@ impl<'data> Reader<'_, 'data> {
         self.symbol_refs.reserve(rows.len());
         self.part.symbols.reserve(rows.len());
         for (index, row) in rows.iter().enumerate() {
-            let name = string_at(names, row.name.get()).ok_or_else(|| {
-                self.error(
-                    table,
-                    format!("the name of symbol {index} is outside the string table"),
-                )
-            })?;
             let (bind, ty) = (row.info >> 4, row.info & 15);
             let place = match row.shndx.get() {
                 0 => SymbolPlace::Undefined,
@@ -51,16 +45,22 @@ impl<'data> Reader<'_, 'data> {
                     } else {
                         shndx.into()
                     };
-                    SymbolPlace::Section(self.section_id(section).ok_or_else(|| {
-                        self.error(
-                            table,
-                            format!("symbol {index} is in section {section}, which is none"),
-                        )
-                    })?)
+                    let Some(section) = self.section_id(section) else {
+                        let what = format!("symbol {index} is in section {section}, which is none");
+                        return Err(self.error(table, what));
+                    };
+                    SymbolPlace::Section(section)
                 }
                 reserved => SymbolPlace::Reserved(reserved),
             };
+            let name_outside = |reader: &Self| {
+                let what = format!("the name of symbol {index} is outside the string table");
+                reader.error(table, what)
+            };
             if index == 0 {
+                if string_at(names, row.name.get()).is_none() {
+                    return Err(name_outside(self));
+                }
                 self.symbol_refs.push(SymbolRef::None);
                 continue;
             }
@@ -74,7 +74,14 @@ impl<'data> Reader<'_, 'data> {
                         format!("SECTION symbol {index} has a value or a size"),
                     ));
                 }
-                if self.part.sections[section.index()].name != name {
+                if !is_at(
+                    names,
+                    row.name.get(),
+                    self.part.sections[section.index()].name,
+                ) {
+                    if string_at(names, row.name.get()).is_none() {
+                        return Err(name_outside(self));
+                    }
                     return Err(self.error(
                         table,
                         format!("SECTION symbol {index} has another name than its section"),
@@ -83,6 +90,9 @@ impl<'data> Reader<'_, 'data> {
                 self.symbol_refs.push(SymbolRef::Section(section));
                 continue;
             }
+            let Some(name) = string_at(names, row.name.get()) else {
+                return Err(name_outside(self));
+            };
             let id = SymbolId::new(self.part.symbols.len());
             self.symbol_refs.push(SymbolRef::Symbol(id));
             let function = match place {
