@@ -64,6 +64,9 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
             findings.report(Rule::SymbolPlace, table.name, at + 6, what);
             continue;
         };
+        if !matches!(ty, stt::FUNC | stt::OBJECT | stt::CUDA_OBJECT) {
+            continue;
+        }
         // Shared memory begins behind the reserved block, and Mercury code is measured in Mercury.
         let is_measured = match ty {
             stt::FUNC => section.is_code(),

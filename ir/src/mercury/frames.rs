@@ -9,9 +9,12 @@ pub const FUNCTION: u64 = 20;
 /// Offset in bytes within an FDE of the size of its function.
 pub const RANGE: u64 = 28;
 
+/// Bytes of an entry, at least in what compilers write.
+const ENTRY_SIZE: usize = 48;
+
 /// Where the entries begin, in bytes; nothing if they are of another form.
 pub fn entries(bytes: &[u8]) -> Vec<u64> {
-    let mut starts = Vec::new();
+    let mut starts = Vec::with_capacity(bytes.len() / ENTRY_SIZE);
     let mut at = 0_usize;
     while at < bytes.len() {
         let word = |from: usize, length: usize| bytes.get(from..from.checked_add(length)?);

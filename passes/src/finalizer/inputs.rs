@@ -86,13 +86,8 @@ impl Pass for FinalizeInputs {
         );
         for ((id, object), (trace, asked)) in objects.into_iter().zip(answers) {
             cx.statistics.add("files", 1);
-            emit(
-                cx.diagnostics,
-                trace,
-                asked,
-                &object.display(),
-                id.index_u32(),
-            )?;
+            let name = || object.display();
+            emit(cx.diagnostics, trace, asked, name, id.index_u32())?;
         }
         Ok(Changed::No)
     }
@@ -103,13 +98,13 @@ fn ask(
     object: &Object<'_>,
     trace: &mut Vec<String>,
 ) -> Result<(), FinalizerError> {
-    let (target, name) = (module.target, object.display());
+    let target = module.target;
     if object.legacy.is_some() || object.e_flags & 3 == 0 {
         // A link with such an object is one of SASS.
         return if module.options.cap_merc {
             Err(FinalizerError::SassInput {
                 target,
-                input: name,
+                input: object.display(),
             })
         } else if object.sm() != target.sm {
             let (from, to) = (object.sm(), target.sm);
@@ -120,7 +115,11 @@ fn ask(
     }
     let entry = EntryPoint::of_object(object.origin);
     let config = FinalizerConfig::of_link(target, entry, &module.options);
-    let config = config.named(name);
+    // Only lines that trace it have its name.
+    let config = match module.options.trace_finalizer {
+        true => config.named(object.display()),
+        false => config,
+    };
     Finalizer::decide(Input::of_object(object.image), &config, trace)?;
     config.trace_linked(|| is_linked(object.image), trace);
     config.trace_end(trace);
@@ -132,7 +131,7 @@ pub(super) fn emit(
     diagnostics: &mut Diagnostics,
     trace: Vec<String>,
     asked: Result<(), FinalizerError>,
-    name: &str,
+    name: impl FnOnce() -> String,
     position: u32,
 ) -> Result<(), PassError> {
     for line in trace {
@@ -148,7 +147,7 @@ pub(super) fn emit(
     };
     diagnostics.emit(Diagnostic {
         notes: error.notes(),
-        ..Diagnostic::fatal(error.nvlinks_message(name)).at(position, 0)
+        ..Diagnostic::fatal(error.nvlinks_message(&name())).at(position, 0)
     });
     Err(PassError::Diagnosed)
 }

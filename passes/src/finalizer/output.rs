@@ -51,7 +51,7 @@ impl Pass for FinalizeOutput {
         config.trace_start(&mut trace);
         let asked = guard(plan.e_flags, plan.legacy.is_some(), Stage::PostLink);
         config.trace_end(&mut trace);
-        emit(cx.diagnostics, trace, asked, &config.name, 0)?;
+        emit(cx.diagnostics, trace, asked, || config.name.clone(), 0)?;
         Ok(Changed::No)
     }
 }

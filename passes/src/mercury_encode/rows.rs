@@ -3,6 +3,7 @@
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::relocs::LINE_TABLE;
@@ -68,10 +69,16 @@ impl Encode<'_, '_> {
         let mercury = std::mem::take(&mut self.plan.relocs);
         let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
         for index in 0..self.view {
-            let kept = match rebuilt.iter().find(|(holder, _)| *holder == index) {
-                Some((_, rows)) => rows,
-                None => kept.of(index),
+            let (own, of_objects) = match rebuilt.iter().find(|(holder, _)| *holder == index) {
+                Some((_, rows)) => (&rows[..], &[][..]),
+                None => (&[][..], kept.of(index)),
             };
+            let of_objects = of_objects.iter().flat_map(|(section, base)| {
+                let rows = module.relocs[module.sections[*section].relocs].iter();
+                // Rows of a section stand in the reverse of the input's order.
+                rows.rev().filter(is_kept).map(|row| (row, *base))
+            });
+            let mut kept = own.iter().copied().chain(of_objects);
             let section = &self.plan.sections[index];
             let PlanContent::Relocs(range) = section.content.clone() else {
                 continue;
@@ -79,7 +86,7 @@ impl Encode<'_, '_> {
             // Constants of functions have offsets in SASS where Mercury has rows.
             let patched = self.plan.sections.get(section.info as usize);
             let name = patched.map_or(&b""[..], |patched| patched.name);
-            if kept.is_empty() && is_of_function(name) {
+            if is_of_function(name) && kept.clone().next().is_none() {
                 let section = &mut self.plan.sections[index];
                 section.size = 0;
                 section.content = PlanContent::Relocs(rows.len() as u32..rows.len() as u32);
@@ -125,13 +132,13 @@ impl Encode<'_, '_> {
             let is_reserved = |row: &PlanReloc| reserved.binary_search(&row.symbol).is_ok();
             let mut twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
             let start = rows.len() as u32;
-            let fits = kept.iter().all(|(row, base)| {
+            let fits = kept.all(|(row, base)| {
                 let (Some(twin), RelocPlan::Keep { ty, addend, .. }) = (twins.next(), row.plan)
                 else {
                     return false;
                 };
                 rows.push(PlanReloc {
-                    offset: row.offset.wrapping_add(*base),
+                    offset: row.offset.wrapping_add(base),
                     ty,
                     symbol: twin.symbol,
                     addend,
@@ -179,15 +186,16 @@ impl Encode<'_, '_> {
         reserved.map(|(index, _)| index).collect()
     }
 
-    /// The rows of the SASS view that are kept, by the section of the view that holds them, with the
-    /// offset of the contribution that they patch; in the order of the output.
-    fn kept_rows<'a>(&self, module: &'a Module<'_>) -> Grouped<(&'a Reloc, u64)> {
-        let mut place = vec![None; module.sections.len()];
-        for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
+    /// The sections of the objects with rows of the SASS view, by the section of the view that holds their rows, with the offset of
+    /// the contribution that they patch; in the order of the output.
+    fn kept_rows(&self, module: &Module<'_>) -> Grouped<(SectionId, u64)> {
+        // The section of the view and the piece of it.
+        let mut place = vec![NOWHERE; module.sections.len()];
+        for (index, section) in (0..).zip(&self.plan.sections[..self.view]) {
             if let PlanContent::Pieces(range) = &section.content {
-                for piece in range.start as usize..range.end as usize {
-                    if let Some(piece) = self.plan.pieces.get(piece) {
-                        place[piece.section.index()] = Some((index as u32, piece.offset));
+                for piece in range.clone() {
+                    if let Some(row) = self.plan.pieces.get(piece as usize) {
+                        place[row.section.index()] = (index, piece);
                     }
                 }
             }
@@ -202,7 +210,6 @@ impl Encode<'_, '_> {
         }
         let mut kept = Grouped::default();
         let objects: Vec<_> = module.included_objects().collect();
-        // Rows of a section stand in the reverse of the input's order.
         for (_, object) in objects.into_iter().rev() {
             for id in object.sections.iter().rev() {
                 let section = &module.sections[id];
@@ -211,20 +218,22 @@ impl Encode<'_, '_> {
                 else {
                     continue;
                 };
-                let Some((target, base)) = place[patched.index()] else {
-                    continue;
-                };
-                let Some(holder) = of_target[target as usize] else {
-                    continue;
-                };
-                for row in module.relocs[section.relocs].iter().rev() {
-                    if matches!(row.plan, RelocPlan::Keep { .. }) {
-                        kept.push(holder, (row, base));
-                    }
+                let (target, piece) = place[patched.index()];
+                let holder = of_target.get(target as usize).copied().flatten();
+                if let (Some(holder), Some(piece)) = (holder, self.plan.pieces.get(piece as usize))
+                {
+                    kept.push(holder, (id, piece.offset));
                 }
             }
         }
         kept.group(self.view);
         kept
     }
+}
+
+/// Of a section that is not in the view.
+const NOWHERE: (u32, u32) = (u32::MAX, u32::MAX);
+
+fn is_kept(row: &&Reloc) -> bool {
+    matches!(row.plan, RelocPlan::Keep { .. })
 }

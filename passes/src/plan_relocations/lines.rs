@@ -48,6 +48,13 @@ pub(crate) fn of_section<'m>(
 /// Gives rows of the SASS view that refer to line tables the places that these have in it; the section with a table of
 /// another form if there is one.
 pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
+    let objects = module.included_objects();
+    let sections = objects.flat_map(|(_, object)| object.sections.iter());
+    let tables = sections.filter(|id| is_line_table(module, *id));
+    let tables: Vec<SectionId> = tables.collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
     let mut rows_of: HashMap<SectionId, SectionId, FixedState> = HashMap::default();
     for (id, section) in module.sections.iter() {
         if let (SectionKind::SassRelocs, SectionInfo::Section(patched)) =
@@ -59,22 +66,16 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
     let mut shifts: HashMap<SectionId, u64, FixedState> = HashMap::default();
     let mut cut: HashSet<SectionId, FixedState> = HashSet::default();
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
-    for (_, object) in module.included_objects() {
-        for id in object
-            .sections
-            .iter()
-            .filter(|id| is_line_table(module, *id))
-        {
-            let rows = rows_of.get(&id).map(|rows| module.sections[*rows].relocs);
-            let rows = rows.map_or(&[][..], |rows| &module.relocs[rows]);
-            let (kept, _) = of_section(module, id, rows, |_| 0).ok_or(id)?;
-            let section = &module.sections[id];
-            let end = ends.entry(section.name).or_insert(0);
-            shifts.insert(id, end.wrapping_sub(section.place.unwrap_or(0)));
-            *end += kept.bytes.len() as u64;
-            if kept.bytes.len() as u64 != section.size() {
-                cut.insert(id);
-            }
+    for id in tables {
+        let rows = rows_of.get(&id).map(|rows| module.sections[*rows].relocs);
+        let rows = rows.map_or(&[][..], |rows| &module.relocs[rows]);
+        let (kept, _) = of_section(module, id, rows, |_| 0).ok_or(id)?;
+        let section = &module.sections[id];
+        let end = ends.entry(section.name).or_insert(0);
+        shifts.insert(id, end.wrapping_sub(section.place.unwrap_or(0)));
+        *end += kept.bytes.len() as u64;
+        if kept.bytes.len() as u64 != section.size() {
+            cut.insert(id);
         }
     }
     let ids: Vec<RelocId> = rows_of

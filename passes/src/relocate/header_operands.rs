@@ -16,6 +16,7 @@ use cuweld_ir::mercury::capmerc::Form;
 use cuweld_ir::mercury::capmerc::INSTRUCTION;
 use cuweld_ir::mercury::capmerc::header_operand;
 use cuweld_ir::mercury::sass::Instruction;
+use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::reloc_type;
@@ -38,6 +39,11 @@ struct Rows {
 
 /// Adds the patches of linked code; `Err` names code in which they are not known.
 pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), SectionId> {
+    // Most links have no textures.
+    let mut symbols = module.symbols.values();
+    if !symbols.any(|symbol| stt::is_header(symbol.ty)) {
+        return Ok(());
+    }
     let rows = rows(module);
     if rows.iter().all(|rows| rows.first.is_none()) {
         return Ok(());
