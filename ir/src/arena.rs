@@ -27,6 +27,12 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
+    /// So many zero bytes in the arena, to change.
+    #[allow(clippy::mut_from_ref)]
+    pub fn zeroed(&self, size: usize) -> &mut [u8] {
+        self.bump.alloc_slice_fill_copy(size, 0)
+    }
+
     /// Copies two strings of bytes into the arena, one behind the other.
     pub fn joined(&self, first: &[u8], second: &[u8]) -> &[u8] {
         let joined = self

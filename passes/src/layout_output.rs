@@ -16,6 +16,7 @@ mod function_sections;
 pub(crate) mod grouped;
 mod null_symbol;
 mod refused;
+mod reloc_sections;
 mod resolved;
 mod strings;
 
@@ -27,7 +28,6 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
-use cuweld_ir::RelocId;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
@@ -35,6 +35,7 @@ use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanPiece;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -48,6 +49,7 @@ use crate::pass::PassError;
 use constant_merge::ConstantMerge;
 use function_sections::FunctionSections;
 use grouped::Grouped;
+use reloc_sections::RelocSections;
 use strings::with_names;
 
 /// The `layout-output` pass.
@@ -152,7 +154,7 @@ pub(crate) fn lay_out<'data>(
         }
     };
     let null_symbol = null_symbol::shown(module, &merge);
-    let plan = finish::plan(module, created, strings, null_symbol, cx.arena)?;
+    let plan = finish::plan(module, created, strings, null_symbol, cx.arena, cx.threads)?;
     if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
         let name = |object: ObjectId| module.objects[object].display();
         let mut note = Diagnostic::new(
@@ -169,7 +171,7 @@ pub(crate) fn lay_out<'data>(
     Ok(plan)
 }
 
-/// What an output section holds.
+/// What an output section holds. Numbers name other output sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// `.note.nv.tkinfo`.
@@ -197,11 +199,11 @@ enum Content {
     /// `.nv.shared.reserved.0`: a variable that all objects share.
     ReservedShared,
     /// Relocations for the header slots of a kernel's constant bank, an output section.
-    HeaderRelocs(OutId, LinkSymbolId),
+    HeaderRelocs(u32, LinkSymbolId),
     /// Relocations of another output section.
-    Relocs(OutId),
+    Relocs(u32),
     /// The applied relocations of another output section, with `-preserve-relocs`.
-    ResolvedRelocs(OutId),
+    ResolvedRelocs(u32),
     /// `.nv.callgraph`.
     CallGraph,
     /// `.nv.prototype`.
@@ -212,6 +214,9 @@ enum Content {
 
 /// Index of an output section in order of creation.
 type OutId = usize;
+
+/// No output section, in tables of their indices.
+const NO_SECTION: u32 = u32::MAX;
 
 /// An output section in the making.
 struct OutSection<'data> {
@@ -251,16 +256,21 @@ struct Created<'data> {
     by_name: HashMap<&'data [u8], OutId, FixedState>,
     /// Sections of functions.
     by_function: FunctionSections<'data>,
-    /// Parts of input sections by output section.
-    pieces: Grouped<PlanPiece>,
-    /// Relocation rows by output section, in order of input.
-    reloc_rows: Grouped<RelocId>,
-    /// `.text.F` of each link symbol.
-    text: Vec<Option<OutId>>,
+    /// Live functions in order of creation.
+    functions: Vec<LinkSymbolId>,
+    /// Parts of input sections, and which of them each output section has.
+    pieces: Vec<PlanPiece>,
+    piece_order: Grouped<u32>,
+    /// Input sections whose rows a section of relocations has, in order of input.
+    row_sections: Grouped<SectionId>,
+    /// `.text.F` of each link symbol, or [`NO_SECTION`].
+    text: Vec<u32>,
+    /// The output section of each input section that made it or came to it in creation; [`NO_SECTION`] says nothing.
+    placed: Vec<u32>,
     /// Place of each function's list in the merged attribute lists.
     info_lists: Vec<u32>,
-    /// Relocation section of each target, REL and RELA.
-    relocs: HashMap<(OutId, bool), OutId, FixedState>,
+    /// Relocation sections of each target.
+    relocs: RelocSections,
     /// Section of resolved relocations of the targets of each name.
     resolved_relocs: HashMap<&'data [u8], OutId, FixedState>,
     /// Whether the Mercury view is laid out.
@@ -274,6 +284,24 @@ impl<'data> Created<'data> {
     /// `st_shndx` cannot hold, also if that section is not in the file (measured).
     fn needs_index_table(&self) -> bool {
         self.next_number > SHN_LORESERVE.into()
+    }
+
+    /// `.text.F` of a link symbol.
+    fn text_of(&self, link: LinkSymbolId) -> Option<OutId> {
+        let id = self.text[link.index()];
+        (id != NO_SECTION).then_some(id as OutId)
+    }
+
+    /// Adds a part of an output section.
+    fn add_piece(&mut self, section: OutId, piece: PlanPiece) {
+        self.piece_order.push(section, self.pieces.len() as u32);
+        self.pieces.push(piece);
+    }
+
+    /// The parts of an output section, once grouped.
+    fn pieces_of(&self, section: OutId) -> impl ExactSizeIterator<Item = &PlanPiece> {
+        let order = self.piece_order.of(section).iter();
+        order.map(|index| &self.pieces[*index as usize])
     }
 
     /// A function's section.

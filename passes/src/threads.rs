@@ -34,6 +34,22 @@ impl Threads for OneThread {
     }
 }
 
+/// Changes each item, by threads for at most so many pieces of the work; items do not depend on each other.
+pub fn each<T: Send>(
+    threads: &dyn Threads,
+    pieces: usize,
+    items: &mut [T],
+    task: impl Fn(&mut T) + Sync,
+) {
+    if pieces <= 1 {
+        return items.iter_mut().for_each(task);
+    }
+    threads.with(pieces, &mut |count| match count {
+        0 | 1 => items.iter_mut().for_each(&task),
+        _ => items.par_iter_mut().for_each(&task),
+    });
+}
+
 /// Does something with each item, by threads for at most so many pieces of the work; results are in the order of the items.
 pub fn map<T: Sync, R: Send>(
     threads: &dyn Threads,

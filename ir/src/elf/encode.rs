@@ -10,18 +10,58 @@ use crate::plan::PlanSymbol;
 
 /// Appends an attribute record; `refs` are the output symbol indices of its references.
 pub fn append_attribute(out: &mut Vec<u8>, attribute: &Attribute<'_>, refs: &[u32]) {
-    out.extend_from_slice(&[attribute.format, attribute.code]);
-    if attribute.format != format::SVAL {
-        out.extend_from_slice(&attribute.value.to_le_bytes());
-        return;
+    let start = out.len();
+    let payload = refs.len() * 4 + attribute.rest.len();
+    out.resize(start + 4 + has_payload(attribute).then_some(payload).unwrap_or(0), 0);
+    if let Some(room) = out.get_mut(start..) {
+        put_attribute(room, attribute, refs.iter().copied());
     }
-    // Payload lengths were u16 in the input, and the linker's own records are shorter still.
-    let length = (refs.len() * 4 + attribute.rest.len()) as u16;
-    out.extend_from_slice(&length.to_le_bytes());
-    for index in refs {
-        out.extend_from_slice(&index.to_le_bytes());
+}
+
+fn has_payload(attribute: &Attribute<'_>) -> bool {
+    attribute.format == format::SVAL
+}
+
+/// Size in bytes of an attribute record.
+pub fn attribute_size(attribute: &Attribute<'_>) -> usize {
+    match has_payload(attribute) {
+        true => 4 + attribute.refs.len() * 4 + attribute.rest.len(),
+        false => 4,
     }
-    out.extend_from_slice(attribute.rest);
+}
+
+/// Writes an attribute record into room that is large enough, and returns what is behind it; `refs` are the output symbol
+/// indices of its references.
+pub fn put_attribute<'b>(
+    room: &'b mut [u8],
+    attribute: &Attribute<'_>,
+    refs: impl ExactSizeIterator<Item = u32>,
+) -> &'b mut [u8] {
+    let value = match has_payload(attribute) {
+        // Payload lengths were u16 in the input, and the linker's own records are shorter still.
+        true => (refs.len() * 4 + attribute.rest.len()) as u16,
+        false => attribute.value,
+    };
+    let [low, high] = value.to_le_bytes();
+    let mut room = put(room, &[attribute.format, attribute.code, low, high]);
+    if has_payload(attribute) {
+        for index in refs {
+            room = put(room, &index.to_le_bytes());
+        }
+        room = put(room, attribute.rest);
+    }
+    room
+}
+
+/// Writes bytes, as far as there is room, and returns what is behind them.
+pub(super) fn put<'b>(room: &'b mut [u8], bytes: &[u8]) -> &'b mut [u8] {
+    match room.split_at_mut_checked(bytes.len()) {
+        Some((start, rest)) => {
+            start.copy_from_slice(bytes);
+            rest
+        }
+        None => &mut [],
+    }
 }
 
 /// Appends a pair of words.

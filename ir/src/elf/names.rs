@@ -101,6 +101,11 @@ impl NameTable {
         self.lookup(name, hash)
     }
 
+    /// As [`NameTable::find`], but of the empty string the place of its own.
+    pub fn find_even_empty(&self, name: &[u8]) -> Option<u32> {
+        self.lookup(name, NameHash::of(name))
+    }
+
     fn lookup(&self, name: &[u8], hash: NameHash) -> Option<u32> {
         let same = |entry: &Entry| {
             let start = entry.offset as usize;

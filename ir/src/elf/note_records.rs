@@ -1,5 +1,6 @@
 //! Notes in their file form, and the descriptors of CUDA's own notes.
 
+use super::encode::put;
 use crate::target::toolkit;
 
 /// A note as it stands in a section.
@@ -41,15 +42,34 @@ pub(super) fn first_note(bytes: &[u8]) -> Option<(RawNote<'_>, &[u8])> {
     Some((RawNote { owner, ty, desc }, rest))
 }
 
+/// Size in bytes of a note in its file form.
+pub fn note_size(owner: &[u8], desc: &[u8]) -> usize {
+    12 + owner.len().next_multiple_of(4) + desc.len().next_multiple_of(4)
+}
+
+/// Writes a note in its file form into zeroed room that is large enough, and returns what is behind it.
+pub fn put_note<'b>(room: &'b mut [u8], owner: &[u8], ty: u32, desc: &[u8]) -> &'b mut [u8] {
+    let Some((mut note, rest)) = room.split_at_mut_checked(note_size(owner, desc)) else {
+        return &mut [];
+    };
+    for word in [owner.len() as u32, desc.len() as u32, ty] {
+        note = put(note, &word.to_le_bytes());
+    }
+    for bytes in [owner, desc] {
+        let padding = bytes.len().next_multiple_of(4) - bytes.len();
+        note = put(note, bytes);
+        note = note.get_mut(padding..).unwrap_or_default();
+    }
+    rest
+}
+
 /// Appends a note in its file form.
 pub fn append_note(out: &mut Vec<u8>, owner: &[u8], ty: u32, desc: &[u8]) {
-    out.extend_from_slice(&(owner.len() as u32).to_le_bytes());
-    out.extend_from_slice(&(desc.len() as u32).to_le_bytes());
-    out.extend_from_slice(&ty.to_le_bytes());
-    out.extend_from_slice(owner);
-    out.resize(out.len().next_multiple_of(4), 0);
-    out.extend_from_slice(desc);
-    out.resize(out.len().next_multiple_of(4), 0);
+    let start = out.len();
+    out.resize(start + note_size(owner, desc), 0);
+    if let Some(room) = out.get_mut(start..) {
+        put_note(room, owner, ty, desc);
+    }
 }
 
 /// The descriptor of a `.note.nv.tkinfo` note: version 2, five string offsets, the strings, padded

@@ -79,7 +79,8 @@ pub(super) fn of_bank<'m>(
         module.symbols[module.functions[owner].symbol].link
     };
     let mut rows = Vec::new();
-    let mut pieces = out.pieces.of(bank);
+    let pieces: Vec<PlanPiece> = out.pieces_of(bank).copied().collect();
+    let mut pieces = pieces.as_slice();
     while let Some(first) = pieces.first() {
         // The copies of a function: those of the last come first.
         let same = |piece: &PlanPiece| function(piece.section) == function(first.section);

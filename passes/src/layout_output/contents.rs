@@ -20,6 +20,7 @@ use hashbrown::HashMap;
 use super::Content;
 use super::Created;
 use super::Grouped;
+use super::OutId;
 use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
 use super::constant_rows::of_bank;
@@ -49,11 +50,9 @@ fn replaced_align(module: &Module<'_>) -> HashMap<LinkSymbolId, u64, FixedState>
 
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
-    let mut own_constants = Grouped::default();
-    for piece in &module.bank_pieces {
-        own_constants.push(piece.kernel.index(), *piece);
-    }
-    own_constants.group(module.functions.len());
+    let own_constants = Grouped::by(module.functions.len(), &module.bank_pieces, |piece| {
+        piece.kernel.index()
+    });
     let replaced_align = replaced_align(module);
     for index in 0..out.sections.len() {
         match out.sections[index].content {
@@ -63,7 +62,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                 };
                 let id = module.functions[function].views.sass.text;
                 let section = &module.sections[id];
-                out.pieces.push(index, whole(0, id));
+                out.add_piece(index, whole(0, id));
                 out.sections[index].size = section.size();
                 let before = replaced_align.get(&link).copied().unwrap_or(0);
                 out.sections[index].align = section.align.max(before);
@@ -76,9 +75,9 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                     out.sections[index].size = module.pool_size(bank);
                     continue;
                 }
-                for piece in own_constants.of(function.index()) {
+                for index_of_piece in own_constants.of(function.index()) {
+                    let piece = &module.bank_pieces[*index_of_piece as usize];
                     if piece.bank == bank {
-                        let section = &mut out.sections[index];
                         if piece.size != 0 {
                             let all = module.sections[piece.section].size();
                             let size = Some(piece.size).filter(|size| *size != all);
@@ -86,8 +85,9 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
                                 size,
                                 ..whole(piece.offset, piece.section)
                             };
-                            out.pieces.push(index, piece);
+                            out.add_piece(index, piece);
                         }
+                        let section = &mut out.sections[index];
                         section.align = section.align.max(piece.align);
                         section.size = section.size.max(module.bank_size(piece));
                     }
@@ -158,7 +158,7 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
         }
     }
     concatenated(module, out, merge);
-    out.pieces.group(out.sections.len());
+    out.piece_order.group(out.sections.len());
     relocs(module, out);
 }
 
@@ -227,7 +227,7 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
             let size = &mut out.sections[target].size;
             *size = (*size).max(place.saturating_add(section.size()));
             if section.size() > 0 {
-                out.pieces.push(target, whole(place, id));
+                out.add_piece(target, whole(place, id));
             }
         }
     }
@@ -248,6 +248,7 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
 
 /// Kept rows go to the front of their section's list, so that each list is the reverse of the input.
 fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
+    let records = module.options.preserve_relocs;
     for (_, object) in module.included_objects() {
         for id in object.sections.iter() {
             let section = &module.sections[id];
@@ -263,32 +264,44 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
             let Some(target) = output_of(module, out, target) else {
                 continue;
             };
-            for reloc in section.relocs.iter() {
-                let place = match module.relocs[reloc].plan {
-                    RelocPlan::Keep { rela, .. } => out.relocs.get(&(target, rela)),
-                    RelocPlan::Apply { .. } if is_recorded(module, out, &module.relocs[reloc]) => {
-                        out.resolved_relocs.get(out.sections[target].name)
+            // Kept rows without addends and with them, and applied ones that are shown.
+            let mut counts = [0_u64; 3];
+            for reloc in &module.relocs[section.relocs] {
+                match reloc.plan {
+                    RelocPlan::Keep { rela, .. } => counts[usize::from(rela)] += 1,
+                    RelocPlan::Apply { .. } if records && is_recorded(module, out, reloc) => {
+                        counts[2] += 1;
                     }
-                    _ => None,
-                };
-                if let Some(place) = place.copied() {
-                    out.reloc_rows.push(place, reloc);
+                    _ => {}
+                }
+            }
+            let resolved = match records {
+                true => out.resolved_relocs.get(out.sections[target].name).copied(),
+                false => None,
+            };
+            let places = [out.relocs.get(target, false), out.relocs.get(target, true), resolved];
+            for (place, count) in places.into_iter().zip(counts) {
+                if let Some(place) = place.filter(|_| count != 0) {
+                    out.row_sections.push(place, id);
+                    let section = &mut out.sections[place];
+                    section.size += count * section.entsize;
                 }
             }
         }
     }
-    out.reloc_rows.group(out.sections.len());
+    out.row_sections.group(out.sections.len());
     for id in 0..out.sections.len() {
-        let rows = match out.sections[id].content {
-            Content::Relocs(target) => match of_bank(module, out, target) {
-                Some(rows) => rows.len(),
-                None => out.reloc_rows.of(id).len(),
-            },
-            Content::ResolvedRelocs(_) => out.reloc_rows.of(id).len(),
+        match out.sections[id].content {
+            Content::Relocs(target) => {
+                if let Some(rows) = of_bank(module, out, target as OutId) {
+                    let section = &mut out.sections[id];
+                    section.size = rows.len() as u64 * section.entsize;
+                }
+            }
+            Content::ResolvedRelocs(_) => {}
             _ => continue,
-        };
+        }
         let section = &mut out.sections[id];
-        section.size = rows as u64 * section.entsize;
-        section.removed = rows == 0;
+        section.removed = section.size == 0;
     }
 }

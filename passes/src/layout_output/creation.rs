@@ -1,10 +1,12 @@
 //! The replay of nvlink's order of creation (`merge.md` section 4).
 
 mod late_banks;
+mod own_banks;
 mod reloc_sections;
 mod sections;
 
 use cuweld_ir::Arena;
+use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -33,6 +35,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
+use self::own_banks::OwnBanks;
 use self::sections::Header;
 pub(super) use self::sections::MODULE_SHARED;
 pub(super) use self::sections::output_of;
@@ -41,9 +44,11 @@ use super::Content;
 use super::Created;
 use super::FunctionSections;
 use super::Grouped;
+use super::NO_SECTION;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
+use super::RelocSections;
 use super::constant_rows;
 use super::contents::slots_end;
 use super::mercury_name;
@@ -59,18 +64,18 @@ struct Replay<'m, 'data> {
     arena: &'data Arena,
     names: Names<'m, 'data>,
     out: Created<'data>,
-    /// Whether a section is the first of a function's own constant bank, by section.
-    begins_bank: Vec<bool>,
-    /// Constant banks of functions that are not empty.
-    banks: HashSet<(LinkSymbolId, u8), FixedState>,
+    own_banks: OwnBanks,
     /// Constant banks of functions that have their number but are not in the output.
     moved_banks: HashSet<(LinkSymbolId, &'data [u8]), FixedState>,
     /// Sections of dead functions that have their number.
     numbered: Vec<bool>,
-    /// The input's section of its shared variables, by function.
+    /// The input's section of its shared variables, by function, for relocatable output.
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
     roots: HostNames<'m>,
+    /// Sections of the object at hand that wait for their turn: attribute lists, and relocation rows.
+    infos: Vec<SectionId>,
+    relocs: Vec<SectionId>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
     /// Whether names of dynamic shared memory show because the reserved block is added to their address.
@@ -90,72 +95,39 @@ pub(super) fn replay<'data>(
         }
     }
     let out = Created {
-        sections: Vec::with_capacity(module.sections.len()),
+        sections: Vec::with_capacity(names.sections()),
         next_number: 0,
         local: Vec::with_capacity(module.link_symbols.len() + module.functions.len()),
         global: Vec::with_capacity(module.link_symbols.len()),
         by_name: HashMap::default(),
-        by_function: FunctionSections::new(module.link_symbols.len()),
-        pieces: Grouped::default(),
-        reloc_rows: Grouped::default(),
-        text: vec![None; module.link_symbols.len()],
+        by_function: FunctionSections::new(module.link_symbols.len(), names.sections()),
+        pieces: Vec::new(),
+        piece_order: Grouped::default(),
+        functions: functions_in_creation_order(module),
+        row_sections: Grouped::default(),
+        text: vec![NO_SECTION; module.link_symbols.len()],
+        placed: vec![NO_SECTION; module.sections.len()],
         info_lists,
-        relocs: HashMap::default(),
+        relocs: RelocSections::default(),
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
         constant_rows: constant_rows::find(module),
     };
-    let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
-    // Relocatable output keeps the constants of each function where they are.
-    let mut begins_bank = vec![module.options.relocatable; module.sections.len()];
-    for piece in &module.bank_pieces {
-        if piece.bank == 0
-            && module.sections[piece.section].owner.and_then(link) == link(piece.kernel)
-        {
-            begins_bank[piece.section.index()] = true;
-        }
-    }
-    // A bank that a replacement left empty is dropped, and so is what copies before it made that were not linked when
-    // they came (measured). Else the first copy made it, be it linked or not.
-    let banks: HashSet<(LinkSymbolId, u8), FixedState> = module
-        .bank_pieces
-        .iter()
-        .filter(|piece| module.bank_size(piece) > 0)
-        .filter_map(|piece| Some((link(piece.kernel)?, piece.bank)))
-        .collect();
-    for (id, section) in module.sections.iter() {
-        if let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
-            (section.kind, section.owner)
-            && link(owner).is_some_and(|link| banks.contains(&(link, bank)))
-        {
-            begins_bank[id.index()] = true;
-        }
-        if let (SectionKind::FunctionConstants(1..), Some(owner)) = (section.kind, section.owner)
-            && !module.functions[owner].edges_count
-            && (module.options.relocatable
-                || !module.symbols[module.functions[owner].symbol].is_entry())
-            && let Some(winner) = link(owner).and_then(|link| module.link_function(link))
-            && module.functions[winner].object > module.functions[owner].object
-        {
-            begins_bank[id.index()] = false;
-        }
-    }
-    let mut own_shared = vec![None; module.functions.len()];
-    for (id, section) in module.sections.iter() {
-        if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {
-            own_shared[owner.index()] = Some(id);
-        }
-    }
+    let own_shared = match module.options.relocatable {
+        true => own_shared(module),
+        false => Vec::new(),
+    };
     let mut replay = Replay {
         module,
         arena,
         names,
         out,
-        begins_bank,
-        banks,
+        own_banks: OwnBanks::find(module),
         moved_banks: HashSet::default(),
         numbered: vec![false; module.sections.len()],
         own_shared,
+        infos: Vec::new(),
+        relocs: Vec::new(),
         roots: HostNames::kernels(&module.options),
         first_sass: module.first_sass_object(),
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
@@ -170,11 +142,22 @@ pub(super) fn replay<'data>(
         replay.functions(object);
         replay.symbols(object);
         replay.sections(object);
-        replay.function_infos(object);
-        replay.relocs(object);
+        replay.function_infos();
+        replay.relocs();
     }
     replay.end();
     replay.out
+}
+
+/// The input's section of its shared variables, by function.
+fn own_shared(module: &Module<'_>) -> Vec<Option<SectionId>> {
+    let mut own = vec![None; module.functions.len()];
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {
+            own[owner.index()] = Some(id);
+        }
+    }
+    own
 }
 
 impl<'data> Replay<'_, 'data> {
@@ -283,16 +266,18 @@ impl<'data> Replay<'_, 'data> {
             let Some(function) = symbol.function else {
                 continue;
             };
-            if self.out.text[link.index()].is_some() || self.taken(function).is_none() {
+            if self.out.text_of(link).is_some() || self.taken(function).is_none() {
                 continue;
             }
-            let text = &self.module.sections[self.module.functions[function].views.sass.text];
+            let text_id = self.module.functions[function].views.sass.text;
+            let text = &self.module.sections[text_id];
             let mut header = Header::of(text, self.module.options.relocatable);
             let chosen = self.module.link_function(link).unwrap_or(function);
             header.flags = text.flags_with_barriers(self.module.functions[chosen].flag_barriers)
                 & !shf::COMPRESSED;
             let id = self.push(text.name, header, Content::Text(link), true);
-            self.out.text[link.index()] = Some(id);
+            self.out.text[link.index()] = id as u32;
+            self.out.placed[text_id.index()] = id as u32;
             self.out.by_function.insert(link, text.name, id);
             // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
             // device functions (measured).
@@ -402,21 +387,23 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// P3: the other sections in section order.
+    /// P3: the other sections in section order. Notes those whose turn comes later.
     fn sections(&mut self, object: &Object<'data>) {
+        self.infos.clear();
+        self.relocs.clear();
         for id in object.sections.iter() {
             match self.module.sections[id].kind {
+                SectionKind::Relocs => self.relocs.push(id),
+                SectionKind::FunctionInfo => self.infos.push(id),
                 SectionKind::Unclassified
                 | SectionKind::Null
                 | SectionKind::SectionNames
                 | SectionKind::SymbolNames
                 | SectionKind::Symbols
                 | SectionKind::SymbolSectionIndices
-                | SectionKind::Relocs
                 | SectionKind::ToolInfo
                 | SectionKind::CudaInfo
                 | SectionKind::Info
-                | SectionKind::FunctionInfo
                 | SectionKind::Compat
                 | SectionKind::CallGraph
                 | SectionKind::Prototypes
@@ -458,12 +445,11 @@ impl<'data> Replay<'_, 'data> {
     }
 
     /// P4: `.nv.info.F` of device functions in section order.
-    fn function_infos(&mut self, object: &Object<'data>) {
-        for id in object.sections.iter() {
+    fn function_infos(&mut self) {
+        for index in 0..self.infos.len() {
+            let id = self.infos[index];
             let section = &self.module.sections[id];
-            if section.kind == SectionKind::FunctionInfo
-                && let Some(owner) = section.owner
-            {
+            if let Some(owner) = section.owner {
                 match self.taken(owner) {
                     Some(link) => {
                         let name = self.module.function_name(owner);
@@ -538,8 +524,7 @@ impl<'data> Replay<'_, 'data> {
     /// The slots of textures, samplers and surfaces of each kernel that has any, which the Mercury view has apart from
     /// parameters.
     fn header_indices(&mut self) {
-        let functions = functions_in_creation_order(self.module);
-        for (link, kernel) in kernels(self.module, &functions) {
+        for (link, kernel) in self.kernels() {
             if self.module.functions[kernel].header_kinds == 0 {
                 continue;
             }
@@ -550,14 +535,18 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
+    /// The kernels that are linked, in order of creation.
+    fn kernels(&self) -> Vec<(LinkSymbolId, FunctionId)> {
+        kernels(self.module, &self.out.functions).collect()
+    }
+
     /// What relocatable output has for the dynamic shared memory of each kernel that refers to it: a symbol, and the
     /// section of shared memory where nothing made it yet, because options leave the kernel out.
     fn dynamic_instances(&mut self) {
         if !self.module.options.relocatable {
             return;
         }
-        let functions = functions_in_creation_order(self.module);
-        for (link, kernel) in kernels(self.module, &functions) {
+        for (link, kernel) in self.kernels() {
             if self.module.functions[kernel].dynamic_shared.is_none() {
                 continue;
             }

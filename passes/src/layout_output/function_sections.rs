@@ -25,11 +25,11 @@ pub(super) struct FunctionSections<'data> {
 }
 
 impl<'data> FunctionSections<'data> {
-    /// No sections, of this number of link symbols.
-    pub(super) fn new(links: usize) -> Self {
+    /// No sections, of this number of link symbols, with room for so many.
+    pub(super) fn new(links: usize, sections: usize) -> Self {
         FunctionSections {
             last: vec![(NONE, 0); links],
-            before: Vec::new(),
+            before: Vec::with_capacity(sections),
             further: HashMap::default(),
         }
     }
@@ -83,7 +83,7 @@ mod tests {
         let names: Vec<Vec<u8>> = (0..60)
             .map(|i| format!("s{}", i / 2).into_bytes())
             .collect();
-        let mut sections = FunctionSections::new(2);
+        let mut sections = FunctionSections::new(2, 60);
         for (id, name) in names.iter().enumerate() {
             sections.insert(LinkSymbolId::new(id % 2), name, id);
         }

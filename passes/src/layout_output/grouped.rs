@@ -22,6 +22,21 @@ impl<T> Default for Grouped<T> {
     }
 }
 
+impl Grouped<u32> {
+    /// The indices of rows by what a question about each row says, below `groups`.
+    pub(crate) fn by<R>(groups: usize, rows: &[R], group_of: impl Fn(&R) -> usize) -> Self {
+        let mut grouped = Grouped {
+            collected: Vec::with_capacity(rows.len()),
+            ..Grouped::default()
+        };
+        for (index, row) in rows.iter().enumerate() {
+            grouped.push(group_of(row), index as u32);
+        }
+        grouped.group(groups);
+        grouped
+    }
+}
+
 impl<T: Copy> Grouped<T> {
     /// Adds a row of a section.
     pub(crate) fn push(&mut self, section: OutId, row: T) {
@@ -53,11 +68,6 @@ impl<T: Copy> Grouped<T> {
         // Each start has moved to its section's end.
         starts.pop();
         self.ends = starts;
-    }
-
-    /// The number of rows, once grouped.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
     }
 
     /// The rows of a section, once grouped.

@@ -24,7 +24,7 @@ const NAMES_AT_A_TIME: usize = 256;
 const WAITING: usize = 64;
 
 /// So many names are worth a thread of their own.
-const NAMES_FOR_A_THREAD: usize = 1 << 14;
+const NAMES_FOR_A_THREAD: usize = 1 << 12;
 
 /// No offset yet.
 pub(super) const NO_OFFSET: u32 = u32::MAX;
@@ -148,6 +148,7 @@ fn set(offsets: &mut Vec<u32>, id: OutId, offset: u32) {
 pub(super) struct Names<'n, 'data> {
     gathered: Vec<Entry<'data>>,
     taker: Taker<'n, 'data>,
+    sections: usize,
 }
 
 /// A name with what has it.
@@ -160,11 +161,17 @@ enum Taker<'n, 'data> {
 }
 
 impl<'n, 'data> Names<'n, 'data> {
-    fn new(taker: Taker<'n, 'data>) -> Self {
+    fn new(taker: Taker<'n, 'data>, sections: usize) -> Self {
         Names {
+            sections,
             gathered: Vec::with_capacity(NAMES_AT_A_TIME),
             taker,
         }
+    }
+
+    /// About how many sections will have names.
+    pub(super) fn sections(&self) -> usize {
+        self.sections
     }
 
     /// Adds a name.
@@ -205,7 +212,7 @@ pub(super) fn with_names<'data, A, B>(
     let mut strings = Strings::new(module, of_sections, of_symbols);
     let is_worth_it = of_sections.names + of_symbols.names >= NAMES_FOR_A_THREAD;
     let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
-        let made = first(Names::new(Taker::Here(&mut strings)));
+        let made = first(Names::new(Taker::Here(&mut strings), of_sections.names));
         return (then(made), strings);
     };
     std::thread::scope(|scope| {
@@ -216,7 +223,7 @@ pub(super) fn with_names<'data, A, B>(
             }
             strings
         });
-        let made = then(first(Names::new(Taker::Thread(give))));
+        let made = then(first(Names::new(Taker::Thread(give), of_sections.names)));
         match second.join() {
             Ok(strings) => (made, strings),
             Err(panic) => std::panic::resume_unwind(panic),

@@ -7,32 +7,36 @@ impl<'data> Replay<'_, 'data> {
     /// at first need, kernels in reverse order of creation.
     pub(super) fn late_banks(&mut self) {
         let module = self.module;
-        let functions = functions_in_creation_order(module);
-        let mut ordinal = vec![0; module.functions.len()];
-        for (index, (_, function)) in kernels(module, &functions).enumerate() {
-            ordinal[function.index()] = index;
+        let same_section = |a: &BankPiece, b: &BankPiece| a.section == b.section;
+        let mut groups = module.bank_pieces.chunk_by(same_section);
+        let mut ordinal = Vec::new();
+        if groups.clone().any(|group| group.len() > 1) {
+            ordinal.resize(module.functions.len(), 0);
+            for (index, (_, function)) in kernels(module, &self.out.functions).enumerate() {
+                ordinal[function.index()] = index;
+            }
         }
-        let mut pieces = module.bank_pieces.as_slice();
-        while let Some(first) = pieces.first() {
-            let length = pieces.partition_point(|piece| piece.section == first.section);
-            let (group, rest) = pieces.split_at(length.max(1));
-            pieces = rest;
-            let mut group = group.to_vec();
-            group.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
-            let mut with_rows = Vec::new();
-            for piece in group {
+        let mut prefix = (0, self.bank_prefix(0));
+        let mut with_rows = Vec::new();
+        let mut sorted: Vec<&BankPiece> = Vec::new();
+        for group in &mut groups {
+            sorted.clear();
+            sorted.extend(group);
+            if group.len() > 1 {
+                sorted.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
+            }
+            for piece in &sorted {
                 let symbol = &module.symbols[module.functions[piece.kernel].symbol];
                 let Some(link) = symbol.link else { continue };
                 // The place of a copy that a replacement left empty makes a bank that others fill, but no empty one (measured).
-                if !self.banks.contains(&(link, piece.bank)) {
+                if !self.own_banks.is_filled(module, link, piece) {
                     continue;
                 }
-                let prefix = match Bank::numbered(piece.bank).filter(|_| self.out.capmerc) {
-                    Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),
-                    None => format!(".nv.constant{}.", piece.bank),
-                };
+                if prefix.0 != piece.bank {
+                    prefix = (piece.bank, self.bank_prefix(piece.bank));
+                }
                 let input = module.sections[piece.section].name;
-                let name = self.same_or_joined(input, &prefix, symbol.name);
+                let name = self.same_or_joined(input, &prefix.1, symbol.name);
                 let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
                 let content = Content::Constants(link, piece.bank);
                 let id = self.of_function(link, name, header, content, true);
@@ -40,10 +44,18 @@ impl<'data> Replay<'_, 'data> {
                     with_rows.push((id, name));
                 }
             }
-            for (id, name) in with_rows {
+            for (id, name) in with_rows.drain(..) {
                 let rows = self.joined(".rela", name);
                 self.reloc_section(rows, id, true);
             }
+        }
+    }
+
+    /// What stands before the name of a kernel in that of its bank.
+    fn bank_prefix(&self, bank: u8) -> String {
+        match Bank::numbered(bank).filter(|_| self.out.capmerc) {
+            Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),
+            None => format!(".nv.constant{bank}."),
         }
     }
 }

@@ -4,10 +4,11 @@ use super::*;
 
 impl<'data> Replay<'_, 'data> {
     /// P5: relocation sections in section order.
-    pub(super) fn relocs(&mut self, object: &Object<'data>) {
-        for id in object.sections.iter() {
+    pub(super) fn relocs(&mut self) {
+        for index in 0..self.relocs.len() {
+            let id = self.relocs[index];
             let section = &self.module.sections[id];
-            if section.kind != SectionKind::Relocs || section.relocs.is_empty() {
+            if section.relocs.is_empty() {
                 continue;
             }
             // Constants of losing copies stay, and with them their rows (measured).
@@ -24,7 +25,8 @@ impl<'data> Replay<'_, 'data> {
                     .is_some_and(|owner| !self.is_live(owner) && self.came_in(owner));
                 if is_dead {
                     let rows = &self.module.relocs[section.relocs];
-                    for named in self.forms(is_rela(section.ty), rows.iter()) {
+                    let forms = self.forms(is_rela(section.ty), rows.iter());
+                    for named in forms.into_iter().flatten() {
                         self.number();
                         self.number_of_form(named);
                     }
@@ -37,6 +39,10 @@ impl<'data> Replay<'_, 'data> {
             let Some(target) = self.output_of(patched) else {
                 continue;
             };
+            let preserves = self.module.options.preserve_relocs;
+            if !preserves && self.out.relocs.has_both(target) {
+                continue;
+            }
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = is_rela(section.ty);
@@ -59,20 +65,16 @@ impl<'data> Replay<'_, 'data> {
             });
             let mut forms = self.forms(is_rela, stay);
             // What is REL in the input leaves its empty section behind.
-            if !is_rela
-                && self.module.options.force_rela
-                && !forms.is_empty()
-                && !forms.contains(&true)
-            {
-                forms.push(true);
-            }
             let forced = !is_rela && self.module.options.force_rela;
-            for (index, named) in forms.into_iter().enumerate() {
+            if forced && forms == [Some(false), None] {
+                forms[1] = Some(true);
+            }
+            for (index, named) in forms.into_iter().flatten().enumerate() {
                 let prefix = if named { ".rela" } else { ".rel" };
                 let name = self.same_or_joined(section.name, prefix, target_name);
                 self.reloc_section(name, target, named);
                 // Created with the first row.
-                if self.module.options.preserve_relocs && (index != 0 || named || !forced) {
+                if preserves && (index != 0 || named || !forced) {
                     let name = self.joined(".nv.resolvedrela", target_name);
                     self.resolved_section(name, target_name, target);
                 }
@@ -83,27 +85,32 @@ impl<'data> Replay<'_, 'data> {
     /// Which sections, with addends or without, rows create. A REL row against a moved section becomes
     /// RELA; other rows take the form of their section. But each row of a RELA section (all are from
     /// sm_90 on) that has no addend creates the other one, empty, unless it is the first (measured).
-    fn forms<'r>(&self, is_rela: bool, rows: impl Iterator<Item = &'r Reloc>) -> Vec<bool> {
-        let moved = |row: &Reloc| match row.target {
-            SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
-            _ => 0,
-        };
-        let mut forms = Vec::new();
-        for (index, row) in rows.enumerate() {
-            let named = if is_rela {
-                index == 0 || (row.addend as u64).wrapping_add(moved(row)) != 0
-            } else {
-                moved(row) != 0
+    fn forms<'r>(
+        &self,
+        is_rela: bool,
+        rows: impl Iterator<Item = &'r Reloc>,
+    ) -> [Option<bool>; 2] {
+        let has_addend = |row: &Reloc| {
+            let moved = match row.target {
+                SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),
+                _ => 0,
             };
-            if !forms.contains(&named) {
-                forms.push(named);
+            let own = if is_rela { row.addend as u64 } else { 0 };
+            own.wrapping_add(moved) != 0
+        };
+        let mut first = None;
+        for row in rows {
+            match first {
+                None => first = Some(is_rela || has_addend(row)),
+                Some(first) if first != has_addend(row) => return [Some(first), Some(!first)],
+                Some(_) => {}
             }
         }
-        forms
+        [first, None]
     }
 
     pub(super) fn reloc_section(&mut self, name: &'data [u8], target: OutId, is_rela: bool) {
-        if self.out.relocs.contains_key(&(target, is_rela)) {
+        if self.out.relocs.get(target, is_rela).is_some() {
             return;
         }
         let (ty, entsize) = if is_rela {
@@ -117,8 +124,8 @@ impl<'data> Replay<'_, 'data> {
             align: 8,
             entsize,
         };
-        let id = self.push(name, header, Content::Relocs(target), false);
-        self.out.relocs.insert((target, is_rela), id);
+        let id = self.push(name, header, Content::Relocs(target as u32), false);
+        self.out.relocs.insert(target, is_rela, id);
         self.number_of_form(is_rela);
     }
 
@@ -141,7 +148,7 @@ impl<'data> Replay<'_, 'data> {
             align: 8,
             entsize: 24,
         };
-        let id = self.push(name, header, Content::ResolvedRelocs(target), false);
+        let id = self.push(name, header, Content::ResolvedRelocs(target as u32), false);
         self.out.resolved_relocs.insert(target_name, id);
     }
 }

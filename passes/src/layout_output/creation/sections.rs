@@ -152,7 +152,7 @@ impl<'data> Replay<'_, 'data> {
                     flags,
                     align: 8,
                     entsize,
-                    content: Content::HeaderRelocs(id, link),
+                    content: Content::HeaderRelocs(id as u32, link),
                     size: (slots as u64).saturating_mul(entsize),
                     number,
                     removed: false,
@@ -244,18 +244,19 @@ impl<'data> Replay<'_, 'data> {
                 _ => Content::Concatenated,
             };
             let name = self.view_name(section);
-            self.named(name, header, content, true);
+            let out = self.named(name, header, content, true);
+            self.out.placed[id.index()] = out as u32;
             return true;
         };
         let taken = match section.kind {
-            SectionKind::FunctionConstants(_) if self.begins_bank[id.index()] => {
+            SectionKind::FunctionConstants(_) if self.own_banks.begins[id.index()] => {
                 self.module.symbols[self.module.functions[owner].symbol].link
             }
             _ => self.taken(owner),
         };
         let Some(link) = taken else {
             let removed = matches!(section.kind, SectionKind::FunctionConstants(1..))
-                && !self.begins_bank[id.index()];
+                && !self.own_banks.begins[id.index()];
             if removed && self.module.options.relocatable {
                 self.unused_name(section.name);
                 self.number();
@@ -265,7 +266,7 @@ impl<'data> Replay<'_, 'data> {
         let content = match section.kind {
             // Constants of device functions become part of the banks of kernels that reach them; their section is
             // made first, and removed (measured).
-            SectionKind::FunctionConstants(_) if !self.begins_bank[id.index()] => {
+            SectionKind::FunctionConstants(_) if !self.own_banks.begins[id.index()] => {
                 if self.moved_banks.insert((link, section.name)) {
                     self.number();
                 }
@@ -277,7 +278,10 @@ impl<'data> Replay<'_, 'data> {
             _ => Content::OfFunction(link),
         };
         let name = self.view_name(section);
-        self.of_function(link, name, header, content, true);
+        let out = self.of_function(link, name, header, content, true);
+        if !section.kind.is_code() {
+            self.out.placed[id.index()] = out as u32;
+        }
         true
     }
 
@@ -310,13 +314,17 @@ pub(in super::super) fn output_of(
     out: &Created<'_>,
     id: SectionId,
 ) -> Option<OutId> {
+    let placed = out.placed[id.index()];
+    if placed != NO_SECTION {
+        return Some(placed as OutId);
+    }
     let section = &module.sections[id];
     match section.owner {
         None => out.by_name.get(&*out.name_of(section)).copied(),
         Some(owner) => {
             let link = module.symbols[module.functions[owner].symbol].link?;
             match section.kind {
-                SectionKind::Text | SectionKind::MercuryText => out.text[link.index()],
+                SectionKind::Text | SectionKind::MercuryText => out.text_of(link),
                 _ => out.of_function(link, &out.name_of(section)),
             }
         }

@@ -1,44 +1,58 @@
 //! `.nv.callgraph` and `.nv.prototype` of the output.
 
-use crate::analysis::counting_calls;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
+use cuweld_ir::PrototypeId;
 use cuweld_ir::elf::encode::append_marker;
 use cuweld_ir::elf::encode::append_pair;
-use cuweld_ir::plan::PlanContent;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use super::Finish;
 
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// A row of the output with the place of its caller among functions.
+#[derive(Clone, Copy)]
+struct Row {
+    caller: u32,
+    kind: CallKind,
+    from: u32,
+    second: u32,
+}
+
 impl<'data> Finish<'_, 'data> {
     /// The call graph, by functions in order of creation (`merge.md` section 7). Rows of one caller
     /// are in reverse.
-    pub(super) fn call_graph(&mut self) -> PlanContent<'data> {
-        let mut bytes = Vec::new();
+    pub(super) fn call_graph(&self) -> Vec<u8> {
         let rows = self.call_rows();
+        let mut bytes = Vec::with_capacity(8 * (rows.len() + CallKind::ALL.len()));
         for kind in CallKind::ALL {
             append_marker(&mut bytes, kind);
-            for (row_kind, from, second) in &rows {
-                if *row_kind == kind {
-                    append_pair(&mut bytes, *from, *second);
+            for row in &rows {
+                if row.kind == kind {
+                    append_pair(&mut bytes, row.from, row.second);
                 }
             }
         }
-        PlanContent::Bytes(self.arena.bytes(&bytes))
+        bytes
     }
 
     /// All call graph rows, ordered by caller.
-    fn call_rows(&mut self) -> Vec<(CallKind, u32, u32)> {
-        let mut place = vec![u32::MAX; self.module.link_symbols.len()];
-        for (index, link) in self.functions.iter().enumerate() {
+    fn call_rows(&self) -> Vec<Row> {
+        let functions = &self.out.functions;
+        let mut place = vec![NONE; self.module.link_symbols.len()];
+        for (index, link) in functions.iter().enumerate() {
             place[link.index()] = index as u32;
         }
-        let mut rows: Vec<(u32, CallKind, u32, u32)> = Vec::new();
+        let mut rows: Vec<Row> = Vec::with_capacity(self.calls.len());
+        // The end of each caller's rows.
+        let mut ends = vec![0_u32; functions.len()];
         // Relocatable output has each call with a target once (measured).
         let mut known: HashSet<(CallKind, u32, u32), FixedState> = HashSet::default();
-        for call in counting_calls(self.module) {
+        for call in &self.calls {
             let symbol = call
                 .from
                 .symbol()
@@ -47,11 +61,11 @@ impl<'data> Finish<'_, 'data> {
                 continue;
             };
             let caller = place[link.index()];
-            if caller == u32::MAX {
+            if caller == NONE {
                 continue;
             }
             let second = if call.kind.has_prototype() {
-                self.strings.symbols.add_even_empty(call.prototype)
+                self.prototype_name(call.prototype)
             } else {
                 // What an address-taken function calls may be dead; such rows are left out.
                 match self.reference(call.to) {
@@ -61,52 +75,82 @@ impl<'data> Finish<'_, 'data> {
             };
             let once = self.module.options.relocatable && !call.kind.has_prototype();
             if !once || known.insert((call.kind, caller, second)) {
-                rows.push((caller, call.kind, self.symbol_index[link.index()], second));
+                let from = self.symbol_index[link.index()];
+                let kind = call.kind;
+                rows.push(Row {
+                    caller,
+                    kind,
+                    from,
+                    second,
+                });
+                ends[caller as usize] += 1;
             }
         }
-        // Stable, so that rows of one caller stay in input order; then each caller's are reversed.
-        rows.reverse();
-        rows.sort_by_key(|(caller, ..)| *caller);
-        rows.into_iter()
-            .map(|(_, kind, from, second)| (kind, from, second))
-            .collect()
+        let mut end = 0;
+        for of_caller in &mut ends {
+            end += *of_caller;
+            *of_caller = end;
+        }
+        // Rows of one caller are reversed.
+        let mut sorted = rows.clone();
+        for row in rows {
+            let end = &mut ends[row.caller as usize];
+            *end -= 1;
+            sorted[*end as usize] = row;
+        }
+        sorted
     }
 
     /// Live device functions whose address is not taken, with their prototypes.
     pub(super) fn prototype_rows(&self) -> Vec<(LinkSymbolId, &'data [u8])> {
         let module = self.module;
-        let mut prototype: Vec<Option<&'data [u8]>> = vec![None; module.link_symbols.len()];
+        let mut prototype = vec![NONE; module.link_symbols.len()];
         for (_, object) in module.included_objects() {
-            for row in &module.prototypes[object.prototypes] {
-                if let Some(link) = row.function.symbol().and_then(|id| module.symbols[id].link) {
-                    prototype[link.index()].get_or_insert(row.prototype);
+            for id in object.prototypes.iter() {
+                let function = module.prototypes[id].function.symbol();
+                if let Some(link) = function.and_then(|id| module.symbols[id].link)
+                    && prototype[link.index()] == NONE
+                {
+                    prototype[link.index()] = id.index() as u32;
                 }
             }
         }
-        for call in counting_calls(module) {
+        for call in &self.calls {
             if call.kind == CallKind::AddressTaken
                 && let Some(link) = call.from.symbol().and_then(|id| module.symbols[id].link)
             {
-                prototype[link.index()] = None;
+                prototype[link.index()] = NONE;
             }
         }
-        // No other object can call what is internal.
-        for (link, prototype) in module.link_symbols.values().zip(&mut prototype) {
-            if link.internal {
-                *prototype = None;
+        let with_prototype = |link: &LinkSymbolId| {
+            let id = Some(prototype[link.index()]).filter(|id| *id != NONE)?;
+            // No other object can call what is internal.
+            if module.link_symbols[*link].internal {
+                return None;
             }
-        }
-        let with_prototype =
-            |link: &LinkSymbolId| prototype[link.index()].map(|prototype| (*link, prototype));
-        self.functions.iter().filter_map(with_prototype).collect()
+            let row = &module.prototypes[PrototypeId::new(id as usize)];
+            Some((*link, row.prototype))
+        };
+        self.out.functions.iter().filter_map(with_prototype).collect()
     }
 
-    pub(super) fn prototypes(&mut self) -> PlanContent<'data> {
-        let mut bytes = Vec::new();
+    /// The contents of `.nv.prototype`.
+    pub(super) fn prototypes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(8 * self.prototypes.len());
+        // Neighbours often have the same.
+        let mut last = (&b""[..], self.prototype_name(b""));
         for (link, prototype) in &self.prototypes {
-            let name = self.strings.symbols.add_even_empty(prototype);
-            append_pair(&mut bytes, self.symbol_index[link.index()], name);
+            if *prototype != last.0 {
+                last = (prototype, self.prototype_name(prototype));
+            }
+            append_pair(&mut bytes, self.symbol_index[link.index()], last.1);
         }
-        PlanContent::Bytes(self.arena.bytes(&bytes))
+        bytes
+    }
+
+    /// The offset of a prototype, which was among the first names.
+    fn prototype_name(&self, prototype: &[u8]) -> u32 {
+        let offset = self.strings.symbols.find_even_empty(prototype);
+        offset.unwrap_or(0)
     }
 }

@@ -22,27 +22,12 @@ fn fields(index: u32, number: u32, relocatable: bool) -> (u16, u32) {
     }
 }
 
-impl<'data> Finish<'_, 'data> {
-    /// The `st_shndx` of the next symbol, which is in this section or in none.
-    pub(super) fn symbol_section(&mut self, section: Option<OutId>) -> u16 {
+impl Finish<'_, '_> {
+    /// The `st_shndx` of a symbol that is in this section or in none, and its row of `.symtab_shndx`, if there is one.
+    pub(super) fn symbol_section(&self, section: Option<OutId>) -> (u16, u32) {
         let index = section.map_or(0, |id| self.section_index[id]);
         let number = section.map_or(0, |id| self.out.sections[id].number);
-        let (shndx, row) = fields(index, number, self.module.options.relocatable);
-        self.add_index_row(row);
-        shndx
-    }
-
-    /// Adds a row of `.symtab_shndx`, if there is one.
-    pub(super) fn add_index_row(&mut self, row: u32) {
-        if self.out.needs_index_table() {
-            self.index_table.push(row);
-        }
-    }
-
-    /// The contents of `.symtab_shndx`.
-    pub(super) fn index_table_bytes(&self) -> &'data [u8] {
-        let rows = self.index_table.iter().flat_map(|row| row.to_le_bytes());
-        self.arena.bytes(&rows.collect::<Vec<u8>>())
+        fields(index, number, self.module.options.relocatable)
     }
 }
 

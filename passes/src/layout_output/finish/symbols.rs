@@ -1,5 +1,7 @@
 //! The symbol table of the output: which symbols it has, their order and values.
 
+use std::ops::Range;
+
 use super::super::Content;
 use super::super::OutId;
 use super::super::OutSymbol;
@@ -82,7 +84,19 @@ impl<'data> Finish<'_, 'data> {
             || toolkit::is_reserved_shared_symbol(symbol.name)
     }
 
-    pub(super) fn symbols(&mut self) {
+    /// How many symbols are listed, be they emitted or not.
+    pub(super) fn listed_symbols(&self) -> usize {
+        self.out.local.len() + self.out.global.len()
+    }
+
+    /// Makes the rows of the symbols at these places of both lists, with rows of `.symtab_shndx` if there is one. The null symbol
+    /// comes with the first.
+    pub(super) fn symbols(
+        &self,
+        range: Range<usize>,
+        symbols: &mut Vec<PlanSymbol>,
+        index_rows: &mut Vec<u32>,
+    ) {
         let none = PlanSymbol {
             name_offset: 0,
             info: 0,
@@ -91,57 +105,61 @@ impl<'data> Finish<'_, 'data> {
             value: 0,
             size: 0,
         };
-        let most = self.out.local.len() + self.out.global.len() + 1;
-        self.plan.symbols.reserve_exact(most);
-        self.plan.symbols.push(PlanSymbol {
-            value: self.null_symbol,
-            ..none
-        });
-        self.add_index_row(0);
-        for index in 0..self.out.local.len() {
-            match self.out.local[index] {
-                OutSymbol::Link(link) => {
-                    let row = self.link_symbol(link);
-                    self.plan.symbols.push(row);
+        let has_index_rows = self.out.needs_index_table();
+        symbols.reserve_exact(range.len() + 1);
+        let mut put = |(symbol, index_row): (PlanSymbol, u32)| {
+            symbols.push(symbol);
+            if has_index_rows {
+                index_rows.push(index_row);
+            }
+        };
+        if range.start == 0 {
+            let value = self.null_symbol;
+            put((PlanSymbol { value, ..none }, 0));
+        }
+        for index in range {
+            let symbol = match index.checked_sub(self.out.local.len()) {
+                None => self.out.local[index],
+                Some(index) => OutSymbol::Link(self.out.global[index]),
+            };
+            match symbol {
+                OutSymbol::Link(link) if self.symbol_index[link.index()] != 0 => {
+                    put(self.link_symbol(link));
                 }
                 OutSymbol::Section(id) if self.section_symbol[id as OutId] != 0 => {
-                    let id = id as OutId;
-                    let name_offset = self.strings.of_section_symbol(id);
-                    let shndx = self.symbol_section(Some(id));
-                    self.plan.symbols.push(PlanSymbol {
-                        name_offset,
+                    let (shndx, index_row) = self.symbol_section(Some(id as OutId));
+                    let symbol = PlanSymbol {
+                        name_offset: self.strings.of_section_symbol(id as OutId),
                         info: stt::SECTION,
                         shndx,
                         ..none
-                    });
+                    };
+                    put((symbol, index_row));
                 }
-                OutSymbol::Section(_) => {}
+                OutSymbol::Section(_) | OutSymbol::Link(_) => {}
                 OutSymbol::DynamicShared(kernel) => {
-                    let shndx = self.symbol_section(None);
-                    self.plan.symbols.push(PlanSymbol {
-                        name_offset: self.strings.symbols.add(toolkit::DYNAMIC_SHARED_INSTANCE),
+                    let (shndx, index_row) = self.symbol_section(None);
+                    let names = &self.strings.symbols;
+                    let name_offset = names.find(toolkit::DYNAMIC_SHARED_INSTANCE);
+                    let symbol = PlanSymbol {
+                        name_offset: name_offset.unwrap_or(0),
                         info: stb::WEAK << 4 | stt::CUDA_OBJECT,
                         other: sto::SHARED | sto::COMPILER,
                         shndx,
                         value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
                         ..none
-                    });
+                    };
+                    put((symbol, index_row));
                 }
-            }
-        }
-        for index in 0..self.out.global.len() {
-            let link = self.out.global[index];
-            if self.is_emitted(link) {
-                let row = self.link_symbol(link);
-                self.plan.symbols.push(row);
             }
         }
     }
 
-    pub(super) fn link_symbol(&mut self, link: LinkSymbolId) -> PlanSymbol {
-        let row = self.module.link_symbols[link];
+    /// The row of a link symbol, and its row of `.symtab_shndx`.
+    pub(super) fn link_symbol(&self, link: LinkSymbolId) -> (PlanSymbol, u32) {
+        let row = &self.module.link_symbols[link];
         let definition = row.definition.unwrap_or(row.first);
-        let symbol = self.module.symbols[definition];
+        let symbol = &self.module.symbols[definition];
         let relocatable = self.module.options.relocatable;
         let is_constants_size = symbol.name == toolkit::CONSTANTS_SIZE;
         let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
@@ -175,11 +193,8 @@ impl<'data> Finish<'_, 'data> {
             SymbolPlace::Common => self.out.by_name.get(&b".nv.global"[..]).copied(),
             SymbolPlace::Absolute | SymbolPlace::Undefined | SymbolPlace::Reserved(_) => None,
         };
-        let shndx = match symbol.place {
-            SymbolPlace::Absolute if !shared => {
-                self.add_index_row(0);
-                SHN_ABS
-            }
+        let (shndx, index_row) = match symbol.place {
+            SymbolPlace::Absolute if !shared => (SHN_ABS, 0),
             _ => self.symbol_section(section),
         };
         // What a symbol of shared memory shows begins with the reserved block.
@@ -192,9 +207,9 @@ impl<'data> Finish<'_, 'data> {
             }
             _ => 0,
         };
-        PlanSymbol {
+        let plan = PlanSymbol {
             name_offset: match self.strings.of_link(link) {
-                NO_OFFSET => self.strings.symbols.add(symbol.name),
+                NO_OFFSET => 0,
                 offset => offset,
             },
             info: bind << 4 | ty,
@@ -207,13 +222,13 @@ impl<'data> Finish<'_, 'data> {
                 };
                 symbol.other & !mark | first.other & mark
             } else {
-                symbol.other & 0x1f | u8::from(self.is_marked(&symbol))
+                symbol.other & 0x1f | u8::from(self.is_marked(symbol))
             },
             shndx,
             value: if is_constants_size {
                 self.constants_size()
             } else if relocatable
-                && is_missing(&row, &symbol)
+                && is_missing(row, symbol)
                 && !self.module.options.allow_undefined_globals
             {
                 u64::MAX
@@ -224,14 +239,15 @@ impl<'data> Finish<'_, 'data> {
             } else {
                 // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
                 // A variable that `-r` left at -1 is at 0.
-                let named = match is_missing(&row, &symbol) {
+                let named = match is_missing(row, symbol) {
                     true => 0,
                     false => symbol.value,
                 };
                 row.value.unwrap_or(named).saturating_add(reserved)
             },
             size: row.size,
-        }
+        };
+        (plan, index_row)
     }
 
     /// Size in bytes of constant variables; -1 without any (measured).

@@ -2,7 +2,6 @@
 
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::plan::PlanContent;
 use cuweld_ir::target::section_types::is_unified_entries;
 
 use super::super::OutId;
@@ -12,9 +11,9 @@ use super::Finish;
 /// The flags that nvlink writes; objects of ptxas have 1 (measured).
 const LINKED: u32 = 7;
 
-impl<'data> Finish<'_, 'data> {
+impl Finish<'_, '_> {
     /// The rows of all objects, with the symbols of the output and their values.
-    pub(super) fn unified_entries(&mut self, id: OutId) -> PlanContent<'data> {
+    pub(super) fn unified_entries(&self, id: OutId) -> Vec<u8> {
         let mut bytes = Vec::new();
         let module = self.module;
         let sections = module
@@ -34,13 +33,13 @@ impl<'data> Finish<'_, 'data> {
                     .unwrap_or(SymbolRef::None);
                 let symbol = target.symbol();
                 let link = symbol.and_then(|symbol| module.symbols[symbol].link);
-                let offset = link.map_or(0, |link| self.link_symbol(link).value as u32);
+                let offset = link.map_or(0, |link| self.link_symbol(link).0.value as u32);
                 for word in [self.reference(target), LINKED, offset] {
                     bytes.extend_from_slice(&word.to_le_bytes());
                 }
                 bytes.extend_from_slice(entry.rest.get(8..).unwrap_or_default());
             }
         }
-        PlanContent::Bytes(self.arena.bytes(&bytes))
+        bytes
     }
 }

@@ -1,0 +1,71 @@
+//! Which constants of functions begin a bank.
+
+use super::*;
+
+/// Which sections of constants begin a bank, and which banks are not empty.
+pub(super) struct OwnBanks {
+    /// Whether a section is the first of a function's own constant bank, by section.
+    pub(super) begins: Vec<bool>,
+    /// Constant banks of functions that are not empty; not gathered if no bank is empty.
+    filled: HashSet<(LinkSymbolId, u8), FixedState>,
+}
+
+impl OwnBanks {
+    pub(super) fn find(module: &Module<'_>) -> Self {
+        let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+        // Relocatable output keeps the constants of each function where they are.
+        let mut begins = vec![module.options.relocatable; module.sections.len()];
+        let mut only_parameters = !module.options.relocatable;
+        for piece in &module.bank_pieces {
+            if piece.bank == 0
+                && module.sections[piece.section].owner.and_then(link) == link(piece.kernel)
+            {
+                begins[piece.section.index()] = true;
+            }
+            only_parameters &= piece.bank == 0 && module.bank_size(piece) > 0;
+        }
+        if only_parameters {
+            return OwnBanks {
+                begins,
+                filled: HashSet::default(),
+            };
+        }
+        // A bank that a replacement left empty is dropped, and so is what copies before it made that were not linked when
+        // they came (measured). Else the first copy made it, be it linked or not.
+        let filled: HashSet<(LinkSymbolId, u8), FixedState> = module
+            .bank_pieces
+            .iter()
+            .filter(|piece| module.bank_size(piece) > 0)
+            .filter_map(|piece| Some((link(piece.kernel)?, piece.bank)))
+            .collect();
+        for (id, section) in module.sections.iter() {
+            let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
+                (section.kind, section.owner)
+            else {
+                continue;
+            };
+            if link(owner).is_some_and(|link| filled.contains(&(link, bank))) {
+                begins[id.index()] = true;
+            }
+            if !module.functions[owner].edges_count
+                && (module.options.relocatable
+                    || !module.symbols[module.functions[owner].symbol].is_entry())
+                && let Some(winner) = link(owner).and_then(|link| module.link_function(link))
+                && module.functions[winner].object > module.functions[owner].object
+            {
+                begins[id.index()] = false;
+            }
+        }
+        OwnBanks { begins, filled }
+    }
+
+    /// Whether anything lies in the bank that a piece belongs to, which a link symbol has.
+    pub(super) fn is_filled(
+        &self,
+        module: &Module<'_>,
+        link: LinkSymbolId,
+        piece: &BankPiece,
+    ) -> bool {
+        module.bank_size(piece) > 0 || self.filled.contains(&(link, piece.bank))
+    }
+}

@@ -1,0 +1,102 @@
+//! Attribute lists and notes of the output, encoded side by side.
+
+use cuweld_ir::AttributeId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Note;
+use cuweld_ir::SectionKind;
+use cuweld_ir::elf::encode::attribute_size;
+use cuweld_ir::elf::encode::put_attribute;
+use cuweld_ir::elf::note_records::note_size;
+use cuweld_ir::elf::note_records::put_note;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::toolkit;
+
+use super::Content;
+use super::Finish;
+
+/// Whether a section holds a list.
+pub(super) fn is_list(content: Content) -> bool {
+    matches!(
+        content,
+        Content::ToolInfo | Content::CudaInfo | Content::Info(_) | Content::Compat
+    )
+}
+
+impl<'m, 'data> Finish<'m, 'data> {
+    /// The size in bytes of a list; `None` if it is none.
+    pub(super) fn list_size(&self, content: Content) -> Option<usize> {
+        let of_notes = |ty| {
+            let notes = self.notes(ty);
+            notes.map(|note| note_size(note.owner, note.desc)).sum()
+        };
+        match content {
+            Content::ToolInfo => Some(of_notes(toolkit::NOTE_TOOL_INFO)),
+            Content::CudaInfo => Some(of_notes(toolkit::NOTE_CUDA_INFO)),
+            _ => {
+                let records = self.records(content)?.iter();
+                let sizes = records.map(|id| attribute_size(&self.module.attributes[*id]));
+                Some(sizes.sum())
+            }
+        }
+    }
+
+    /// Encodes a list; returns the room behind it.
+    pub(super) fn put_list<'b>(&self, content: Content, mut room: &'b mut [u8]) -> &'b mut [u8] {
+        let notes_of = match content {
+            Content::ToolInfo => Some(toolkit::NOTE_TOOL_INFO),
+            Content::CudaInfo => Some(toolkit::NOTE_CUDA_INFO),
+            _ => None,
+        };
+        if let Some(ty) = notes_of {
+            for note in self.notes(ty) {
+                room = put_note(room, note.owner, note.ty, note.desc);
+            }
+            return room;
+        }
+        for id in self.records(content).unwrap_or_default() {
+            let attribute = &self.module.attributes[*id];
+            let refs = self.module.refs(attribute).iter();
+            room = put_attribute(room, attribute, refs.map(|target| self.reference(*target)));
+        }
+        room
+    }
+
+    /// The notes of a type.
+    fn notes(&self, ty: u32) -> impl Iterator<Item = &'m Note<'data>> {
+        let module = self.module;
+        let notes = module.merged_notes.iter().map(|id| &module.notes[*id]);
+        notes.filter(move |note| {
+            let section = note.section.map(|section| module.sections[section].kind);
+            let is_tool = match section {
+                Some(kind) => kind == SectionKind::ToolInfo,
+                None => note.ty == toolkit::NOTE_TOOL_INFO,
+            };
+            is_tool == (ty == toolkit::NOTE_TOOL_INFO)
+        })
+    }
+
+    /// The records of an attribute list; `None` if it is none.
+    fn records(&self, content: Content) -> Option<&'m [AttributeId]> {
+        match content {
+            Content::Compat => Some(&self.module.merged_compat),
+            Content::Info(link) => Some(self.info_records(link)),
+            _ => None,
+        }
+    }
+
+    /// The records of `.nv.info`, or of a function's.
+    fn info_records(&self, link: Option<LinkSymbolId>) -> &'m [AttributeId] {
+        let module = self.module;
+        let function = link.and_then(|link| module.link_function(link));
+        // Lists are found by function; the module-wide list is the first.
+        let list = match function {
+            None => module.merged_info.first(),
+            Some(function) => self
+                .out
+                .info_lists
+                .get(function.index())
+                .and_then(|index| module.merged_info.get(*index as usize)),
+        };
+        list.map_or(&[], |list| &list.records)
+    }
+}

@@ -1,0 +1,191 @@
+//! What is made by threads: symbols, lists, relocation rows, the call graph.
+
+use std::ops::Range;
+
+use cuweld_ir::Arena;
+use cuweld_ir::ElfPlan;
+use cuweld_ir::plan::PlanReloc;
+use cuweld_ir::plan::PlanSymbol;
+
+use super::Finish;
+use super::OutId;
+use super::OutSection;
+use super::Placed;
+use super::lists::is_list;
+use super::rows;
+use crate::threads::Threads;
+use crate::threads::each;
+
+/// How many symbols, or sections, make a part.
+const PART: usize = 1024;
+
+/// A part of the work; parts do not depend on each other.
+enum Part<'p> {
+    CallGraph(Vec<u8>),
+    /// The symbols at these places of the lists, with rows of `.symtab_shndx` where there is one.
+    Symbols(Range<usize>, Vec<PlanSymbol>, Vec<u32>),
+    /// Lists of these sections.
+    Lists(&'p [Placed], &'p mut [u8]),
+    /// Relocation rows of these sections.
+    Rows(&'p [Placed], &'p mut [PlanReloc]),
+}
+
+/// What the parts make beside symbols, rows and pieces of the plan.
+pub(super) struct Made<'data> {
+    pub(super) call_graph: Vec<u8>,
+    /// The bytes of all lists.
+    pub(super) lists: &'data [u8],
+    /// The contents of `.symtab_shndx`.
+    pub(super) index_table: Option<&'data [u8]>,
+}
+
+/// The sections of the file with the places of their contents.
+pub(super) struct Places {
+    pub(super) sections: Vec<Placed>,
+    /// Bytes of all lists.
+    lists: usize,
+    /// Number of relocation rows.
+    rows: usize,
+}
+
+impl<'data> Finish<'_, 'data> {
+    /// Gives contents their places, and the plan its pieces.
+    pub(super) fn places(&mut self, order: &[u32], plan: &mut ElfPlan<'data>) -> Places {
+        let mut places = Places {
+            sections: Vec::with_capacity(order.len()),
+            lists: 0,
+            rows: 0,
+        };
+        plan.pieces.reserve_exact(self.out.pieces.len());
+        for id in order {
+            let section = &self.out.sections[*id as OutId];
+            let start = if let Some(size) = self.list_size(section.content) {
+                self.out.sections[*id as OutId].size = size as u64;
+                places.lists += size;
+                places.lists - size
+            } else if let count @ 1.. = rows::count(section) {
+                places.rows += count;
+                places.rows - count
+            } else {
+                let start = plan.pieces.len();
+                if self.pieces(*id as OutId) != 0 {
+                    plan.pieces.extend(self.out.pieces_of(*id as OutId));
+                }
+                start
+            };
+            let id = Some(*id);
+            places.sections.push(Placed { id, start });
+        }
+        places
+    }
+
+    /// Makes symbols, lists, relocation rows and the call graph.
+    pub(super) fn parts(
+        &self,
+        places: &Places,
+        plan: &mut ElfPlan<'data>,
+        arena: &'data Arena,
+        threads: &dyn Threads,
+        pieces: usize,
+    ) -> Made<'data> {
+        let size = if pieces > 1 { PART } else { usize::MAX };
+        let lists = arena.zeroed(places.lists);
+        let none = PlanReloc {
+            offset: 0,
+            ty: 0,
+            symbol: 0,
+            addend: 0,
+        };
+        plan.relocs = vec![none; places.rows];
+        let mut parts = vec![Part::CallGraph(Vec::new())];
+        for start in (0..self.listed_symbols().max(1)).step_by(size) {
+            let end = start.saturating_add(size).min(self.listed_symbols());
+            parts.push(Part::Symbols(start..end, Vec::new(), Vec::new()));
+        }
+        let (mut lists_left, mut rows_left) = (&mut *lists, plan.relocs.as_mut_slice());
+        for sections in places.sections.chunks(size) {
+            let (mut in_lists, mut in_rows) = (0, 0);
+            for (_, section) in self.sections(sections) {
+                in_rows += rows::count(section);
+                if is_list(section.content) {
+                    in_lists += section.size as usize;
+                }
+            }
+            let of_lists;
+            (of_lists, lists_left) = lists_left.split_at_mut(in_lists);
+            if in_lists != 0 {
+                parts.push(Part::Lists(sections, of_lists));
+            }
+            let of_rows;
+            (of_rows, rows_left) = rows_left.split_at_mut(in_rows);
+            if in_rows != 0 {
+                parts.push(Part::Rows(sections, of_rows));
+            }
+        }
+        each(threads, pieces, &mut parts, |part| self.make(part));
+        let mut call_graph = Vec::new();
+        let mut index_rows = Vec::new();
+        for part in parts {
+            match part {
+                Part::CallGraph(bytes) => call_graph = bytes,
+                Part::Symbols(_, symbols, of_symbols) if plan.symbols.is_empty() => {
+                    (plan.symbols, index_rows) = (symbols, of_symbols);
+                    let more = (self.listed_symbols() + 1).saturating_sub(size);
+                    plan.symbols.reserve_exact(more);
+                }
+                Part::Symbols(_, symbols, of_symbols) => {
+                    plan.symbols.extend(symbols);
+                    index_rows.extend(of_symbols);
+                }
+                Part::Lists(..) | Part::Rows(..) => {}
+            }
+        }
+        Made {
+            call_graph,
+            lists,
+            index_table: self.out.needs_index_table().then(|| {
+                let bytes = arena.zeroed(index_rows.len() * 4);
+                for (place, row) in bytes.chunks_exact_mut(4).zip(index_rows) {
+                    place.copy_from_slice(&row.to_le_bytes());
+                }
+                &*bytes
+            }),
+        }
+    }
+
+    /// Makes a part.
+    fn make(&self, part: &mut Part<'_>) {
+        match part {
+            Part::CallGraph(bytes) => *bytes = self.call_graph(),
+            Part::Symbols(range, symbols, index_rows) => {
+                self.symbols(range.clone(), symbols, index_rows);
+            }
+            Part::Lists(places, room) => {
+                let mut room = std::mem::take(room);
+                for (_, section) in self.sections(places) {
+                    if is_list(section.content) {
+                        room = self.put_list(section.content, room);
+                    }
+                }
+            }
+            Part::Rows(places, room) => {
+                let mut room = std::mem::take(room);
+                for (id, section) in self.sections(places) {
+                    if let count @ 1.. = rows::count(section) {
+                        let of_section;
+                        (of_section, room) = room.split_at_mut(count);
+                        self.put_rows(id, of_section);
+                    }
+                }
+            }
+        }
+    }
+
+    fn sections<'p>(
+        &'p self,
+        places: &'p [Placed],
+    ) -> impl Iterator<Item = (OutId, &'p OutSection<'data>)> {
+        let ids = places.iter().filter_map(|place| place.id);
+        ids.map(|id| (id as OutId, &self.out.sections[id as OutId]))
+    }
+}

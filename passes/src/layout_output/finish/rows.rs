@@ -1,0 +1,153 @@
+//! Relocation rows of the output.
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::relocs::header_type as mercury_header_type;
+use cuweld_ir::plan::PlanReloc;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::header_reloc_type;
+use cuweld_ir::target::section_types::sht;
+use hashbrown::HashMap;
+
+use super::super::constant_rows::of_bank;
+use super::super::resolved::is_recorded;
+use super::super::resolved::resolved_addend;
+use super::Content;
+use super::Finish;
+use super::OutId;
+use super::OutSection;
+use super::output_of;
+
+/// The number of rows of a section of relocations; 0 of any other.
+pub(super) fn count(section: &OutSection<'_>) -> usize {
+    let of_rows = matches!(
+        section.content,
+        Content::Relocs(_) | Content::ResolvedRelocs(_) | Content::HeaderRelocs(..)
+    );
+    let count = section.size.checked_div(section.entsize).filter(|_| of_rows);
+    count.map_or(0, |count| count as usize)
+}
+
+impl Finish<'_, '_> {
+    /// Makes the rows of a section of relocations.
+    pub(super) fn put_rows(&self, id: OutId, room: &mut [PlanReloc]) {
+        let mut room = room.iter_mut();
+        let mut put = |row: PlanReloc| {
+            if let Some(place) = room.next() {
+                *place = row;
+            }
+        };
+        let content = self.out.sections[id].content;
+        if let Content::HeaderRelocs(_, kernel) = content {
+            return self.header_relocs(kernel, put);
+        }
+        if let Content::Relocs(target) = content
+            && let Some(rows) = of_bank(self.module, &self.out, target as OutId)
+        {
+            // Rows of copies that are not linked stay with their constants.
+            for (offset, row) in rows {
+                put(PlanReloc {
+                    offset,
+                    ty: row.ty,
+                    symbol: self.reference(row.target),
+                    addend: row.addend,
+                });
+            }
+            return;
+        }
+        let is_resolved = matches!(content, Content::ResolvedRelocs(_));
+        let is_rela = self.out.sections[id].ty == sht::RELA;
+        // Kept rows go to the front of their section's list, so that each list is the reverse of the input.
+        for section in self.out.row_sections.of(id).iter().rev() {
+            let section = &self.module.sections[*section];
+            let base = match section.info {
+                SectionInfo::Section(target) => self.module.sections[target].place.unwrap_or(0),
+                _ => 0,
+            };
+            for row in self.module.relocs[section.relocs].iter().rev() {
+                let (ty, addend) = match row.plan {
+                    RelocPlan::Keep { ty, addend, rela } if !is_resolved && rela == is_rela => {
+                        (ty, addend)
+                    }
+                    RelocPlan::Apply { ty, in_place, .. }
+                        if is_resolved && is_recorded(self.module, &self.out, row) =>
+                    {
+                        (ty, resolved_addend(self.module, row, ty, in_place))
+                    }
+                    _ => continue,
+                };
+                let symbol = match row.target {
+                    SymbolRef::Section(section) => self.section_by_name(section),
+                    _ => self.reloc_symbol(row),
+                };
+                put(PlanReloc {
+                    offset: row.offset + base,
+                    ty,
+                    symbol,
+                    addend,
+                });
+            }
+        }
+    }
+
+    /// The symbol of the first section that has the name of an input section's output: how nvlink finds
+    /// the symbol of a row, where local functions of one name have several (measured).
+    fn section_by_name(&self, section: SectionId) -> u32 {
+        let Some(id) = output_of(self.module, &self.out, section) else {
+            return 0;
+        };
+        let first_named = self.first_named.get_or_init(|| {
+            let mut first_named = HashMap::default();
+            for id in 0..self.out.sections.len() {
+                first_named.entry(self.strings.of_section(id)).or_insert(id);
+            }
+            first_named
+        });
+        let first = first_named.get(&self.strings.of_section(id)).copied();
+        self.section_symbol[first.unwrap_or(id)]
+    }
+
+    /// The output symbol of a relocation. Code of a kernel refers to the kernel's own dynamic shared memory.
+    fn reloc_symbol(&self, row: &Reloc) -> u32 {
+        let is_dynamic = |symbol: SymbolId| self.module.symbols[symbol].is_dynamic_shared();
+        if row.target.symbol().is_some_and(is_dynamic)
+            && let SectionInfo::Section(patched) = self.module.sections[row.section].info
+            && self.module.sections[patched].kind.is_code()
+            && let Some(owner) = self.module.sections[patched].owner
+            && let Some(index @ 1..) = self.dynamic_symbol.get(owner.index()).copied()
+        {
+            return index;
+        }
+        self.reference(row.target)
+    }
+
+    /// A relocation for every header slot that a kernel needs, last slot first.
+    fn header_relocs(&self, kernel: LinkSymbolId, mut put: impl FnMut(PlanReloc)) {
+        let kernel = self.module.link_function(kernel);
+        let slots = kernel
+            .into_iter()
+            .flat_map(|kernel| self.module.header_slots_of(kernel).rev());
+        for slot in slots {
+            let first = self.module.link_symbols[slot.symbol].first;
+            let ty = self.module.symbols[first].ty;
+            let (offset, ty) = match self.out.capmerc {
+                true => (
+                    slot.offset.saturating_sub(self.module.header_base()),
+                    mercury_header_type(ty),
+                ),
+                false => (slot.offset, header_reloc_type(ty)),
+            };
+            put(PlanReloc {
+                offset,
+                ty,
+                symbol: self.symbol_index[slot.symbol.index()],
+                addend: 0,
+            });
+        }
+    }
+}
