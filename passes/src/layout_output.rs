@@ -182,8 +182,8 @@ enum Content {
     Info(Option<LinkSymbolId>),
     /// `.nv.compat`.
     Compat,
-    /// `.text.F`.
-    Text(LinkSymbolId),
+    /// `.text.F`, with bits 31:24 of its `sh_info`.
+    Text(LinkSymbolId, u8),
     /// A function's section of the same name, such as `.nv.local.F`.
     OfFunction(LinkSymbolId),
     /// The concatenation of same-named sections.
@@ -261,6 +261,9 @@ struct Created<'data> {
     /// Parts of input sections, and which of them each output section has.
     pieces: Vec<PlanPiece>,
     piece_order: Grouped<u32>,
+    /// Input sections with relocation rows, and those that the output may have as they are, in order of input.
+    with_rows: Vec<SectionId>,
+    copied: Vec<SectionId>,
     /// Input sections whose rows a section of relocations has, in order of input.
     row_sections: Grouped<SectionId>,
     /// `.text.F` of each link symbol, or [`NO_SECTION`].
@@ -290,6 +293,13 @@ impl<'data> Created<'data> {
     fn text_of(&self, link: LinkSymbolId) -> Option<OutId> {
         let id = self.text[link.index()];
         (id != NO_SECTION).then_some(id as OutId)
+    }
+
+    /// Drops what only contents are made from.
+    fn drop_inputs(&mut self) {
+        self.placed = Vec::new();
+        self.pieces = Vec::new();
+        self.row_sections = Grouped::default();
     }
 
     /// Adds a part of an output section.

@@ -43,14 +43,33 @@ pub fn put_attribute<'b>(
         false => attribute.value,
     };
     let [low, high] = value.to_le_bytes();
-    let mut room = put(room, &[attribute.format, attribute.code, low, high]);
+    let mut room = put_word(room, [attribute.format, attribute.code, low, high]);
     if has_payload(attribute) {
         for index in refs {
-            room = put(room, &index.to_le_bytes());
+            room = put_word(room, index.to_le_bytes());
         }
-        room = put(room, attribute.rest);
+        // Most payloads are a word or two.
+        let mut rest = attribute.rest;
+        while let Some((word, behind)) = rest.split_first_chunk().filter(|_| rest.len() <= 16) {
+            room = put_word(room, *word);
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            room = put(room, rest);
+        }
     }
     room
+}
+
+/// Writes a word, if there is room, and returns what is behind it.
+fn put_word(room: &mut [u8], word: [u8; 4]) -> &mut [u8] {
+    match room.split_first_chunk_mut() {
+        Some((start, rest)) => {
+            *start = word;
+            rest
+        }
+        None => &mut [],
+    }
 }
 
 /// Writes bytes, as far as there is room, and returns what is behind them.

@@ -6,41 +6,9 @@ use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
 /// A string table in the making. Offset 0 is the empty string.
+#[derive(Default)]
 pub struct NameTable {
-    bytes: Vec<u8>,
-    index: HashTable<Entry>,
-}
-
-/// A string of the table. Its hash stands beside its offset, so that the index grows without reading the strings.
-#[derive(Clone, Copy)]
-struct Entry {
-    hash: NameHash,
-    offset: u32,
-}
-
-/// The hash of a name, the same for all tables: a name that goes into several is hashed once.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct NameHash(u32);
-
-impl NameHash {
-    /// The hash of a name.
-    pub fn of(name: &[u8]) -> Self {
-        NameHash((FixedState::default().hash_one(name) >> 32) as u32)
-    }
-
-    /// Spread over the bits that the index looks at.
-    fn spread(self) -> u64 {
-        u64::from(self.0).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-}
-
-impl Default for NameTable {
-    fn default() -> Self {
-        NameTable {
-            bytes: vec![0],
-            index: HashTable::new(),
-        }
-    }
+    tables: NameTables<1>,
 }
 
 impl NameTable {
@@ -49,92 +17,127 @@ impl NameTable {
         Self::default()
     }
 
-    /// As [`NameTable::new`], with room for so many names of so many bytes in all.
-    pub fn with_capacity(names: usize, bytes: usize) -> Self {
-        let mut table = NameTable {
-            bytes: Vec::with_capacity(bytes.saturating_add(1)),
-            index: HashTable::with_capacity(names),
-        };
-        table.bytes.push(0);
-        table
-    }
-
     /// The offset of a name, which is added if it is new.
     pub fn add(&mut self, name: &[u8]) -> u32 {
-        if name.is_empty() {
-            return 0;
-        }
-        self.add_even_empty(name)
-    }
-
-    /// As [`NameTable::add`], with the hash of the name.
-    pub fn add_hashed(&mut self, name: &[u8], hash: NameHash) -> u32 {
-        if name.is_empty() {
-            return 0;
-        }
-        match self.lookup(name, hash) {
-            Some(offset) => offset,
-            None => self.insert(name, hash),
-        }
-    }
-
-    /// As [`NameTable::add`], but the empty string gets a place of its own: the empty prototypes of kernels whose
-    /// address is taken (measured).
-    pub fn add_even_empty(&mut self, name: &[u8]) -> u32 {
-        let hash = NameHash::of(name);
-        match self.lookup(name, hash) {
-            Some(offset) => offset,
-            None => self.insert(name, hash),
-        }
+        self.tables.add(name, [true])[0]
     }
 
     /// The offset of a name that is in the table.
     pub fn find(&self, name: &[u8]) -> Option<u32> {
-        self.find_hashed(name, NameHash::of(name))
-    }
-
-    /// As [`NameTable::find`], with the hash of the name.
-    pub fn find_hashed(&self, name: &[u8], hash: NameHash) -> Option<u32> {
-        if name.is_empty() {
-            return Some(0);
+        match name.is_empty() {
+            true => Some(0),
+            false => self.tables.find(name, 0),
         }
-        self.lookup(name, hash)
-    }
-
-    /// As [`NameTable::find`], but of the empty string the place of its own.
-    pub fn find_even_empty(&self, name: &[u8]) -> Option<u32> {
-        self.lookup(name, NameHash::of(name))
-    }
-
-    fn lookup(&self, name: &[u8], hash: NameHash) -> Option<u32> {
-        let same = |entry: &Entry| {
-            let start = entry.offset as usize;
-            entry.hash == hash
-                && self.bytes.get(start..start + name.len()) == Some(name)
-                && self.bytes.get(start + name.len()) == Some(&0)
-        };
-        let found = self.index.find(hash.spread(), same)?;
-        Some(found.offset)
-    }
-
-    fn insert(&mut self, name: &[u8], hash: NameHash) -> u32 {
-        let offset = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(name);
-        self.bytes.push(0);
-        self.index
-            .insert_unique(hash.spread(), Entry { hash, offset }, |entry| {
-                entry.hash.spread()
-            });
-        offset
     }
 
     /// The table's bytes so far.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        self.tables.bytes(0)
     }
 
     /// The table's bytes.
     pub fn into_bytes(self) -> Vec<u8> {
+        let [bytes] = self.tables.into_bytes();
+        bytes
+    }
+}
+
+/// String tables in the making that have many names in common, which are looked up once for all of them.
+pub struct NameTables<const TABLES: usize> {
+    bytes: [Vec<u8>; TABLES],
+    index: HashTable<Entry<TABLES>>,
+}
+
+/// A string of any of the tables. Its hash stands beside its offsets, so that the index grows without reading the strings.
+#[derive(Clone, Copy)]
+struct Entry<const TABLES: usize> {
+    hash: u32,
+    /// Its offset in each table, 0 where it is not.
+    offsets: [u32; TABLES],
+}
+
+impl<const TABLES: usize> Entry<TABLES> {
+    /// Whether it is a name with this hash.
+    fn is(&self, name: &[u8], hash: u32, tables: &[Vec<u8>; TABLES]) -> bool {
+        self.hash == hash
+            && std::iter::zip(self.offsets, tables)
+                .find(|(offset, _)| *offset != 0)
+                .and_then(|(offset, bytes)| bytes.get(offset as usize..))
+                .and_then(|rest| rest.strip_prefix(name))
+                .is_some_and(|rest| rest.first() == Some(&0))
+    }
+}
+
+/// A hash of 32 bits, spread over the bits that the index looks at.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn hash_of(name: &[u8]) -> u32 {
+    (FixedState::default().hash_one(name) >> 32) as u32
+}
+
+impl<const TABLES: usize> Default for NameTables<TABLES> {
+    fn default() -> Self {
+        Self::with_capacity(0, [0; TABLES])
+    }
+}
+
+impl<const TABLES: usize> NameTables<TABLES> {
+    /// Tables that hold only the empty string, with room for so many names in all, and so many bytes in each.
+    pub fn with_capacity(names: usize, bytes: [usize; TABLES]) -> Self {
+        NameTables {
+            bytes: bytes.map(|bytes| {
+                let mut table = Vec::with_capacity(bytes.saturating_add(1));
+                table.push(0);
+                table
+            }),
+            index: HashTable::with_capacity(names),
+        }
+    }
+
+    /// The offset of a name in each table, 0 where it is not; it is added to these if it is new there.
+    pub fn add(&mut self, name: &[u8], tables: [bool; TABLES]) -> [u32; TABLES] {
+        match name.is_empty() {
+            true => [0; TABLES],
+            false => self.add_even_empty(name, tables),
+        }
+    }
+
+    /// As [`NameTables::add`], but the empty string gets a place of its own: the empty prototypes of kernels whose
+    /// address is taken (measured).
+    pub fn add_even_empty(&mut self, name: &[u8], tables: [bool; TABLES]) -> [u32; TABLES] {
+        let hash = hash_of(name);
+        let same = |entry: &Entry<TABLES>| entry.is(name, hash, &self.bytes);
+        let rehash = |entry: &Entry<TABLES>| spread(entry.hash);
+        let offsets = [0; TABLES];
+        let entry = self.index.entry(spread(hash), same, rehash);
+        let entry = entry.or_insert(Entry { hash, offsets }).into_mut();
+        for (index, bytes) in self.bytes.iter_mut().enumerate() {
+            if tables[index] && entry.offsets[index] == 0 {
+                entry.offsets[index] = bytes.len() as u32;
+                bytes.extend_from_slice(name);
+                bytes.push(0);
+            }
+        }
+        entry.offsets
+    }
+
+    /// The offset of a name that is in a table; of the empty string, that of the place of its own.
+    pub fn find(&self, name: &[u8], table: usize) -> Option<u32> {
+        let hash = hash_of(name);
+        let same = |entry: &Entry<TABLES>| entry.is(name, hash, &self.bytes);
+        let offset = self.index.find(spread(hash), same)?.offsets[table];
+        Some(offset).filter(|offset| *offset != 0)
+    }
+
+    /// The bytes of a table so far.
+    pub fn bytes(&self, table: usize) -> &[u8] {
+        &self.bytes[table]
+    }
+
+    /// The bytes of the tables.
+    pub fn into_bytes(self) -> [Vec<u8>; TABLES] {
         self.bytes
     }
 }
@@ -142,6 +145,7 @@ impl NameTable {
 #[cfg(test)]
 mod tests {
     use super::NameTable;
+    use super::NameTables;
 
     #[test]
     fn names_are_kept_once_and_suffixes_are_not_shared() {
@@ -153,5 +157,23 @@ mod tests {
         assert_eq!(table.find(b"name"), Some(11));
         assert_eq!(table.find(b"nam"), None);
         assert_eq!(table.into_bytes(), b"\0long.name\0name\0");
+    }
+
+    #[test]
+    fn a_name_has_its_own_place_in_each_table() {
+        let mut tables = NameTables::default();
+        assert_eq!(tables.add(b"first", [false, true]), [0, 1]);
+        assert_eq!(tables.add(b"both", [true, true]), [1, 7]);
+        assert_eq!(tables.add(b"first", [true, false]), [6, 1]);
+        assert_eq!(tables.add(b"", [true, true]), [0, 0]);
+        assert_eq!(tables.find(b"", 1), None);
+        assert_eq!(tables.add_even_empty(b"", [false, true]), [0, 12]);
+        assert_eq!(tables.find(b"", 1), Some(12));
+        assert_eq!(tables.find(b"both", 0), Some(1));
+        assert_eq!(tables.find(b"bot", 0), None);
+        assert_eq!(
+            tables.into_bytes(),
+            [b"\0both\0first\0".to_vec(), b"\0first\0both\0\0".to_vec()]
+        );
     }
 }

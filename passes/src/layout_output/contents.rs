@@ -1,7 +1,5 @@
 //! What the created sections hold: pieces of input sections, relocation rows, sizes.
 
-use cuweld_ir::FunctionState;
-use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
@@ -14,13 +12,12 @@ use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::is_unified_entries;
 use cuweld_ir::target::toolkit;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 use super::Content;
 use super::Created;
 use super::Grouped;
 use super::OutId;
+use super::OutSection;
 use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
 use super::constant_rows::of_bank;
@@ -33,40 +30,13 @@ use crate::place_memory::shared::declares_dynamic;
 use crate::place_memory::shared::merged_align;
 use crate::place_memory::shared_relocatable;
 
-/// The largest alignment in bytes of the code of copies that another replaced, which stays that of the section (measured).
-fn replaced_align(module: &Module<'_>) -> HashMap<LinkSymbolId, u64, FixedState> {
-    let mut aligns = HashMap::default();
-    for function in module.functions.values() {
-        if function.state == FunctionState::Losing
-            && function.edges_count
-            && let Some(link) = module.symbols[function.symbol].link
-        {
-            let align: &mut u64 = aligns.entry(link).or_default();
-            *align = module.sections[function.views.sass.text].align.max(*align);
-        }
-    }
-    aligns
-}
-
 /// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
 pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
     let own_constants = Grouped::by(module.functions.len(), &module.bank_pieces, |piece| {
         piece.kernel.index()
     });
-    let replaced_align = replaced_align(module);
     for index in 0..out.sections.len() {
         match out.sections[index].content {
-            Content::Text(link) => {
-                let Some(function) = module.link_function(link) else {
-                    continue;
-                };
-                let id = module.functions[function].views.sass.text;
-                let section = &module.sections[id];
-                out.add_piece(index, whole(0, id));
-                out.sections[index].size = section.size();
-                let before = replaced_align.get(&link).copied().unwrap_or(0);
-                out.sections[index].align = section.align.max(before);
-            }
             Content::Constants(link, bank) => {
                 let Some(function) = module.link_function(link) else {
                     continue;
@@ -128,38 +98,43 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
             _ => {}
         }
     }
-    // The section of module-wide shared variables stays, empty, as the mark of dynamic shared memory,
-    // which nvlink tells by its alignment (measured).
+    module_shared(module, out);
+    concatenated(module, out, merge);
+    out.piece_order.group(out.sections.len());
+    relocs(module, out);
+}
+
+/// The section of module-wide shared variables stays, empty, as the mark of dynamic shared memory, which nvlink tells by its
+/// alignment (measured).
+fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
+    let is_one = |section: &&mut OutSection<'_>| section.content == Content::ModuleShared;
+    let mut sections = out.sections.iter_mut().filter(is_one).peekable();
+    if sections.peek().is_none() {
+        return;
+    }
+    if module.options.relocatable {
+        let (size, align) = shared_relocatable::module_section(module);
+        return sections.for_each(|section| (section.size, section.align) = (size, align));
+    }
     let frames = module
         .functions
         .values()
         .filter_map(|function| function.shared);
     let slots_align = frames.map(|frame| frame.slots_align).max().unwrap_or(1);
     let dynamic = declares_dynamic(module) && slots_align <= DYNAMIC_ALIGN;
-    let slots = if module.shows_shared_variables() {
-        slots_end(module)
-    } else {
-        0
+    let slots = match module.shows_shared_variables() {
+        true => slots_end(module),
+        false => 0,
     };
-    for section in &mut out.sections {
-        if section.content != Content::ModuleShared {
-            continue;
-        }
-        if module.options.relocatable {
-            (section.size, section.align) = shared_relocatable::module_section(module);
-        } else {
-            section.removed = !dynamic && slots == 0;
-            section.align = DYNAMIC_ALIGN;
-            if module.shows_shared_variables() {
-                let of_slots = if slots > 0 { merged_align(module) } else { 1 };
-                section.align = if dynamic { DYNAMIC_ALIGN } else { 1 }.max(of_slots);
-                section.size = slots.saturating_add(module.reserved_shared_size());
-            }
+    for section in sections {
+        section.removed = !dynamic && slots == 0;
+        section.align = DYNAMIC_ALIGN;
+        if module.shows_shared_variables() {
+            let of_slots = if slots > 0 { merged_align(module) } else { 1 };
+            section.align = if dynamic { DYNAMIC_ALIGN } else { 1 }.max(of_slots);
+            section.size = slots.saturating_add(module.reserved_shared_size());
         }
     }
-    concatenated(module, out, merge);
-    out.piece_order.group(out.sections.len());
-    relocs(module, out);
 }
 
 /// The end of the shared variables that belong to no kernel alone, in bytes.
@@ -177,7 +152,7 @@ pub(super) fn slots_end(module: &Module<'_>) -> u64 {
 }
 
 /// A whole input section at an offset of its output section.
-fn whole(offset: u64, section: SectionId) -> PlanPiece {
+pub(super) fn whole(offset: u64, section: SectionId) -> PlanPiece {
     PlanPiece {
         offset,
         section,
@@ -186,7 +161,7 @@ fn whole(offset: u64, section: SectionId) -> PlanPiece {
 }
 
 /// Whether the output has a section as it is, alone or as one of several.
-fn is_copied(section: &Section<'_>) -> bool {
+pub(super) fn is_copied(section: &Section<'_>) -> bool {
     match section.kind {
         SectionKind::Local | SectionKind::Other => true,
         SectionKind::FunctionConstants(_)
@@ -199,36 +174,35 @@ fn is_copied(section: &Section<'_>) -> bool {
 }
 
 fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
-    for (_, object) in module.included_objects() {
-        for id in object.sections.iter() {
-            let section = &module.sections[id];
-            let owned = section.owner.is_some();
-            if !is_copied(section)
-                || !owned && section.place.is_none()
-                || !module.is_section_linked(id)
-            {
-                continue;
-            }
-            let Some(target) = output_of(module, out, id) else {
-                continue;
-            };
-            if is_unified_entries(section.ty) {
-                let rows = section.attributes.len() * UNIFIED_ENTRY_SIZE;
-                out.sections[target].size += rows as u64;
-                continue;
-            }
-            let moved = merge.moved.get(&id).filter(|_| module.options.strict);
-            let place = match moved {
-                Some(None) => continue,
-                Some(Some(at)) => *at,
-                None if owned => 0,
-                None => section.place.unwrap_or(0),
-            };
-            let size = &mut out.sections[target].size;
-            *size = (*size).max(place.saturating_add(section.size()));
-            if section.size() > 0 {
-                out.add_piece(target, whole(place, id));
-            }
+    for index in 0..out.copied.len() {
+        let id = out.copied[index];
+        let section = &module.sections[id];
+        let owned = section.owner.is_some();
+        if !owned && section.place.is_none() || !module.is_section_linked(id) {
+            continue;
+        }
+        let Some(target) = output_of(module, out, id) else {
+            continue;
+        };
+        if is_unified_entries(section.ty) {
+            let rows = section.attributes.len() * UNIFIED_ENTRY_SIZE;
+            out.sections[target].size += rows as u64;
+            continue;
+        }
+        let moved = match module.options.strict {
+            true => merge.moved.get(&id),
+            false => None,
+        };
+        let place = match moved {
+            Some(None) => continue,
+            Some(Some(at)) => *at,
+            None if owned => 0,
+            None => section.place.unwrap_or(0),
+        };
+        let size = &mut out.sections[target].size;
+        *size = (*size).max(place.saturating_add(section.size()));
+        if section.size() > 0 {
+            out.add_piece(target, whole(place, id));
         }
     }
     // Tentative definitions lie behind the contributions of .nv.global.
@@ -249,43 +223,49 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
 /// Kept rows go to the front of their section's list, so that each list is the reverse of the input.
 fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
     let records = module.options.preserve_relocs;
-    for (_, object) in module.included_objects() {
-        for id in object.sections.iter() {
-            let section = &module.sections[id];
-            if section.kind != SectionKind::Relocs || !module.is_section_linked(id) {
-                continue;
-            }
-            let SectionInfo::Section(target) = section.info else {
-                continue;
-            };
-            if patches_constants(module, target) {
-                continue;
-            }
-            let Some(target) = output_of(module, out, target) else {
-                continue;
-            };
-            // Kept rows without addends and with them, and applied ones that are shown.
-            let mut counts = [0_u64; 3];
-            for reloc in &module.relocs[section.relocs] {
-                match reloc.plan {
-                    RelocPlan::Keep { rela, .. } => counts[usize::from(rela)] += 1,
-                    RelocPlan::Apply { .. } if records && is_recorded(module, out, reloc) => {
-                        counts[2] += 1;
-                    }
-                    _ => {}
+    for index in 0..out.with_rows.len() {
+        let id = out.with_rows[index];
+        let section = &module.sections[id];
+        let SectionInfo::Section(target) = section.info else {
+            continue;
+        };
+        if section.relocs.is_empty()
+            || !module.is_section_linked(id)
+            || patches_constants(module, target)
+        {
+            continue;
+        }
+        let Some(target) = output_of(module, out, target) else {
+            continue;
+        };
+        // Kept rows without addends and with them, and applied ones that are shown.
+        let mut counts = [0_u64; 3];
+        for reloc in &module.relocs[section.relocs] {
+            match reloc.plan {
+                RelocPlan::Keep { rela, .. } => counts[usize::from(rela)] += 1,
+                RelocPlan::Apply { .. } if records && is_recorded(module, out, reloc) => {
+                    counts[2] += 1;
                 }
+                _ => {}
             }
-            let resolved = match records {
-                true => out.resolved_relocs.get(out.sections[target].name).copied(),
-                false => None,
-            };
-            let places = [out.relocs.get(target, false), out.relocs.get(target, true), resolved];
-            for (place, count) in places.into_iter().zip(counts) {
-                if let Some(place) = place.filter(|_| count != 0) {
-                    out.row_sections.push(place, id);
-                    let section = &mut out.sections[place];
-                    section.size += count * section.entsize;
-                }
+        }
+        let resolved = match records {
+            true => out
+                .resolved_relocs
+                .get(out.sections[target].name)
+                .copied(),
+            false => None,
+        };
+        let places = [
+            out.relocs.get(target, false),
+            out.relocs.get(target, true),
+            resolved,
+        ];
+        for (place, count) in places.into_iter().zip(counts) {
+            if let Some(place) = place.filter(|_| count != 0) {
+                out.row_sections.push(place, id);
+                let section = &mut out.sections[place];
+                section.size += count * section.entsize;
             }
         }
     }

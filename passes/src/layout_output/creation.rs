@@ -1,5 +1,6 @@
 //! The replay of nvlink's order of creation (`merge.md` section 4).
 
+mod code;
 mod late_banks;
 mod own_banks;
 mod reloc_sections;
@@ -35,6 +36,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
+use self::code::replaced_align;
 use self::own_banks::OwnBanks;
 use self::sections::Header;
 pub(super) use self::sections::MODULE_SHARED;
@@ -50,6 +52,7 @@ use super::OutSection;
 use super::OutSymbol;
 use super::RelocSections;
 use super::constant_rows;
+use super::contents::is_copied;
 use super::contents::slots_end;
 use super::mercury_name;
 use super::strings::Named;
@@ -73,9 +76,12 @@ struct Replay<'m, 'data> {
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
     roots: HostNames<'m>,
-    /// Sections of the object at hand that wait for their turn: attribute lists, and relocation rows.
+    /// Attribute lists of the object at hand, which wait for their turn.
     infos: Vec<SectionId>,
-    relocs: Vec<SectionId>,
+    /// The first section with relocation rows of the object at hand, among all that have some.
+    first_with_rows: usize,
+    /// The largest alignment in bytes of the code of copies that another replaced.
+    replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
     /// Whether names of dynamic shared memory show because the reserved block is added to their address.
@@ -104,6 +110,8 @@ pub(super) fn replay<'data>(
         pieces: Vec::new(),
         piece_order: Grouped::default(),
         functions: functions_in_creation_order(module),
+        with_rows: Vec::new(),
+        copied: Vec::new(),
         row_sections: Grouped::default(),
         text: vec![NO_SECTION; module.link_symbols.len()],
         placed: vec![NO_SECTION; module.sections.len()],
@@ -127,7 +135,8 @@ pub(super) fn replay<'data>(
         numbered: vec![false; module.sections.len()],
         own_shared,
         infos: Vec::new(),
-        relocs: Vec::new(),
+        first_with_rows: 0,
+        replaced_align: replaced_align(module),
         roots: HostNames::kernels(&module.options),
         first_sass: module.first_sass_object(),
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
@@ -272,10 +281,17 @@ impl<'data> Replay<'_, 'data> {
             let text_id = self.module.functions[function].views.sass.text;
             let text = &self.module.sections[text_id];
             let mut header = Header::of(text, self.module.options.relocatable);
-            let chosen = self.module.link_function(link).unwrap_or(function);
-            header.flags = text.flags_with_barriers(self.module.functions[chosen].flag_barriers)
-                & !shf::COMPRESSED;
-            let id = self.push(text.name, header, Content::Text(link), true);
+            let chosen = self.module.link_function(link);
+            let row = &self.module.functions[chosen.unwrap_or(function)];
+            header.flags = text.flags_with_barriers(row.flag_barriers) & !shf::COMPRESSED;
+            let high = match chosen.map(|_| self.module.sections[row.views.sass.text].info) {
+                Some(SectionInfo::Symbol { high, .. }) => high,
+                _ => 0,
+            };
+            let id = self.push(text.name, header, Content::Text(link, high), true);
+            if chosen.is_some() {
+                self.code(id, link, row.views.sass.text);
+            }
             self.out.text[link.index()] = id as u32;
             self.out.placed[text_id.index()] = id as u32;
             self.out.by_function.insert(link, text.name, id);
@@ -390,10 +406,14 @@ impl<'data> Replay<'_, 'data> {
     /// P3: the other sections in section order. Notes those whose turn comes later.
     fn sections(&mut self, object: &Object<'data>) {
         self.infos.clear();
-        self.relocs.clear();
+        self.first_with_rows = self.out.with_rows.len();
         for id in object.sections.iter() {
-            match self.module.sections[id].kind {
-                SectionKind::Relocs => self.relocs.push(id),
+            let section = &self.module.sections[id];
+            if is_copied(section) {
+                self.out.copied.push(id);
+            }
+            match section.kind {
+                SectionKind::Relocs => self.out.with_rows.push(id),
                 SectionKind::FunctionInfo => self.infos.push(id),
                 SectionKind::Unclassified
                 | SectionKind::Null

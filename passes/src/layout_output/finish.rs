@@ -19,7 +19,6 @@ use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::SectionInfo;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
@@ -40,6 +39,7 @@ use hashbrown::HashMap;
 
 use super::Content;
 use super::Created;
+use super::NO_SECTION;
 use super::OutId;
 use super::OutSection;
 use super::bank_pool::has_pool;
@@ -85,10 +85,10 @@ struct Finish<'m, 'data> {
 /// A section of the file: one that was created, or one of the fixed ones.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// Its [`OutId`]; without one, the place among the fixed sections is its start.
-    id: Option<u32>,
+    /// Its [`OutId`]; [`NO_SECTION`] for one of the fixed sections, whose place among them is the start.
+    id: u32,
     /// Where its contents begin: in the bytes of all lists, or among the rows or pieces of the plan.
-    start: usize,
+    start: u32,
 }
 
 /// Makes the plan.
@@ -125,16 +125,19 @@ pub(super) fn plan<'data>(
     let pieces = order.len() / SECTIONS_FOR_A_THREAD;
     let made = finish.parts(&places, &mut plan, arena, threads, pieces);
     let fixed = finish.fixed_sections(first_global, plan.symbols.len(), made.index_table);
-    let fixed_rows = (0..fixed.len()).map(|start| Placed { id: None, start });
-    places.sections.splice(..0, fixed_rows);
     let special = finish.special_contents(arena, &made.call_graph);
-    plan.sections = threads::map(threads, pieces, &places.sections, |place| match place.id {
-        Some(id) => finish.section(id as OutId, place.start, made.lists, &special),
-        None => fixed[place.start].clone(),
-    });
     plan.e_flags = finish.flags();
-    plan.section_names = finish.strings.sections.into_bytes();
-    plan.symbol_names = finish.strings.symbols.into_bytes();
+    (plan.section_names, plan.symbol_names) = finish.strings.take_bytes();
+    finish.out.drop_inputs();
+    let fixed_rows = (0..fixed.len() as u32).map(|start| Placed {
+        id: NO_SECTION,
+        start,
+    });
+    places.sections.splice(..0, fixed_rows);
+    plan.sections = threads::map(threads, pieces, &places.sections, |place| match place.id {
+        NO_SECTION => fixed[place.start as usize].clone(),
+        id => finish.section(id as OutId, place.start as usize, made.lists, &special),
+    });
     if relocatable {
         assign_offsets(&mut plan);
         return Ok(plan);
@@ -233,7 +236,7 @@ impl<'m, 'data> Finish<'m, 'data> {
     /// Where an order that was asked for puts a section of code, before all that it does not name.
     fn place_in_order(&self, section: &OutSection<'_>) -> u32 {
         match section.content {
-            Content::Text(link) => self.module.link_symbols[link].order.unwrap_or(u32::MAX),
+            Content::Text(link, _) => self.module.link_symbols[link].order.unwrap_or(u32::MAX),
             _ => u32::MAX,
         }
     }
@@ -251,12 +254,11 @@ impl<'m, 'data> Finish<'m, 'data> {
         symbols: usize,
         index_table: Option<&'data [u8]>,
     ) -> Vec<PlanSection<'data>> {
-        let names = &self.strings.sections;
         let section =
             |name: &'static [u8], ty, size: usize, link, info, align, entsize, content| {
                 PlanSection {
                     name,
-                    name_offset: names.find(name).unwrap_or(0),
+                    name_offset: self.strings.in_sections(name),
                     ty,
                     flags: 0,
                     offset: 0,
@@ -268,8 +270,7 @@ impl<'m, 'data> Finish<'m, 'data> {
                     content,
                 }
             };
-        let names_size = names.bytes().len();
-        let strings = self.strings.symbols.bytes().len();
+        let (names_size, strings) = self.strings.sizes();
         let mut fixed = vec![
             section(b"", sht::NULL, 0, 0, 0, 0, 0, PlanContent::None),
             section(
@@ -442,14 +443,7 @@ impl<'m, 'data> Finish<'m, 'data> {
             | Content::Prototypes
             | Content::UnifiedEntries => (SYMTAB, 0),
             Content::Info(Some(link)) => (SYMTAB, self.text_index(link)),
-            Content::Text(link) => {
-                let high = self.module.link_function(link).map_or(0, |function| {
-                    let text = self.module.functions[function].views.sass.text;
-                    match self.module.sections[text].info {
-                        SectionInfo::Symbol { high, .. } => high,
-                        _ => 0,
-                    }
-                });
+            Content::Text(link, high) => {
                 let index = self.symbol_index[link.index()] & 0x00ff_ffff;
                 (SYMTAB, u32::from(high) << 24 | index)
             }

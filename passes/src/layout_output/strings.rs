@@ -10,8 +10,7 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::names::NameHash;
-use cuweld_ir::elf::names::NameTable;
+use cuweld_ir::elf::names::NameTables;
 use cuweld_ir::table::EntityId;
 
 use super::OutId;
@@ -23,7 +22,7 @@ const NAMES_AT_A_TIME: usize = 256;
 /// How often names wait for the second thread before the first one does.
 const WAITING: usize = 64;
 
-/// So many names are worth a thread of their own.
+/// So many names of sections are worth a thread of their own.
 const NAMES_FOR_A_THREAD: usize = 1 << 12;
 
 /// No offset yet.
@@ -48,25 +47,56 @@ pub(super) enum Named {
     Link(LinkSymbolId),
 }
 
+/// The table of the names of sections.
+const SECTIONS: usize = 0;
+
+/// The table of the names of symbols.
+const SYMBOLS: usize = 1;
+
 /// Both tables, and the offsets of what has names in them.
 pub(super) struct Strings {
-    pub(super) sections: NameTable,
-    pub(super) symbols: NameTable,
+    tables: NameTables<2>,
     of_sections: Vec<u32>,
     of_section_symbols: Vec<u32>,
     of_links: Vec<u32>,
 }
 
 impl Strings {
-    fn new(module: &Module<'_>, of_sections: Room, of_symbols: Room) -> Self {
-        let with_room = |room: Room| NameTable::with_capacity(room.names, room.bytes);
+    fn new(module: &Module<'_>) -> Self {
+        let of_sections = Room::of_sections(module);
+        let of_symbols = Room::of_symbols(module);
+        let bytes = of_sections.bytes;
         Strings {
-            sections: with_room(of_sections),
-            symbols: with_room(of_symbols.and(of_sections)),
+            tables: NameTables::with_capacity(
+                of_sections.names + of_symbols.names,
+                [bytes, bytes + of_symbols.bytes],
+            ),
             of_sections: Vec::with_capacity(of_sections.names),
             of_section_symbols: Vec::with_capacity(of_sections.names),
             of_links: vec![NO_OFFSET; module.link_symbols.len()],
         }
+    }
+
+    /// The offset of a name that is in the table of sections, or 0.
+    pub(super) fn in_sections(&self, name: &[u8]) -> u32 {
+        self.tables.find(name, SECTIONS).unwrap_or(0)
+    }
+
+    /// The offset of a name that is in the table of symbols, or 0.
+    pub(super) fn in_symbols(&self, name: &[u8]) -> u32 {
+        self.tables.find(name, SYMBOLS).unwrap_or(0)
+    }
+
+    /// Sizes in bytes of the tables of sections and symbols.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        let size = |table| self.tables.bytes(table).len();
+        (size(SECTIONS), size(SYMBOLS))
+    }
+
+    /// The bytes of the tables of sections and symbols, which go; offsets stay.
+    pub(super) fn take_bytes(&mut self) -> (Vec<u8>, Vec<u8>) {
+        let [sections, symbols] = std::mem::take(&mut self.tables).into_bytes();
+        (sections, symbols)
     }
 
     /// Offset of the name of a section.
@@ -92,47 +122,27 @@ impl Strings {
     }
 
     fn add(&mut self, name: &[u8], named: Named) {
-        let hash = NameHash::of(name);
+        let tables = match named {
+            Named::Unused | Named::Section(_) => [true, true],
+            Named::SectionAlone(_) => [true, false],
+            Named::Prototype
+            | Named::SymbolName
+            | Named::SectionSymbol(_)
+            | Named::Link(_) => [false, true],
+        };
+        let offsets = match named {
+            Named::Prototype => self.tables.add_even_empty(name, tables),
+            _ => self.tables.add(name, tables),
+        };
         match named {
-            Named::Unused => {
-                self.sections.add_hashed(name, hash);
-                self.symbols.add_hashed(name, hash);
-            }
-            Named::Prototype => {
-                self.symbols.add_even_empty(name);
-            }
-            Named::SymbolName => {
-                self.symbols.add_hashed(name, hash);
-            }
+            Named::Unused | Named::Prototype | Named::SymbolName => {}
             Named::Section(id) => {
-                set(
-                    &mut self.of_sections,
-                    id,
-                    self.sections.add_hashed(name, hash),
-                );
-                set(
-                    &mut self.of_section_symbols,
-                    id,
-                    self.symbols.add_hashed(name, hash),
-                );
+                set(&mut self.of_sections, id, offsets[SECTIONS]);
+                set(&mut self.of_section_symbols, id, offsets[SYMBOLS]);
             }
-            Named::SectionAlone(id) => {
-                set(
-                    &mut self.of_sections,
-                    id,
-                    self.sections.add_hashed(name, hash),
-                );
-            }
-            Named::SectionSymbol(id) => {
-                set(
-                    &mut self.of_section_symbols,
-                    id,
-                    self.symbols.add_hashed(name, hash),
-                );
-            }
-            Named::Link(link) => {
-                self.of_links[link.index()] = self.symbols.add_hashed(name, hash);
-            }
+            Named::SectionAlone(id) => set(&mut self.of_sections, id, offsets[SECTIONS]),
+            Named::SectionSymbol(id) => set(&mut self.of_section_symbols, id, offsets[SYMBOLS]),
+            Named::Link(link) => self.of_links[link.index()] = offsets[SYMBOLS],
         }
     }
 }
@@ -208,22 +218,24 @@ pub(super) fn with_names<'data, A, B>(
     first: impl FnOnce(Names<'_, 'data>) -> A,
     then: impl FnOnce(A) -> B,
 ) -> (B, Strings) {
-    let (of_sections, of_symbols) = (Room::of_sections(module), Room::of_symbols(module));
-    let mut strings = Strings::new(module, of_sections, of_symbols);
-    let is_worth_it = of_sections.names + of_symbols.names >= NAMES_FOR_A_THREAD;
+    // Most functions have a name, and three sections or more.
+    let sections = 3 * module.link_symbols.len();
+    let is_worth_it = sections >= NAMES_FOR_A_THREAD;
     let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
-        let made = first(Names::new(Taker::Here(&mut strings), of_sections.names));
+        let mut strings = Strings::new(module);
+        let made = first(Names::new(Taker::Here(&mut strings), sections));
         return (then(made), strings);
     };
     std::thread::scope(|scope| {
         let (give, take) = sync_channel(WAITING);
         let second = scope.spawn(move || {
+            let mut strings = Strings::new(module);
             for mut names in take {
                 strings.add_all(&mut names);
             }
             strings
         });
-        let made = then(first(Names::new(Taker::Thread(give), of_sections.names)));
+        let made = then(first(Names::new(Taker::Thread(give), sections)));
         match second.join() {
             Ok(strings) => (made, strings),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -246,6 +258,10 @@ impl Room {
             let came_in = |owner: FunctionId| module.functions[owner].edges_count;
             if section.owner.is_some_and(came_in) {
                 room.add(section.name.len());
+                // Most relocations with addends make a section for those without.
+                if section.kind == SectionKind::Relocs && section.relocs.len() > 1 {
+                    room.add(section.name.len());
+                }
                 // Every kernel has one. With it come the name of its relocation section and that of shared memory.
                 if section.kind == SectionKind::FunctionConstants(0) {
                     room.add(section.name.len() + 5);
@@ -267,12 +283,5 @@ impl Room {
     fn add(&mut self, length: usize) {
         self.names += 1;
         self.bytes += length + 1;
-    }
-
-    fn and(self, other: Self) -> Self {
-        Room {
-            names: self.names + other.names,
-            bytes: self.bytes + other.bytes,
-        }
     }
 }

@@ -5,8 +5,8 @@ use super::*;
 impl<'data> Replay<'_, 'data> {
     /// P5: relocation sections in section order.
     pub(super) fn relocs(&mut self) {
-        for index in 0..self.relocs.len() {
-            let id = self.relocs[index];
+        for index in self.first_with_rows..self.out.with_rows.len() {
+            let id = self.out.with_rows[index];
             let section = &self.module.sections[id];
             if section.relocs.is_empty() {
                 continue;

@@ -150,7 +150,6 @@ impl<'data> Finish<'_, 'data> {
 
     /// The offset of a prototype, which was among the first names.
     fn prototype_name(&self, prototype: &[u8]) -> u32 {
-        let offset = self.strings.symbols.find_even_empty(prototype);
-        offset.unwrap_or(0)
+        self.strings.in_symbols(prototype)
     }
 }

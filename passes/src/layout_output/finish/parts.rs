@@ -73,8 +73,9 @@ impl<'data> Finish<'_, 'data> {
                 }
                 start
             };
-            let id = Some(*id);
-            places.sections.push(Placed { id, start });
+            // Behind that nothing is found, which the writer refuses.
+            let start = u32::try_from(start).unwrap_or(u32::MAX);
+            places.sections.push(Placed { id: *id, start });
         }
         places
     }
@@ -185,7 +186,7 @@ impl<'data> Finish<'_, 'data> {
         &'p self,
         places: &'p [Placed],
     ) -> impl Iterator<Item = (OutId, &'p OutSection<'data>)> {
-        let ids = places.iter().filter_map(|place| place.id);
-        ids.map(|id| (id as OutId, &self.out.sections[id as OutId]))
+        let ids = places.iter().map(|place| place.id as OutId);
+        ids.map(|id| (id, &self.out.sections[id]))
     }
 }

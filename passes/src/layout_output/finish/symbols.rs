@@ -139,10 +139,8 @@ impl<'data> Finish<'_, 'data> {
                 OutSymbol::Section(_) | OutSymbol::Link(_) => {}
                 OutSymbol::DynamicShared(kernel) => {
                     let (shndx, index_row) = self.symbol_section(None);
-                    let names = &self.strings.symbols;
-                    let name_offset = names.find(toolkit::DYNAMIC_SHARED_INSTANCE);
                     let symbol = PlanSymbol {
-                        name_offset: name_offset.unwrap_or(0),
+                        name_offset: self.strings.in_symbols(toolkit::DYNAMIC_SHARED_INSTANCE),
                         info: stb::WEAK << 4 | stt::CUDA_OBJECT,
                         other: sto::SHARED | sto::COMPILER,
                         shndx,
@@ -185,13 +183,18 @@ impl<'data> Finish<'_, 'data> {
         };
         let defined = row.definition.is_some() || symbol.is_dynamic_shared();
         let shared = symbol.is_shared() && defined;
-        let in_reserved = matches!(symbol.place, SymbolPlace::Section(section)
-            if self.module.sections[section].kind == SectionKind::ReservedShared);
         let section = match symbol.place {
             _ if shared => shared_output_of(self.module, &self.out, link),
             SymbolPlace::Section(section) => output_of(self.module, &self.out, section),
             SymbolPlace::Common => self.out.by_name.get(&b".nv.global"[..]).copied(),
             SymbolPlace::Absolute | SymbolPlace::Undefined | SymbolPlace::Reserved(_) => None,
+        };
+        let in_reserved = match (section, symbol.place) {
+            (Some(id), _) => self.out.sections[id].content == Content::ReservedShared,
+            (None, SymbolPlace::Section(input)) => {
+                self.module.sections[input].kind == SectionKind::ReservedShared
+            }
+            _ => false,
         };
         let (shndx, index_row) = match symbol.place {
             SymbolPlace::Absolute if !shared => (SHN_ABS, 0),
