@@ -11,8 +11,11 @@ use crate::plan::PlanSymbol;
 /// Appends an attribute record; `refs` are the output symbol indices of its references.
 pub fn append_attribute(out: &mut Vec<u8>, attribute: &Attribute<'_>, refs: &[u32]) {
     let start = out.len();
-    let payload = refs.len() * 4 + attribute.rest.len();
-    out.resize(start + 4 + has_payload(attribute).then_some(payload).unwrap_or(0), 0);
+    let payload = match has_payload(attribute) {
+        true => refs.len() * 4 + attribute.rest.len(),
+        false => 0,
+    };
+    out.resize(start + 4 + payload, 0);
     if let Some(room) = out.get_mut(start..) {
         put_attribute(room, attribute, refs.iter().copied());
     }

@@ -1,5 +1,6 @@
 //! Writing: a plan becomes bytes. Nothing is decided here.
 
+mod patches;
 mod stream;
 
 pub use stream::StreamError;
@@ -10,6 +11,7 @@ use std::ops::Range;
 use thiserror::Error;
 use zerocopy::IntoBytes;
 
+use self::patches::Patches;
 use super::encode::raw_symbol;
 use super::raw::*;
 use super::validate::MERCURY_FLAG;
@@ -84,7 +86,7 @@ pub enum WriteError {
 /// Serialises a plan of this module.
 pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteError> {
     let size = usize::try_from(plan.file_size).map_err(|_| WriteError::TooLarge(plan.file_size))?;
-    check_patches(module)?;
+    let mut patches = Patches::new(module)?;
     // Only to learn whether there is so much: the pages of what is allocated as zero need not be written.
     Vec::<u8>::new()
         .try_reserve_exact(size)
@@ -92,20 +94,10 @@ pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteEr
     let mut out = vec![0; size];
     put(&mut out, 0, &file_header(plan)?).ok_or(WriteError::TooLarge(plan.file_size))?;
     for (index, row) in plan.sections.iter().enumerate() {
-        section(&mut out, module, plan, index, row)?;
+        section(&mut out, module, plan, &mut patches, index, row)?;
     }
     header_tables(&mut out, plan)?;
     Ok(out)
-}
-
-/// Patches are found by section.
-fn check_patches(module: &Module<'_>) -> Result<(), WriteError> {
-    let patches = &module.patches;
-    if patches.is_sorted_by_key(|patch: &Patch| patch.section) {
-        Ok(())
-    } else {
-        Err(WriteError::PatchOrder)
-    }
 }
 
 /// Whether a section has bytes of its own in the file.
@@ -181,6 +173,7 @@ fn section(
     out: &mut [u8],
     module: &Module<'_>,
     plan: &ElfPlan<'_>,
+    patches: &mut Patches<'_>,
     index: usize,
     row: &PlanSection<'_>,
 ) -> Result<(), WriteError> {
@@ -194,7 +187,7 @@ fn section(
         .checked_add(size)
         .and_then(|end| out.get_mut(start..end))
         .ok_or_else(|| error("it reaches past the end of the file"))?;
-    fill_section(target, module, plan, index, row)
+    fill_section(target, module, plan, patches, index, row)
 }
 
 /// Writes the contents of a section.
@@ -202,6 +195,7 @@ fn fill_section(
     target: &mut [u8],
     module: &Module<'_>,
     plan: &ElfPlan<'_>,
+    patches: &mut Patches<'_>,
     index: usize,
     row: &PlanSection<'_>,
 ) -> Result<(), WriteError> {
@@ -236,7 +230,7 @@ fn fill_section(
                     .and_then(|at| target.get_mut(at..at.checked_add(bytes.len())?))
                     .ok_or_else(|| error(PIECE_OUTSIDE))?;
                 part.copy_from_slice(bytes);
-                apply_all(part, 0, patches_of(module, piece.section))?;
+                apply_all(part, 0, patches.of(piece.section))?;
             }
             Ok(())
         }
@@ -314,20 +308,6 @@ fn fill<T: IntoBytes + zerocopy::Immutable>(
         slot.copy_from_slice(row.as_bytes());
     }
     Some(())
-}
-
-/// The patches of a section, in order. Patches are sorted by section.
-fn patches_of<'m>(module: &'m Module<'_>, section: SectionId) -> &'m [Patch] {
-    let patches = &module.patches;
-    let start = patches.partition_point(|patch| patch.section < section);
-    let later = patches.get(start..).unwrap_or(&[]);
-    // Most sections have none or a few.
-    let nearby = later.iter().take(8);
-    let end = match nearby.clone().position(|patch| patch.section != section) {
-        Some(end) => end,
-        None => later.partition_point(|patch| patch.section <= section),
-    };
-    later.get(..end).unwrap_or(&[])
 }
 
 /// Fills the fields of patches in the bytes of their section from `start` on.

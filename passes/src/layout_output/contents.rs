@@ -250,10 +250,7 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
             }
         }
         let resolved = match records {
-            true => out
-                .resolved_relocs
-                .get(out.sections[target].name)
-                .copied(),
+            true => out.resolved_relocs.get(out.sections[target].name).copied(),
             false => None,
         };
         let places = [

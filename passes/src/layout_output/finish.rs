@@ -108,7 +108,14 @@ pub(super) fn plan<'data>(
         section_index: vec![0; out.sections.len()],
         symbol_index: vec![0; module.link_symbols.len()],
         section_symbol: vec![0; out.sections.len()],
-        dynamic_symbol: vec![0; if relocatable { module.functions.len() } else { 0 }],
+        dynamic_symbol: vec![
+            0;
+            if relocatable {
+                module.functions.len()
+            } else {
+                0
+            }
+        ],
         first_named: OnceLock::new(),
         out,
         strings,
@@ -121,8 +128,8 @@ pub(super) fn plan<'data>(
         shstrndx: 1,
         ..Default::default()
     };
-    let mut places = finish.places(&order, &mut plan);
     let pieces = order.len() / SECTIONS_FOR_A_THREAD;
+    let mut places = finish.places(&order, &mut plan, threads, pieces);
     let made = finish.parts(&places, &mut plan, arena, threads, pieces);
     let fixed = finish.fixed_sections(first_global, plan.symbols.len(), made.index_table);
     let special = finish.special_contents(arena, &made.call_graph);
@@ -368,7 +375,9 @@ impl<'m, 'data> Finish<'m, 'data> {
     /// Whether the bank of a link symbol is a pool.
     fn has_pool(&self, link: LinkSymbolId, bank: u8) -> bool {
         !self.module.pool_parts.is_empty()
-            && self.module.link_function(link)
+            && self
+                .module
+                .link_function(link)
                 .is_some_and(|function| has_pool(self.module, function, bank))
     }
 
@@ -423,7 +432,9 @@ impl<'m, 'data> Finish<'m, 'data> {
     }
 
     fn text_index(&self, link: LinkSymbolId) -> u32 {
-        self.out.text_of(link).map_or(0, |id| self.section_index[id])
+        self.out
+            .text_of(link)
+            .map_or(0, |id| self.section_index[id])
     }
 
     fn link_and_info(&self, id: OutId) -> (u32, u32) {

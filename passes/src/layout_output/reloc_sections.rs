@@ -21,7 +21,9 @@ impl RelocSections {
 
     /// Whether an output section has both forms.
     pub(super) fn has_both(&self, target: OutId) -> bool {
-        self.of.get(target).is_some_and(|of| !of.contains(&NO_SECTION))
+        self.of
+            .get(target)
+            .is_some_and(|of| !of.contains(&NO_SECTION))
     }
 
     /// The section with the rows of an output section, RELA or REL.

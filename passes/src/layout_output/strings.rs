@@ -125,10 +125,9 @@ impl Strings {
         let tables = match named {
             Named::Unused | Named::Section(_) => [true, true],
             Named::SectionAlone(_) => [true, false],
-            Named::Prototype
-            | Named::SymbolName
-            | Named::SectionSymbol(_)
-            | Named::Link(_) => [false, true],
+            Named::Prototype | Named::SymbolName | Named::SectionSymbol(_) | Named::Link(_) => {
+                [false, true]
+            }
         };
         let offsets = match named {
             Named::Prototype => self.tables.add_even_empty(name, tables),

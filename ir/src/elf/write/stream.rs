@@ -9,13 +9,12 @@ use super::RELOCS_OUTSIDE;
 use super::SYMBOLS_MISFIT;
 use super::WriteError;
 use super::apply_all;
-use super::check_patches;
 use super::file_header;
 use super::fill;
 use super::fill_relocs;
 use super::fill_section;
 use super::is_stored;
-use super::patches_of;
+use super::patches::Patches;
 use super::piece_bytes;
 use super::pieces;
 use super::program_header;
@@ -54,7 +53,7 @@ pub fn write_in_order<E>(
     plan: &ElfPlan<'_>,
     sink: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), StreamError<E>> {
-    check_patches(module)?;
+    let mut patches = Patches::new(module)?;
     let mut stream = Stream {
         sink,
         buffer: Vec::with_capacity(plan.file_size.min(BUFFER_SIZE as u64) as usize),
@@ -69,7 +68,7 @@ pub fn write_in_order<E>(
         if !is_stored(&row.content) {
             continue;
         }
-        stream.section(module, plan, index, row)?;
+        stream.section(module, plan, &mut patches, index, row)?;
     }
     stream.pad(plan.shoff)?;
     for row in &plan.sections {
@@ -148,6 +147,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         &mut self,
         module: &Module<'_>,
         plan: &ElfPlan<'_>,
+        patches: &mut Patches<'_>,
         index: usize,
         row: &PlanSection<'_>,
     ) -> Result<(), StreamError<E>> {
@@ -164,13 +164,13 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
                 return self.direct(row.offset, bytes);
             }
             self.pad(row.offset)?;
-            return self.append(bytes);
+            return self.append(bytes).map(|_| ());
         }
         match &row.content {
-            PlanContent::Pieces(range) if row.size >= DIRECT_SIZE as u64 => {
+            PlanContent::Pieces(range) => {
                 let pieces = pieces(plan, range).ok_or_else(|| error(PIECES_OUTSIDE))?;
                 if are_in_order(module, pieces, row.size) {
-                    return self.pieces(module, pieces, index, row);
+                    return self.pieces(module, pieces, patches, index, row);
                 }
             }
             PlanContent::Relocs(range) if is_large => {
@@ -190,7 +190,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         }
         let size = usize::try_from(row.size).map_err(|_| WriteError::TooLarge(row.size))?;
         let target = self.room(row.offset, size)?;
-        Ok(fill_section(target, module, plan, index, row)?)
+        Ok(fill_section(target, module, plan, patches, index, row)?)
     }
 
     /// Rows of one size each, a part at a time; the error is that they do not fill the section exactly.
@@ -223,6 +223,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         &mut self,
         module: &Module<'_>,
         pieces: &[PlanPiece],
+        all_patches: &mut Patches<'_>,
         index: usize,
         row: &PlanSection<'_>,
     ) -> Result<(), StreamError<E>> {
@@ -232,7 +233,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
                 continue;
             };
             let offset = row.offset.saturating_add(piece.offset);
-            let mut patches = patches_of(module, piece.section);
+            let mut patches = all_patches.of(piece.section);
             if patches.is_empty() && bytes.len() >= DIRECT_SIZE {
                 self.direct(offset, bytes)?;
                 continue;
@@ -251,8 +252,8 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
                 };
                 let (now, later) = patches.split_at(count);
                 let part = bytes.get(start..end).unwrap_or_default();
-                let room = self.room(offset.saturating_add(start as u64), part.len())?;
-                room.copy_from_slice(part);
+                self.pad(offset.saturating_add(start as u64))?;
+                let room = self.append(part)?;
                 apply_all(room, start, now)?;
                 if is_last {
                     break;
@@ -277,13 +278,16 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         Ok(self.buffer.get_mut(start..).unwrap_or_default())
     }
 
-    /// Bytes that follow those before.
-    fn append(&mut self, bytes: &[u8]) -> Result<(), StreamError<E>> {
+    /// Bytes that follow those before; returns their copy.
+    fn append(&mut self, bytes: &[u8]) -> Result<&mut [u8], StreamError<E>> {
         if self.buffer.len().saturating_add(bytes.len()) > BUFFER_SIZE {
             self.flush()?;
         }
+        let start = self.buffer.len();
+        let missing = |_| WriteError::TooLarge(bytes.len() as u64);
+        self.buffer.try_reserve(bytes.len()).map_err(missing)?;
         self.buffer.extend_from_slice(bytes);
-        Ok(())
+        Ok(self.buffer.get_mut(start..).unwrap_or_default())
     }
 
     /// Hands on the bytes at an offset of the file.

@@ -85,11 +85,7 @@ impl<'data> Replay<'_, 'data> {
     /// Which sections, with addends or without, rows create. A REL row against a moved section becomes
     /// RELA; other rows take the form of their section. But each row of a RELA section (all are from
     /// sm_90 on) that has no addend creates the other one, empty, unless it is the first (measured).
-    fn forms<'r>(
-        &self,
-        is_rela: bool,
-        rows: impl Iterator<Item = &'r Reloc>,
-    ) -> [Option<bool>; 2] {
+    fn forms<'r>(&self, is_rela: bool, rows: impl Iterator<Item = &'r Reloc>) -> [Option<bool>; 2] {
         let has_addend = |row: &Reloc| {
             let moved = match row.target {
                 SymbolRef::Section(section) => self.module.sections[section].place.unwrap_or(0),

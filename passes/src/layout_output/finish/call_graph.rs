@@ -131,7 +131,11 @@ impl<'data> Finish<'_, 'data> {
             let row = &module.prototypes[PrototypeId::new(id as usize)];
             Some((*link, row.prototype))
         };
-        self.out.functions.iter().filter_map(with_prototype).collect()
+        self.out
+            .functions
+            .iter()
+            .filter_map(with_prototype)
+            .collect()
     }
 
     /// The contents of `.nv.prototype`.

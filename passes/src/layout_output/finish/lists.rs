@@ -23,19 +23,19 @@ pub(super) fn is_list(content: Content) -> bool {
 }
 
 impl<'m, 'data> Finish<'m, 'data> {
-    /// The size in bytes of a list; `None` if it is none.
-    pub(super) fn list_size(&self, content: Content) -> Option<usize> {
+    /// The size in bytes of a list; 0 of anything else.
+    pub(super) fn list_size(&self, content: Content) -> usize {
         let of_notes = |ty| {
             let notes = self.notes(ty);
             notes.map(|note| note_size(note.owner, note.desc)).sum()
         };
         match content {
-            Content::ToolInfo => Some(of_notes(toolkit::NOTE_TOOL_INFO)),
-            Content::CudaInfo => Some(of_notes(toolkit::NOTE_CUDA_INFO)),
+            Content::ToolInfo => of_notes(toolkit::NOTE_TOOL_INFO),
+            Content::CudaInfo => of_notes(toolkit::NOTE_CUDA_INFO),
             _ => {
-                let records = self.records(content)?.iter();
+                let records = self.records(content).iter();
                 let sizes = records.map(|id| attribute_size(&self.module.attributes[*id]));
-                Some(sizes.sum())
+                sizes.sum()
             }
         }
     }
@@ -53,7 +53,7 @@ impl<'m, 'data> Finish<'m, 'data> {
             }
             return room;
         }
-        for id in self.records(content).unwrap_or_default() {
+        for id in self.records(content) {
             let attribute = &self.module.attributes[*id];
             let refs = self.module.refs(attribute).iter();
             room = put_attribute(room, attribute, refs.map(|target| self.reference(*target)));
@@ -75,12 +75,12 @@ impl<'m, 'data> Finish<'m, 'data> {
         })
     }
 
-    /// The records of an attribute list; `None` if it is none.
-    fn records(&self, content: Content) -> Option<&'m [AttributeId]> {
+    /// The records of an attribute list; none of anything else.
+    fn records(&self, content: Content) -> &'m [AttributeId] {
         match content {
-            Content::Compat => Some(&self.module.merged_compat),
-            Content::Info(link) => Some(self.info_records(link)),
-            _ => None,
+            Content::Compat => &self.module.merged_compat,
+            Content::Info(link) => self.info_records(link),
+            _ => &[],
         }
     }
 

@@ -13,8 +13,8 @@ use super::OutSection;
 use super::Placed;
 use super::lists::is_list;
 use super::rows;
+use crate::threads;
 use crate::threads::Threads;
-use crate::threads::each;
 
 /// How many symbols, or sections, make a part.
 const PART: usize = 1024;
@@ -50,17 +50,26 @@ pub(super) struct Places {
 
 impl<'data> Finish<'_, 'data> {
     /// Gives contents their places, and the plan its pieces.
-    pub(super) fn places(&mut self, order: &[u32], plan: &mut ElfPlan<'data>) -> Places {
+    pub(super) fn places(
+        &mut self,
+        order: &[u32],
+        plan: &mut ElfPlan<'data>,
+        threads: &dyn Threads,
+        pieces: usize,
+    ) -> Places {
         let mut places = Places {
             sections: Vec::with_capacity(order.len()),
             lists: 0,
             rows: 0,
         };
         plan.pieces.reserve_exact(self.out.pieces.len());
-        for id in order {
-            let section = &self.out.sections[*id as OutId];
-            let start = if let Some(size) = self.list_size(section.content) {
-                self.out.sections[*id as OutId].size = size as u64;
+        let sizes = threads::map(threads, pieces, order, |id| {
+            self.list_size(self.out.sections[*id as OutId].content)
+        });
+        for (id, size) in order.iter().zip(sizes) {
+            let section = &mut self.out.sections[*id as OutId];
+            let start = if is_list(section.content) {
+                section.size = size as u64;
                 places.lists += size;
                 places.lists - size
             } else if let count @ 1.. = rows::count(section) {
@@ -123,7 +132,7 @@ impl<'data> Finish<'_, 'data> {
                 parts.push(Part::Rows(sections, of_rows));
             }
         }
-        each(threads, pieces, &mut parts, |part| self.make(part));
+        threads::each(threads, pieces, &mut parts, |part| self.make(part));
         let mut call_graph = Vec::new();
         let mut index_rows = Vec::new();
         for part in parts {

@@ -29,7 +29,10 @@ pub(super) fn count(section: &OutSection<'_>) -> usize {
         section.content,
         Content::Relocs(_) | Content::ResolvedRelocs(_) | Content::HeaderRelocs(..)
     );
-    let count = section.size.checked_div(section.entsize).filter(|_| of_rows);
+    let count = section
+        .size
+        .checked_div(section.entsize)
+        .filter(|_| of_rows);
     count.map_or(0, |count| count as usize)
 }
 

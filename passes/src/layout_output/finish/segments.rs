@@ -9,8 +9,12 @@ use cuweld_ir::target::section_types::sht;
 
 /// Program headers without their places.
 pub(super) fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
-    let any = |wanted: fn(&PlanSection<'_>) -> bool| plan.sections.iter().any(wanted);
-    let count = 2 + usize::from(any(is_read_only)) + usize::from(any(is_writable));
+    let (mut read_only, mut writable) = (false, false);
+    for section in &plan.sections {
+        read_only |= is_read_only(section);
+        writable |= is_writable(section);
+    }
+    let count = 2 + usize::from(read_only) + usize::from(writable);
     vec![
         PlanSegment {
             ty: 0,
@@ -44,12 +48,21 @@ pub(super) fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
         mem_size: table_size,
     };
     let mut segments = vec![table];
-    let read_only: Vec<_> = plan
-        .sections
-        .iter()
-        .filter(|section| is_read_only(section))
-        .collect();
-    if let (Some(first), Some(last)) = (read_only.first(), read_only.last()) {
+    let mut read_only: Option<(&PlanSection<'_>, &PlanSection<'_>)> = None;
+    let mut writable = None;
+    let (mut with_bytes, mut without) = (None, Vec::new());
+    for section in &plan.sections {
+        if is_read_only(section) {
+            read_only = Some((read_only.map_or(section, |(first, _)| first), section));
+        } else if is_writable(section) {
+            writable.get_or_insert(section);
+            match section.ty {
+                sht::NOBITS => without.push(section),
+                _ => with_bytes = Some(section),
+            }
+        }
+    }
+    if let Some((first, last)) = read_only {
         let size = last.offset + last.size - first.offset;
         segments.push(PlanSegment {
             ty: PT_LOAD,
@@ -59,21 +72,8 @@ pub(super) fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
             mem_size: size,
         });
     }
-    let writable: Vec<_> = plan
-        .sections
-        .iter()
-        .filter(|section| is_writable(section))
-        .collect();
-    if let Some(first) = writable.first() {
-        let with_bytes: Vec<_> = writable
-            .iter()
-            .filter(|section| section.ty != sht::NOBITS)
-            .collect();
-        let without: Vec<_> = writable
-            .iter()
-            .filter(|section| section.ty == sht::NOBITS)
-            .collect();
-        let file_end = match (with_bytes.last(), without.last()) {
+    if let Some(first) = writable {
+        let file_end = match (with_bytes, without.last()) {
             (_, Some(no_bits)) => no_bits.offset,
             (None, None) => first.offset,
             (Some(last), None) => last.offset.saturating_add(last.size),

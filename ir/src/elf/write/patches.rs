@@ -1,0 +1,96 @@
+//! The patches of each section, for a writer that goes over most sections in order.
+
+use super::WriteError;
+use crate::ids::SectionId;
+use crate::module::Module;
+use crate::reloc::Patch;
+
+/// Finds the patches of sections.
+pub(super) struct Patches<'m> {
+    /// All of them, sorted by section.
+    rows: &'m [Patch],
+    /// The end of those that were found last.
+    last: usize,
+}
+
+impl<'m> Patches<'m> {
+    /// Those of a module.
+    pub(super) fn new(module: &'m Module<'_>) -> Result<Self, WriteError> {
+        let rows = module.patches.as_slice();
+        match rows.is_sorted_by_key(|patch| patch.section) {
+            true => Ok(Patches { rows, last: 0 }),
+            false => Err(WriteError::PatchOrder),
+        }
+    }
+
+    /// The patches of a section, in order.
+    pub(super) fn of(&mut self, section: SectionId) -> &'m [Patch] {
+        let start = self.start(section);
+        let later = self.rows.get(start..).unwrap_or(&[]);
+        // Most sections have none or a few.
+        let mut nearby = later.iter().take(8);
+        let count = match nearby.position(|patch| patch.section != section) {
+            Some(count) => count,
+            None => later.partition_point(|patch| patch.section <= section),
+        };
+        self.last = start + count;
+        later.get(..count).unwrap_or(&[])
+    }
+
+    /// The place of a section's patches: most often a little behind those that were found last.
+    fn start(&self, section: SectionId) -> usize {
+        let is_before = |index: usize| {
+            let row: Option<&Patch> = self.rows.get(index);
+            row.is_some_and(|row| row.section < section)
+        };
+        let mut from = match self.last.checked_sub(1) {
+            Some(last) if is_before(last) => self.last,
+            _ => 0,
+        };
+        let mut step = 1;
+        while is_before(from + step - 1) {
+            from += step;
+            step *= 2;
+        }
+        let end = self.rows.len().min(from + step);
+        let between = self.rows.get(from..end).unwrap_or(&[]);
+        from + between.partition_point(|patch| patch.section < section)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::RelocId;
+    use crate::table::EntityId;
+
+    #[test]
+    fn patches_are_found_in_any_order() {
+        let mut module = Module::default();
+        for (section, count) in [(1, 3), (2, 1), (5, 20), (6, 0), (7, 9), (30, 2)] {
+            for offset in 0..count {
+                module.patches.push(Patch {
+                    section: SectionId::new(section),
+                    offset,
+                    bit: 0,
+                    width: 1,
+                    value: 0,
+                    add: false,
+                    cause: RelocId::new(0),
+                });
+            }
+        }
+        let mut patches = Patches::new(&module).unwrap();
+        for first in 0..33 {
+            for second in 0..33 {
+                for section in [first, second] {
+                    let id = SectionId::new(section);
+                    let all = module.patches.iter();
+                    let expected: Vec<_> = all.filter(|patch| patch.section == id).collect();
+                    let found: Vec<_> = patches.of(id).iter().collect();
+                    assert_eq!(found, expected, "{section}");
+                }
+            }
+        }
+    }
+}
