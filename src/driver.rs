@@ -51,7 +51,7 @@ use crate::run::step_before_emit;
 use lowering::Lowering;
 pub use lowering::NamedImage;
 use lowering::image;
-use reading::read_images;
+use reading::Reading;
 
 /// A link to do.
 pub struct Request<'a> {
@@ -163,29 +163,28 @@ pub fn link<'data>(
             return nothing;
         }
     };
-    let (mut discovered, failure) = {
+    let mut found = {
         let _span = tracing::info_span!("discover").entered();
-        find_inputs(request, input_arena)
+        find_inputs(request, input_arena, arena)
     };
-    tracing::info!(inputs = discovered.inputs.len(), "inputs are found");
+    tracing::info!(inputs = found.discovered.inputs.len(), "inputs are found");
     let mut times = Vec::new();
     if request.discover.lto {
         let job = (request, &mut times);
         match optimise(
             job,
-            &mut discovered,
-            failure.as_ref(),
+            &mut found.discovered,
+            found.failure.as_ref(),
             input_arena,
             reporter,
         )? {
             Optimisation::Failed => return nothing,
             Optimisation::Output(output) => {
-                return Ok(program(request, &discovered, output, times));
+                return Ok(program(request, &found.discovered, output, times));
             }
             Optimisation::Linked => {}
         }
     }
-    let found = (discovered, failure);
     let read = {
         let _span = tracing::info_span!("lower").entered();
         lower_inputs(request, found, input_arena, arena, reporter)?
@@ -231,18 +230,64 @@ pub fn read_inputs<'data>(
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<ReadInputs<'data>>> {
-    let found = find_inputs(request, input_arena);
+    let found = find_inputs(request, input_arena, arena);
     lower_inputs(request, found, input_arena, arena, reporter)
 }
 
-/// Discovers inputs; with what ended that, if something did.
+/// What is to be lowered.
+struct Found<'data> {
+    discovered: Discovered<'data>,
+    /// What ended the discovery, if something did.
+    failure: Option<InputError>,
+    /// The rows of the first inputs, as far as they were read.
+    reading: Reading<'data>,
+}
+
+/// Discovers inputs, and reads what is found meanwhile.
 fn find_inputs<'data>(
     request: &Request<'_>,
     input_arena: &'data InputArena,
-) -> (Discovered<'data>, Option<InputError>) {
-    match discover_with(&request.discover, Some(&request.jobs), input_arena) {
+    arena: &'data Arena,
+) -> Found<'data> {
+    let (discover, jobs) = (&request.discover, &request.jobs);
+    let fresh = || Reading::new(discover.target, jobs);
+    let mut reading = fresh();
+    // With -lto it is the whole program that tells what is linked.
+    let mut goes_on = !discover.lto;
+    let mut bytes = 0u64;
+    let mut told = |inputs: &[DeviceInput<'data>], files: usize, all: usize| {
+        // What is compiled comes later.
+        goes_on &= inputs
+            .iter()
+            .all(|input| matches!(input.image, None | Some(Image::Cubin(_))));
+        if !goes_on {
+            return;
+        }
+        let images = inputs
+            .iter()
+            .map(|input| image(input, arena).ok().flatten());
+        let images: Vec<_> = images.collect();
+        let sizes = images
+            .iter()
+            .flatten()
+            .map(|image| image.image.len() as u64);
+        bytes = bytes.saturating_add(sizes.sum());
+        let expected = u128::from(bytes) * all as u128 / files.max(1) as u128;
+        let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+        if reading.read(&images, expected).is_err() {
+            // It is met again, and reported.
+            reading = fresh();
+            goes_on = false;
+        }
+    };
+    let (discovered, failure) = match discover_with(discover, Some(jobs), input_arena, &mut told) {
         Ok(discovered) => (discovered, None),
         Err(failure) => (failure.found, Some(failure.error)),
+    };
+    Found {
+        discovered,
+        failure,
+        reading,
     }
 }
 
@@ -264,11 +309,16 @@ pub(crate) fn report_found(
 /// before the next is looked at.
 fn lower_inputs<'data>(
     request: &Request<'_>,
-    (discovered, failure): (Discovered<'data>, Option<InputError>),
+    found: Found<'data>,
     input_arena: &'data InputArena,
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<ReadInputs<'data>>> {
+    let Found {
+        discovered,
+        failure,
+        reading,
+    } = found;
     let target = request.discover.target;
     let mut inputs = discovered.inputs;
     let mut said = discovered.diagnostics.as_slice();
@@ -314,7 +364,7 @@ fn lower_inputs<'data>(
             }
         });
     }
-    let (part, read) = match read_images(&images, target, &request.jobs) {
+    let (part, read) = match reading.all_of(&images) {
         Ok(read) => read,
         Err(error) => {
             reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?;

@@ -99,12 +99,13 @@ const SMALLEST: u64 = 1 << 20;
 /// The most that the heap grows at once.
 const MOST: u64 = 128 << 20;
 
-/// Gives the heap room on large pages for a link of inputs of so many bytes. Memory that is not used is not taken.
+/// Gives the heap room on large pages for a link of inputs of so many bytes, once for the program; whether they are worth it. Memory that
+/// is not used is not taken.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub fn prepare(bytes: u64) {
+pub fn prepare(bytes: u64) -> bool {
     use std::ffi::c_int;
     if bytes < SMALLEST {
-        return;
+        return false;
     }
     let room = bytes.saturating_mul(3).min(MOST);
     let block = PAGE / 2;
@@ -125,10 +126,13 @@ pub fn prepare(bytes: u64) {
         }
         libc::free(start.cast());
     }
+    true
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn prepare(_bytes: u64) {}
+pub fn prepare(bytes: u64) -> bool {
+    bytes >= SMALLEST
+}
 
 /// Threads that start from now on share the heap of the first: they make few blocks, and a heap for each takes memory.
 pub fn share() {

@@ -24,7 +24,7 @@ use crate::input::DeviceInput;
 use crate::input::Image;
 
 /// A device image with its name, ready to be lowered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub struct NamedImage<'data> {
     /// The input as given.
     pub name: &'data str,
@@ -36,6 +36,15 @@ pub struct NamedImage<'data> {
     pub system_library: bool,
     /// In what it stood, or what made it.
     pub origin: ObjectOrigin,
+}
+
+/// Of the same file: the bytes lie in the same place.
+impl PartialEq for NamedImage<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.image, other.image)
+            && (self.name, self.member) == (other.name, other.member)
+            && (self.system_library, self.origin) == (other.system_library, other.origin)
+    }
 }
 
 impl NamedImage<'_> {

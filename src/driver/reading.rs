@@ -30,56 +30,106 @@ pub(super) type Candidate<'data> = Option<NamedImage<'data>>;
 /// What reading an image came to; `None` for none.
 pub(super) type Outcome = Option<Result<ObjectFacts, ReadError>>;
 
-/// Reads images: their rows, and what each came to.
-pub(super) fn read_images<'data>(
-    images: &[Candidate<'data>],
+/// Images on their way to rows. What was found first can be read while more is looked for, and its bytes are in the cache.
+pub(super) struct Reading<'data> {
     target: Target,
-    jobs: &Jobs,
-) -> Result<(ObjectPart<'data>, Vec<Outcome>), ReadError> {
-    let size = |image: &Candidate<'_>| image.map_or(0, |image| image.image.len() as u64);
-    let all: u64 = images.iter().map(size).sum();
-    heap::prepare(all);
-    let pieces = usize::try_from(all / BYTES_PER_THREAD).map_or(images.len(), |pieces| pieces);
-    let team = jobs.team(pieces.min(images.len()));
-    let mut workers: Vec<Worker<'data, '_>> = Vec::new();
-    workers.resize_with(team.size(), Worker::default);
-    let mut outcomes = Vec::with_capacity(images.len());
-    let mut read = 0;
-    for (number, window) in (1usize..).zip(images.chunks(workers.len() * IMAGES_AHEAD)) {
-        let mut shares = window.chunks(IMAGES_AHEAD);
-        for worker in &mut workers {
-            worker.images = shares.next().unwrap_or(&[]);
-        }
-        team.each(&mut workers, |worker| worker.read(target));
-        let Some((first, others)) = workers.split_first_mut() else {
-            break;
-        };
-        outcomes.append(&mut first.outcomes);
-        for other in others {
-            first.reader.part.append(&other.reader.part)?;
-            other.reader.part.clear();
-            outcomes.append(&mut other.outcomes);
-        }
-        read += window.iter().map(size).sum::<u64>();
-        if number.is_power_of_two() && read < all {
-            first.reader.part.reserve(read, all);
+    jobs: Jobs,
+    /// One for each thread. The first one's rows are those of all images that were read.
+    workers: Vec<Worker<'data>>,
+    images: Vec<Candidate<'data>>,
+    outcomes: Vec<Outcome>,
+    /// Bytes of what was read.
+    read: u64,
+    /// How many windows were read.
+    windows: usize,
+    /// Whether there is room for much to come.
+    has_room: bool,
+}
+
+impl<'data> Reading<'data> {
+    pub(super) fn new(target: Target, jobs: &Jobs) -> Self {
+        Reading {
+            target,
+            jobs: jobs.clone(),
+            workers: vec![Worker::default()],
+            images: Vec::new(),
+            outcomes: Vec::new(),
+            read: 0,
+            windows: 0,
+            has_room: false,
         }
     }
-    let first = workers.into_iter().next();
-    Ok((first.unwrap_or_default().reader.part, outcomes))
+
+    /// The images that were read are the first of these. The others are read, too: rows of all, and what each came to.
+    pub(super) fn all_of(
+        self,
+        images: &[Candidate<'data>],
+    ) -> Result<(ObjectPart<'data>, Vec<Outcome>), ReadError> {
+        let begins = |found: &[Candidate<'data>]| images.get(..found.len()) == Some(found);
+        let mut reading = if begins(&self.images) {
+            self
+        } else {
+            Reading::new(self.target, &self.jobs)
+        };
+        let rest = images.get(reading.images.len()..).unwrap_or(&[]);
+        let bytes: u64 = rest.iter().map(size).sum();
+        reading.read(rest, reading.read.saturating_add(bytes))?;
+        let first = reading.workers.into_iter().next().unwrap_or_default();
+        Ok((first.reader.part, reading.outcomes))
+    }
+
+    /// Reads images behind those that were read, of files that have `all` bytes, about, with those before and behind them.
+    pub(super) fn read(&mut self, images: &[Candidate<'data>], all: u64) -> Result<(), ReadError> {
+        if !self.has_room {
+            self.has_room = heap::prepare(all);
+        }
+        let pieces = usize::try_from(all / BYTES_PER_THREAD).unwrap_or(images.len());
+        let team = self.jobs.team(pieces.min(images.len()));
+        let threads = team.size();
+        if self.workers.len() < threads {
+            self.workers.resize_with(threads, Worker::default);
+        }
+        let target = self.target;
+        for window in images.chunks(threads * IMAGES_AHEAD) {
+            let shares = window.chunks(IMAGES_AHEAD);
+            let mut work: Vec<_> = self.workers.iter_mut().zip(shares).collect();
+            team.each(&mut work, |(worker, images)| worker.read(images, target));
+            let others = work.len();
+            let Some((first, rest)) = self.workers.split_first_mut() else {
+                break;
+            };
+            self.outcomes.append(&mut first.outcomes);
+            for other in rest.iter_mut().take(others.saturating_sub(1)) {
+                first.reader.part.append(&other.reader.part)?;
+                other.reader.part.clear();
+                self.outcomes.append(&mut other.outcomes);
+            }
+            self.read += window.iter().map(size).sum::<u64>();
+            self.windows += 1;
+            if self.windows.is_power_of_two() && self.read < all {
+                first.reader.part.reserve(self.read, all);
+            }
+        }
+        self.images.extend_from_slice(images);
+        Ok(())
+    }
+}
+
+/// Bytes of an image.
+fn size(image: &Candidate<'_>) -> u64 {
+    image.map_or(0, |image| image.image.len() as u64)
 }
 
 /// What one thread reads of a window.
 #[derive(Default)]
-struct Worker<'data, 'window> {
-    images: &'window [Candidate<'data>],
+struct Worker<'data> {
     reader: ObjectReader<'data>,
     outcomes: Vec<Outcome>,
 }
 
-impl<'data> Worker<'data, '_> {
-    fn read(&mut self, target: Target) {
-        for image in self.images {
+impl<'data> Worker<'data> {
+    fn read(&mut self, images: &[Candidate<'data>], target: Target) {
+        for image in images {
             let outcome = image.map(|image| self.read_one(&image, target));
             self.outcomes.push(outcome);
         }

@@ -123,7 +123,7 @@ mod tests {
             let arena = InputArena::new();
             let options = DiscoverOptions::new(Target::parse("sm_90").unwrap(), inputs);
             let jobs = Jobs::new(Some(count), None);
-            let outcome = discover_with(&options, Some(&jobs), &arena);
+            let outcome = discover_with(&options, Some(&jobs), &arena, &mut |_, _, _| ());
             let (found, error) = match outcome {
                 Ok(found) => (found, None),
                 Err(failure) => (failure.found, Some(failure.error.to_string())),

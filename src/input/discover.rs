@@ -42,7 +42,7 @@ const SYSTEM_LIBRARY: &str = "cudadevrt";
 const FIRST_SM_FOR_RAW_PTX: u16 = 90;
 
 /// How many files are opened before the first of them is looked into, where threads may unpack what they hold.
-const FILES_AHEAD: usize = 256;
+const FILES_AHEAD: usize = 128;
 
 /// What to discover.
 #[derive(Clone, Copy, Debug)]
@@ -122,14 +122,19 @@ pub fn discover<'data>(
     options: &DiscoverOptions<'_>,
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    discover_with(options, None, arena)
+    discover_with(options, None, arena, &mut |_, _, _| ())
 }
 
-/// As [`discover()`], with threads that unpack what is packed.
+/// Who is told what was found, a window of files after the other: the inputs, how many files were looked into so far, and how many there
+/// are. Whether inputs are skipped may change until all are found.
+pub type Told<'t, 'data> = &'t mut dyn FnMut(&[DeviceInput<'data>], usize, usize);
+
+/// As [`discover()`], with threads that open many files and unpack what is packed.
 pub fn discover_with<'data>(
     options: &DiscoverOptions<'_>,
     jobs: Option<&Jobs>,
     arena: &'data InputArena,
+    told: Told<'_, 'data>,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     Walk {
         options,
@@ -141,7 +146,7 @@ pub fn discover_with<'data>(
         ordinal: None,
         failed: options.errors.before,
     }
-    .run()
+    .run(told)
 }
 
 /// Finds the device images of inputs given as names and bytes; no file is touched. Libraries and
@@ -161,7 +166,7 @@ pub fn discover_bytes<'data>(
         ordinal: None,
         failed: options.errors.before,
     }
-    .run()
+    .run(&mut |_, _, _| ())
 }
 
 /// Names and bytes in place of files.
@@ -220,8 +225,11 @@ impl<'data, F> Walk<'_, 'data, F>
 where
     F: Files<'data>,
 {
-    fn run(mut self) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-        let result = self.walk();
+    fn run(
+        mut self,
+        told: Told<'_, 'data>,
+    ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
+        let result = self.walk(told);
         mark_prelinked(&mut self.found.inputs);
         match result {
             Ok(()) => Ok(self.found),
@@ -233,7 +241,7 @@ where
     }
 
     /// All libraries are searched for before any input is opened: so do the warnings come.
-    fn walk(&mut self) -> Result<(), InputError> {
+    fn walk(&mut self, told: Told<'_, 'data>) -> Result<(), InputError> {
         let libraries = self.find_libraries()?;
         let paths = self.options.inputs.iter().chain(&libraries);
         let paths: Vec<&str> = paths.map(String::as_str).collect();
@@ -241,6 +249,7 @@ where
         let window = self.jobs.map_or(1, |_| FILES_AHEAD);
         for (number, window_paths) in paths.chunks(window).enumerate() {
             let files = self.files.open_all(window_paths);
+            let before = self.found.inputs.len();
             self.unpack_ahead(files.iter().flatten().map(|file| file.bytes));
             for (index, (path, file)) in window_paths.iter().zip(files).enumerate() {
                 self.ordinal = Some(number * window + index);
@@ -250,6 +259,8 @@ where
                 })?;
                 self.file(path, file)?;
             }
+            let found = self.found.inputs.get(before..).unwrap_or(&[]);
+            told(found, number * window + window_paths.len(), paths.len());
         }
         Ok(())
     }
