@@ -496,6 +496,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     /// Leaves out pieces of sections that have contents of their own now.
     fn compact_pieces(&mut self) {
         let pieces = std::mem::take(&mut self.plan.pieces);
+        self.plan.pieces.reserve_exact(pieces.len());
         for section in &mut self.plan.sections {
             if let PlanContent::Pieces(range) = &mut section.content {
                 let start = self.plan.pieces.len() as u32;
