@@ -119,9 +119,47 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         &mut self.rows
     }
 
+    /// The table in parts that end before these indices, ascending, to divide among threads that change them.
+    pub fn parts_mut(&mut self, ends: impl IntoIterator<Item = usize>) -> Vec<PartMut<'_, K, V>> {
+        let mut rest = &mut self.rows[..];
+        let mut start = 0;
+        let parts = ends.into_iter().map(|end| {
+            let count = end.saturating_sub(start).min(rest.len());
+            let (rows, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            rest = behind;
+            let part = PartMut {
+                start,
+                rows,
+                key: PhantomData,
+            };
+            start += count;
+            part
+        });
+        parts.collect()
+    }
+
     /// Appends all rows of another table.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = V>) {
         self.rows.extend(rows);
+    }
+}
+
+/// Some rows of a table, by their ids.
+pub struct PartMut<'t, K, V> {
+    start: usize,
+    rows: &'t mut [V],
+    key: PhantomData<K>,
+}
+
+impl<K: EntityId, V> PartMut<'_, K, V> {
+    /// The entity, if it is in this part.
+    pub fn get(&self, id: K) -> Option<&V> {
+        self.rows.get(id.index().wrapping_sub(self.start))
+    }
+
+    /// The entity, if it is in this part, to change.
+    pub fn get_mut(&mut self, id: K) -> Option<&mut V> {
+        self.rows.get_mut(id.index().wrapping_sub(self.start))
     }
 }
 

@@ -12,6 +12,8 @@ mod records;
 mod refused;
 mod symbols;
 
+use cuweld_ir::Attribute;
+use cuweld_ir::AttributeId;
 use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -21,12 +23,16 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::table::PartMut;
 use cuweld_ir::table::PrimaryMap;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+use rayon::prelude::*;
 
 pub(crate) mod mercury;
 
@@ -34,6 +40,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::threads::Threads;
 
 /// The `classify` pass.
 pub struct Classify;
@@ -60,7 +67,7 @@ impl Pass for Classify {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        kinds(module);
+        kinds(module, cx.threads);
         refused::refuse(module, cx)?;
         cx.statistics.add("sections", module.sections.len() as u64);
         cx.statistics
@@ -117,8 +124,21 @@ fn kind(section: &Section<'_>) -> SectionKind {
     }
 }
 
+/// So many sections are worth a thread of their own.
+const SECTIONS_PER_THREAD: usize = 8 << 10;
+
+/// Parts of the work for each thread.
+const PARTS: usize = 4;
+
+/// Some objects with the rows that are theirs alone.
+struct Part<'p, 'data> {
+    objects: &'p [Object<'data>],
+    sections: PartMut<'p, SectionId, Section<'data>>,
+    functions: PartMut<'p, FunctionId, Function>,
+}
+
 /// Gives sections kinds and owners and functions what their records say, object by object: no row of one refers to another.
-fn kinds(module: &mut Module<'_>) {
+fn kinds(module: &mut Module<'_>, threads: &dyn Threads) {
     let capmerc = module.is_capmerc();
     let Module {
         objects,
@@ -130,82 +150,144 @@ fn kinds(module: &mut Module<'_>) {
         target,
         ..
     } = module;
-    for object in objects.values() {
-        for id in object.sections.iter() {
-            let section = &mut sections[id];
-            section.kind = match capmerc.then(|| mercury::kind(section)).flatten() {
-                Some(kind) => kind,
-                None if mercury::is_left_out(object, section) => SectionKind::Stripped,
-                None => kind(section),
-            };
-        }
-        for id in object.functions.iter() {
-            let function = &mut functions[id];
-            if target.is_mercury() && !capmerc {
-                // nvlink warns of it; what is linked is the SASS of all objects.
-                function.views.merc = None;
+    let records = Records {
+        capmerc,
+        is_mercury: target.is_mercury(),
+        symbols,
+        attributes,
+        refs: attribute_refs,
+    };
+    let pieces = (sections.len() / SECTIONS_PER_THREAD).max(1);
+    let objects = objects.values().as_slice();
+    let count = match pieces {
+        1 => objects.len(),
+        _ => objects.len() / pieces / PARTS,
+    };
+    let chunks = || objects.chunks(count.max(1));
+    let ends = |end: fn(&Object<'_>) -> usize| {
+        // An object without rows has a range anywhere.
+        chunks().map(move |objects| objects.iter().map(end).max().unwrap_or(0))
+    };
+    let of_sections = sections.parts_mut(ends(|object| object.sections.end()));
+    let of_functions = functions.parts_mut(ends(|object| object.functions.end()));
+    let parts = chunks().zip(of_sections).zip(of_functions);
+    let mut parts: Vec<Part<'_, '_>> = parts
+        .map(|((objects, sections), functions)| Part {
+            objects,
+            sections,
+            functions,
+        })
+        .collect();
+    threads.with(pieces, &mut |count| match count {
+        0 | 1 => parts.iter_mut().for_each(|part| part.classify(&records)),
+        _ => parts
+            .par_iter_mut()
+            .for_each(|part| part.classify(&records)),
+    });
+}
+
+/// What is known of objects beside their sections and functions.
+struct Records<'m, 'data> {
+    capmerc: bool,
+    is_mercury: bool,
+    symbols: &'m PrimaryMap<SymbolId, Symbol<'data>>,
+    attributes: &'m PrimaryMap<AttributeId, Attribute<'data>>,
+    refs: &'m [SymbolRef],
+}
+
+impl Part<'_, '_> {
+    fn classify(&mut self, records: &Records<'_, '_>) {
+        for object in self.objects {
+            for id in object.sections.iter() {
+                let Some(section) = self.sections.get_mut(id) else {
+                    continue;
+                };
+                section.kind = match records.capmerc.then(|| mercury::kind(section)).flatten() {
+                    Some(kind) => kind,
+                    None if mercury::is_left_out(object, section) => SectionKind::Stripped,
+                    None => kind(section),
+                };
             }
-            if let Some(merc) = function.views.merc {
-                let section = &mut sections[merc.text];
-                if section.kind == SectionKind::MercuryText {
-                    section.owner.get_or_insert(id);
+            self.functions(object, records);
+            self.owners(object);
+            for attribute in &records.attributes[object.attributes] {
+                if attribute.code != attributes::REGCOUNT {
+                    continue;
                 }
-            }
-            // The first symbol of a section is its function; ptxas writes one function a section.
-            let section = &mut sections[function.views.sass.text];
-            if section.kind == SectionKind::Text {
-                section.owner.get_or_insert(id);
-            }
-            function.flag_barriers = section.barriers_in_flags();
-        }
-        owners(object, sections, functions);
-        for attribute in &attributes[object.attributes] {
-            if attribute.code != attributes::REGCOUNT {
-                continue;
-            }
-            let target = attribute_refs.get(attribute.refs.start as usize);
-            if let Some(SymbolRef::Symbol(symbol)) = target
-                && let (Some(function), Some(count)) =
-                    (symbols[*symbol].function, attribute.word(0))
-            {
-                functions[function].registers = count;
+                let target = records.refs.get(attribute.refs.start as usize);
+                if let Some(SymbolRef::Symbol(symbol)) = target
+                    && let Some(function) = records.symbols[*symbol].function
+                    && let Some(function) = self.functions.get_mut(function)
+                    && let Some(count) = attribute.word(0)
+                {
+                    function.registers = count;
+                }
             }
         }
     }
-}
 
-/// Gives the sections of an object, whose code has its functions, those of what they belong to.
-fn owners(
-    object: &Object<'_>,
-    sections: &mut PrimaryMap<SectionId, Section<'_>>,
-    functions: &mut PrimaryMap<FunctionId, Function>,
-) {
-    for is_second in [false, true] {
-        for id in object.sections.iter() {
-            let section = &sections[id];
-            // Relocation sections come second: their target may be owned only since the first round.
-            let is_relocs = matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs);
-            if is_relocs != is_second || section.kind == SectionKind::CudaInfo {
-                continue;
-            }
-            let SectionInfo::Section(target) = section.info else {
+    /// Gives the functions of an object their code.
+    fn functions(&mut self, object: &Object<'_>, records: &Records<'_, '_>) {
+        for id in object.functions.iter() {
+            let Some(function) = self.functions.get_mut(id) else {
                 continue;
             };
-            let owner = sections[target].owner;
-            let section = &mut sections[id];
-            section.owner = owner;
-            let Some(function) = owner else { continue };
-            let views = &mut functions[function].views;
-            match section.kind {
-                SectionKind::FunctionInfo if section.flags & shf::MERCURY != 0 => {
-                    if let Some(merc) = &mut views.merc {
-                        merc.info = Some(id);
+            if records.is_mercury && !records.capmerc {
+                // nvlink warns of it; what is linked is the SASS of all objects.
+                function.views.merc = None;
+            }
+            if let Some(merc) = function.views.merc
+                && let Some(section) = self.sections.get_mut(merc.text)
+                && section.kind == SectionKind::MercuryText
+            {
+                section.owner.get_or_insert(id);
+            }
+            // The first symbol of a section is its function; ptxas writes one function a section.
+            if let Some(section) = self.sections.get_mut(function.views.sass.text) {
+                if section.kind == SectionKind::Text {
+                    section.owner.get_or_insert(id);
+                }
+                function.flag_barriers = section.barriers_in_flags();
+            }
+        }
+    }
+
+    /// Gives the sections of an object, whose code has its functions, those of what they belong to.
+    fn owners(&mut self, object: &Object<'_>) {
+        for is_second in [false, true] {
+            for id in object.sections.iter() {
+                let Some(section) = self.sections.get(id) else {
+                    continue;
+                };
+                // Relocation sections come second: their target may be owned only since the first round.
+                let is_relocs =
+                    matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs);
+                if is_relocs != is_second || section.kind == SectionKind::CudaInfo {
+                    continue;
+                }
+                let SectionInfo::Section(target) = section.info else {
+                    continue;
+                };
+                let owner = self.sections.get(target).and_then(|target| target.owner);
+                let Some(section) = self.sections.get_mut(id) else {
+                    continue;
+                };
+                section.owner = owner;
+                let Some(function) = owner.and_then(|owner| self.functions.get_mut(owner)) else {
+                    continue;
+                };
+                let views = &mut function.views;
+                match section.kind {
+                    SectionKind::FunctionInfo if section.flags & shf::MERCURY != 0 => {
+                        if let Some(merc) = &mut views.merc {
+                            merc.info = Some(id);
+                        }
                     }
+                    SectionKind::FunctionInfo | SectionKind::SassFunctionInfo => {
+                        views.sass.info = Some(id);
+                    }
+                    _ => {}
                 }
-                SectionKind::FunctionInfo | SectionKind::SassFunctionInfo => {
-                    views.sass.info = Some(id);
-                }
-                _ => {}
             }
         }
     }

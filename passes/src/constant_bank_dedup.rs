@@ -30,9 +30,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use serde::Deserialize;
 
+use crate::analysis::LiveFunctions;
 use crate::analysis::Preserved;
-use crate::analysis::functions_in_creation_order;
-use crate::analysis::kernels;
 use crate::diagnostic::Diagnostic;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
@@ -95,7 +94,10 @@ impl Pass for ConstantBankDedup {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let banks = Banks::new(module);
+        if module.bank_pieces.iter().all(|piece| piece.bank != BANK) {
+            return Ok(Changed::No);
+        }
+        let banks = Banks::new(module, cx.analyses.live(module));
         let too_large = banks.sizes.iter().any(|size| *size > CONSTANT_BANK_LIMIT);
         if !too_large && !self.options.below_limit || banks.sizes.is_empty() {
             return Ok(Changed::No);
@@ -149,16 +151,15 @@ struct Banks {
 }
 
 impl Banks {
-    fn new(module: &Module<'_>) -> Self {
+    fn new(module: &Module<'_>, live: &LiveFunctions) -> Self {
         let mut of_kernel: Vec<Vec<usize>> = vec![Vec::new(); module.functions.len()];
         for (index, piece) in module.bank_pieces.iter().enumerate() {
             if piece.bank == BANK {
                 of_kernel[piece.kernel.index()].push(index);
             }
         }
-        let functions = functions_in_creation_order(module);
-        let mut kernels: Vec<FunctionId> = kernels(module, &functions)
-            .map(|(_, function)| function)
+        let kernels = live.kernels.iter().map(|(_, function)| *function);
+        let mut kernels: Vec<FunctionId> = kernels
             .filter(|function| !of_kernel[function.index()].is_empty())
             .collect();
         kernels.reverse();

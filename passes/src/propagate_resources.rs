@@ -8,6 +8,7 @@
 //! attribute records, except for NUM_MBARRIERS, whose values are summed over distinct functions and
 //! so need sets: components times functions that carry it, in bits.
 
+mod own;
 mod summary;
 
 use cuweld_ir::Attribute;

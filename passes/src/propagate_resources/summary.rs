@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 use std::hash::Hash;
 
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::attributes as code;
 use foldhash::fast::FixedState;
@@ -15,8 +13,9 @@ use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use super::Listed;
+use super::own::OwnSummaries;
+use super::own::own_summaries;
 use crate::analysis::CallGraph;
-use crate::merge_metadata::is_kept_extern;
 
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
 /// EXTERNS count even if the output keeps none of the list (measured).
@@ -32,17 +31,6 @@ pub const FIRST_SIGHT_CODES: [u8; 10] = [
     code::AT_ENTRY_FRAGMENTS,
     code::EXTERNS,
 ];
-
-/// The index of each code in [`FIRST_SIGHT_CODES`]; no index of any for other codes.
-const SIGHT_OF_CODE: [u8; 256] = {
-    let mut indices = [u8::MAX; 256];
-    let mut index = 0;
-    while index < FIRST_SIGHT_CODES.len() {
-        indices[FIRST_SIGHT_CODES[index] as usize] = index as u8;
-        index += 1;
-    }
-    indices
-};
 
 /// What is needed by a set of functions.
 #[derive(Clone, Debug)]
@@ -78,14 +66,14 @@ pub struct Summary {
 
 /// What is listed. Records have places in the order of device functions, and so have their values.
 #[derive(Clone, Debug, Default)]
-struct Lists {
+pub(super) struct Lists {
     /// Externs of device functions with their first places, in order: functions that the driver provides, and kernels that device
     /// code launches. No others stay undefined in an executable, so that these lists are short.
-    externs: Vec<(u64, LinkSymbolId)>,
+    pub(super) externs: Vec<(u64, LinkSymbolId)>,
     /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
-    fragments: Vec<(u64, u32)>,
+    pub(super) fragments: Vec<(u64, u32)>,
     /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
-    mbarrier_bits: Vec<u64>,
+    pub(super) mbarrier_bits: Vec<u64>,
 }
 
 /// The place of what is not seen.
@@ -127,7 +115,7 @@ impl Summary {
         fragments.iter().map(|(_, word)| *word)
     }
 
-    fn lists_mut(&mut self) -> &mut Lists {
+    pub(super) fn lists_mut(&mut self) -> &mut Lists {
         self.lists.get_or_insert_default()
     }
 
@@ -189,7 +177,7 @@ pub fn add_mbarriers(a: u16, b: u16) -> u16 {
 const SHORT: usize = 8;
 
 /// Merges two lists in order of place, keeping the first place of each value.
-fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
+pub(super) fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
     if theirs.is_empty() {
         return;
     }
@@ -240,9 +228,9 @@ pub struct Summaries {
     /// Whether any function of the link has SPARSE_MMA_MASK.
     pub any_sparse_mma: bool,
     /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
-    granularities: [bool; 2],
+    pub(super) granularities: [bool; 2],
     /// All externs that the output keeps, with their places; they repeat.
-    externs: Vec<(u64, LinkSymbolId)>,
+    pub(super) externs: Vec<(u64, LinkSymbolId)>,
 }
 
 impl Summaries {
@@ -454,199 +442,4 @@ impl Summaries {
         }
         Some(text)
     }
-}
-
-/// What nodes need by themselves.
-struct OwnSummaries {
-    /// The first is that of nodes that need nothing.
-    rows: Vec<Summary>,
-    /// The row of each node.
-    of_node: Vec<u32>,
-}
-
-impl OwnSummaries {
-    fn of(&mut self, link: LinkSymbolId) -> &mut Summary {
-        let row = &mut self.of_node[link.index()];
-        if *row == 0 {
-            *row = self.rows.len() as u32;
-            self.rows.push(Summary::default());
-        }
-        &mut self.rows[*row as usize]
-    }
-}
-
-fn own_summaries(
-    module: &Module<'_>,
-    graph: &CallGraph,
-    listed: &[Listed],
-    summaries: &mut Summaries,
-) -> OwnSummaries {
-    let most = module.functions.len().min(module.link_symbols.len());
-    let mut rows = Vec::with_capacity(most + 1);
-    rows.push(Summary::default());
-    let mut nodes = OwnSummaries {
-        rows,
-        of_node: vec![0; graph.node_count()],
-    };
-    for function in module.functions.values() {
-        // Those of names that are not kept too: what has its address taken may call them.
-        if function.state == FunctionState::Chosen
-            && let Some(link) = module.symbols[function.symbol].link
-            && module.link_symbols[link].definition == Some(function.symbol)
-        {
-            nodes.of(link).registers = function.registers;
-        }
-    }
-    frames(module, &mut nodes);
-    let mut without_mask = Vec::new();
-    for row in listed {
-        let node = nodes.of(row.link);
-        if !own_records(module, row.function, row.is_kernel, node, summaries) {
-            without_mask.push(row.link);
-        }
-    }
-    // Only functions of the output count as lacking a mask.
-    if summaries.any_sparse_mma {
-        for link in without_mask {
-            nodes.of(link).sparse_mma = 0x8000;
-        }
-    }
-    nodes
-}
-
-/// Frame sizes, region stacks and load caching, which stand in the module-wide lists.
-fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
-    for (_, object) in module.included_objects() {
-        for attribute in &module.attributes[object.attributes] {
-            let wanted = matches!(
-                attribute.code,
-                code::FRAME_SIZE | code::SAM_REGION_STACK_SIZE | code::LOAD_CACHE_REQUEST
-            );
-            if !wanted {
-                continue;
-            }
-            let Some(SymbolRef::Symbol(symbol)) = module.refs(attribute).first().copied() else {
-                continue;
-            };
-            let row = &module.symbols[symbol];
-            let (Some(link), Some(value)) = (row.link, attribute.word(0)) else {
-                continue;
-            };
-            let is_chosen = || module.link_symbols[link].definition == Some(symbol);
-            let chosen = row.function.is_none() || is_chosen();
-            if !chosen {
-                continue;
-            }
-            let node = nodes.of(link);
-            match attribute.code {
-                code::FRAME_SIZE => node.stack = Some(value),
-                code::SAM_REGION_STACK_SIZE => {
-                    node.region_stack = node.region_stack.max(Some(value))
-                }
-                _ => node.explicit_caching |= value != 0,
-            }
-        }
-    }
-}
-
-/// Reads the records of one function in input order; says whether it has a sparse MMA mask.
-fn own_records(
-    module: &Module<'_>,
-    function: FunctionId,
-    is_kernel: bool,
-    node: &mut Summary,
-    summaries: &mut Summaries,
-) -> bool {
-    if !is_kernel {
-        node.flag_barriers = module.functions[function].flag_barriers;
-    }
-    let Some(section) = module.functions[function].views.merged_info() else {
-        return false;
-    };
-    let mut mma = false;
-    let mut mbarriers: Option<u16> = None;
-    // Device functions are looked at in the order of the sections of the copies that are linked, which is that of their
-    // records: one that replaced another at its own place (measured).
-    for id in module.sections[section].attributes.iter() {
-        let record = &module.attributes[id];
-        let place = id.index() as u32;
-        match record.code {
-            code::CRS_STACK_SIZE | code::SYNC_STACK if node.crs == Some(0) => {
-                node.crs = Some(record.word(0).unwrap_or(0));
-            }
-            code::SPARSE_MMA_MASK if !mma => {
-                mma = true;
-                node.sparse_mma = record.value;
-                summaries.any_sparse_mma = true;
-            }
-            _ => {}
-        }
-        match record.code {
-            code::EXTERNS => {
-                let kept = externs(module, record);
-                summaries.externs.extend(placed(place, kept));
-            }
-            code::TCGEN05_1CTA_USED => summaries.granularities[0] = true,
-            code::TCGEN05_2CTA_USED => summaries.granularities[1] = true,
-            _ => {}
-        }
-        if is_kernel {
-            continue;
-        }
-        let index = usize::from(SIGHT_OF_CODE[usize::from(record.code)]);
-        let Some(sight) = node.first_sight.get_mut(index) else {
-            continue;
-        };
-        *sight = place.min(*sight);
-        node.sees = true;
-        match record.code {
-            code::EXTERNS => {
-                let kept: Vec<_> = placed(place, externs(module, record)).collect();
-                if !kept.is_empty() {
-                    merge_places(&mut node.lists_mut().externs, &kept);
-                }
-            }
-            code::NUM_MBARRIERS => {
-                mbarriers = Some(add_mbarriers(mbarriers.unwrap_or(0), record.value));
-            }
-            code::NUM_BARRIERS => node.barriers = node.barriers.max(record.value as u8),
-            code::VRC_CTA_INIT_COUNT => {
-                node.cta_init_count = node.cta_init_count.max(record.value as u8);
-            }
-            code::AT_ENTRY_FRAGMENTS => {
-                let words = (0..record.rest.len() / 4).filter_map(|index| record.word(index));
-                let words: Vec<_> = placed(place, words).collect();
-                merge_places(&mut node.lists_mut().fragments, &words);
-            }
-            code::REG_RECONFIG => {
-                node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));
-            }
-            _ => {}
-        }
-    }
-    if let Some(value) = mbarriers {
-        let index = summaries.mbarriers.len();
-        summaries.mbarriers.push(value);
-        let bits = &mut node.lists_mut().mbarrier_bits;
-        bits.resize(index / 64 + 1, 0);
-        bits[index / 64] |= 1 << (index % 64);
-    }
-    mma
-}
-
-/// The values of the record at `place`, each with a place of its own.
-fn placed<T>(place: u32, values: impl Iterator<Item = T>) -> impl Iterator<Item = (u64, T)> {
-    (u64::from(place) << 32..).zip(values)
-}
-
-/// The externs of a record that the output keeps.
-fn externs<'m>(
-    module: &'m Module<'_>,
-    record: &'m cuweld_ir::Attribute<'_>,
-) -> impl Iterator<Item = LinkSymbolId> + 'm {
-    module
-        .refs(record)
-        .iter()
-        .filter(|target| is_kept_extern(module, **target))
-        .filter_map(|target| module.symbols[target.symbol()?].link)
 }
