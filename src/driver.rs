@@ -250,8 +250,7 @@ fn find_inputs<'data>(
     arena: &'data Arena,
 ) -> Found<'data> {
     let (discover, jobs) = (&request.discover, &request.jobs);
-    let fresh = || Reading::new(discover.target, jobs);
-    let mut reading = fresh();
+    let mut reading = Reading::new(discover.target);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
@@ -274,11 +273,7 @@ fn find_inputs<'data>(
         bytes = bytes.saturating_add(sizes.sum());
         let expected = u128::from(bytes) * all as u128 / files.max(1) as u128;
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
-        if reading.read(&images, expected).is_err() {
-            // It is met again, and reported.
-            reading = fresh();
-            goes_on = false;
-        }
+        reading.read(&images, expected);
     };
     let (discovered, failure) = match discover_with(discover, Some(jobs), input_arena, &mut told) {
         Ok(discovered) => (discovered, None),
@@ -364,13 +359,7 @@ fn lower_inputs<'data>(
             }
         });
     }
-    let (part, read) = match reading.all_of(&images) {
-        Ok(read) => read,
-        Err(error) => {
-            reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?;
-            return Ok(None);
-        }
-    };
+    let (part, read) = reading.all_of(&images);
     let mut refused = refused.into_iter().peekable();
     for (index, (image, read)) in images.into_iter().zip(read).enumerate() {
         let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);

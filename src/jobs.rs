@@ -143,7 +143,10 @@ impl Threads for Jobs {
 
     fn second(&self) -> Option<Leave> {
         let (count, tokens) = self.leave(2);
-        (count > 1).then(|| Box::new(tokens) as Leave)
+        (count > 1).then(|| {
+            heap::share();
+            Box::new(tokens) as Leave
+        })
     }
 }
 

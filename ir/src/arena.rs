@@ -8,6 +8,8 @@ use bumpalo::Bump;
 #[derive(Default)]
 pub struct Arena {
     bump: Bump,
+    /// What is asked for zeroed is large, and all of it at once: behind it the arena would ask the system for twice as much.
+    zeroed: Bump,
 }
 
 impl Arena {
@@ -30,7 +32,7 @@ impl Arena {
     /// So many zero bytes in the arena, to change.
     #[allow(clippy::mut_from_ref)]
     pub fn zeroed(&self, size: usize) -> &mut [u8] {
-        self.bump.alloc_slice_fill_copy(size, 0)
+        self.zeroed.alloc_slice_fill_copy(size, 0)
     }
 
     /// Copies two strings of bytes into the arena, one behind the other.
@@ -51,6 +53,6 @@ impl Arena {
 
     /// Bytes taken from the system so far.
     pub fn allocated_bytes(&self) -> usize {
-        self.bump.allocated_bytes()
+        self.bump.allocated_bytes() + self.zeroed.allocated_bytes()
     }
 }

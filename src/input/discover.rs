@@ -140,7 +140,7 @@ pub fn discover_with<'data>(
         options,
         jobs,
         arena,
-        files: Loader::new(arena, jobs),
+        files: &Loader::new(arena, jobs),
         archives: Vec::new(),
         found: Discovered::default(),
         ordinal: None,
@@ -160,7 +160,7 @@ pub fn discover_bytes<'data>(
         options,
         jobs: None,
         arena,
-        files: Given(files),
+        files: &Given(files),
         archives: Vec::new(),
         found: Discovered::default(),
         ordinal: None,
@@ -212,7 +212,7 @@ pub(super) struct Walk<'a, 'data, F> {
     /// What limits the threads that unpack ahead; `None` for none of them.
     pub(super) jobs: Option<&'a Jobs>,
     pub(super) arena: &'data InputArena,
-    pub(super) files: F,
+    pub(super) files: &'a F,
     /// Archives seen so far, sorted.
     pub(super) archives: Vec<FileIdentity>,
     pub(super) found: Discovered<'data>,
@@ -247,22 +247,23 @@ where
         let paths: Vec<&str> = paths.map(String::as_str).collect();
         self.found.inputs.reserve(paths.len());
         let window = self.jobs.map_or(1, |_| FILES_AHEAD);
-        for (number, window_paths) in paths.chunks(window).enumerate() {
-            let files = self.files.open_all(window_paths);
+        let (mut done, all) = (0, paths.len());
+        let loader = self.files;
+        loader.in_windows(&paths, window, |files| {
             let before = self.found.inputs.len();
             self.unpack_ahead(files.iter().flatten().map(|file| file.bytes));
-            for (index, (path, file)) in window_paths.iter().zip(files).enumerate() {
-                self.ordinal = Some(number * window + index);
+            for (path, file) in paths.iter().skip(done).zip(files) {
+                self.ordinal = Some(done);
+                done += 1;
                 let file = file.map_err(|error| InputError::CannotOpen {
                     file: (*path).to_owned(),
                     reason: error.to_string(),
                 })?;
                 self.file(path, file)?;
             }
-            let found = self.found.inputs.get(before..).unwrap_or(&[]);
-            told(found, number * window + window_paths.len(), paths.len());
-        }
-        Ok(())
+            told(self.found.inputs.get(before..).unwrap_or(&[]), done, all);
+            Ok(())
+        })
     }
 
     fn find_libraries(&mut self) -> Result<Vec<String>, InputError> {

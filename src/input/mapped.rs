@@ -5,13 +5,14 @@ use std::fs::File;
 use std::fs::Metadata;
 use std::io;
 use std::io::Read;
+use std::sync::mpsc::sync_channel;
 
+use cuweld_passes::threads::Threads;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
 
 use super::arena::InputArena;
 use crate::jobs::Jobs;
-use crate::jobs::Team;
 
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
 /// taking its page faults.
@@ -59,38 +60,46 @@ pub struct LoadedFile<'data> {
 /// Small files beyond so many bytes are read into shared memory.
 const FIRST_BUFFERS: u64 = 256 << 10;
 
-/// What a small file has, about: where a thread has not as much for each that it opens, it gets more.
-const SMALL_FILE: usize = 4 << 10;
-
 /// How much memory small files share; the system can give it as one page.
 const SHARED_BUFFER: usize = 2 << 20;
 
-/// Fewer files are opened by one thread.
-const FILES_FOR_THREADS: usize = 64;
+/// Fewer files are opened by the thread that looks into them.
+const FILES_FOR_A_THREAD: usize = 128;
+
+/// How many windows are opened before the first of them is looked into.
+const WINDOWS_AHEAD: usize = 2;
 
 /// Reads or maps a file. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFile<'data>> {
     Loader::new(arena, None).open(path)
 }
 
+/// What files of a window hold, in their order.
+pub(super) type Window<'data> = Vec<io::Result<LoadedFile<'data>>>;
+
 /// Where files come from.
 pub(super) trait Files<'data> {
     /// A file's contents.
     fn open(&self, path: &str) -> io::Result<LoadedFile<'data>>;
 
-    /// The contents of several files, in their order.
-    fn open_all(&self, paths: &[&str]) -> Vec<io::Result<LoadedFile<'data>>> {
-        paths.iter().map(|path| self.open(path)).collect()
+    /// Opens files, and gives the contents of so many at a time to somebody, until that fails.
+    fn in_windows<E>(
+        &self,
+        paths: &[&str],
+        size: usize,
+        mut take: impl FnMut(Window<'data>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut windows = paths.chunks(size);
+        windows.try_for_each(|paths| take(paths.iter().map(|path| self.open(path)).collect()))
     }
 }
 
 /// Reads or maps files.
 pub(super) struct Loader<'a, 'data> {
     arena: &'data InputArena,
-    /// What limits the threads that open many files; `None` for one.
+    /// What leaves to use a second thread are asked of; `None` for none.
     jobs: Option<&'a Jobs>,
-    /// What is left of the memory that small files share, for each thread; the first is that of files that are opened alone.
-    rooms: RefCell<Vec<Room<'data>>>,
+    room: RefCell<Room<'data>>,
 }
 
 impl<'a, 'data> Loader<'a, 'data> {
@@ -99,7 +108,7 @@ impl<'a, 'data> Loader<'a, 'data> {
         Loader {
             arena,
             jobs,
-            rooms: RefCell::new(vec![Room::default()]),
+            room: RefCell::default(),
         }
     }
 
@@ -120,57 +129,66 @@ impl<'a, 'data> Loader<'a, 'data> {
         }
     }
 
-    /// Gives room to a thread that has none, once there is much to read.
-    fn make_room(&self, room: &mut Room<'data>, least: usize) {
+    /// The room for further files, with memory for small ones that they share once there are many.
+    fn room(&self, files: usize) -> Room<'data> {
+        let mut room = self.room.take();
         room.buffered = self.arena.bytes_buffered();
-        room.may_map = self.arena.maps_kept() < MAP_LIMIT;
-        if room.rest.len() < least
-            && (FIRST_BUFFERS..BUFFER_LIMIT).contains(&room.buffered)
-            && let Ok(shared) = self.arena.keep_shared(SHARED_BUFFER)
+        room.mapped = self.arena.maps_kept();
+        let most = MAP_THRESHOLD as usize * files;
+        if room.rest.len() < most
+            && (FIRST_BUFFERS..BUFFER_LIMIT).contains(&(room.buffered + most as u64))
+            && let Ok(shared) = self.arena.keep_shared(most.next_multiple_of(SHARED_BUFFER))
         {
             room.rest = shared;
         }
+        room
     }
 }
 
 impl<'data> Files<'data> for Loader<'_, 'data> {
     fn open(&self, path: &str) -> io::Result<LoadedFile<'data>> {
-        let mut rooms = self.rooms.borrow_mut();
-        let Some(room) = rooms.first_mut() else {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        };
-        self.make_room(room, MAP_THRESHOLD as usize);
-        Ok(self.keep(path, room.fetch(path)?))
+        let mut room = self.room(1);
+        let fetched = room.fetch(path);
+        self.room.replace(room);
+        Ok(self.keep(path, fetched?))
     }
 
-    fn open_all(&self, paths: &[&str]) -> Vec<io::Result<LoadedFile<'data>>> {
-        let team = match self.jobs {
-            Some(jobs) if paths.len() >= FILES_FOR_THREADS => jobs.team(paths.len()),
-            _ => Team::default(),
+    /// With many files another thread opens the next ones meanwhile.
+    fn in_windows<E>(
+        &self,
+        paths: &[&str],
+        size: usize,
+        mut take: impl FnMut(Window<'data>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let is_worth_it = paths.len() >= FILES_FOR_A_THREAD;
+        let Some(_leave) = self
+            .jobs
+            .filter(|_| is_worth_it)
+            .and_then(|jobs| jobs.second())
+        else {
+            let mut windows = paths.chunks(size);
+            return windows
+                .try_for_each(|paths| take(paths.iter().map(|path| self.open(path)).collect()));
         };
-        if team.size() == 1 {
-            return paths.iter().map(|path| self.open(path)).collect();
-        }
-        let mut rooms = self.rooms.borrow_mut();
-        rooms.resize_with(team.size(), Room::default);
-        let share = paths.len().div_ceil(team.size());
-        let mut work: Vec<_> = rooms
-            .iter_mut()
-            .zip(paths.chunks(share))
-            .map(|(room, paths)| {
-                self.make_room(room, share * SMALL_FILE);
-                (room, paths, Vec::with_capacity(paths.len()))
-            })
-            .collect();
-        team.each(&mut work, |(room, paths, fetched)| {
-            fetched.extend(paths.iter().map(|path| room.fetch(path)));
-        });
-        let fetched = work.into_iter().flat_map(|(_, _, fetched)| fetched);
-        paths
-            .iter()
-            .zip(fetched)
-            .map(|(path, fetched)| Ok(self.keep(path, fetched?)))
-            .collect()
+        let most = BUFFER_LIMIT as usize / MAP_THRESHOLD as usize;
+        let mut room = self.room(paths.len().min(most - 1));
+        std::thread::scope(|scope| {
+            let (give, windows) = sync_channel(WINDOWS_AHEAD);
+            scope.spawn(move || {
+                for paths in paths.chunks(size) {
+                    let fetched: Vec<_> = paths.iter().map(|path| room.fetch(path)).collect();
+                    // Nobody takes more after an error.
+                    if give.send(fetched).is_err() {
+                        return;
+                    }
+                }
+            });
+            for (paths, fetched) in paths.chunks(size).zip(windows) {
+                let keep = |(path, fetched): (&&str, io::Result<_>)| Ok(self.keep(path, fetched?));
+                take(paths.iter().zip(fetched).map(keep).collect())?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -186,15 +204,15 @@ enum Contents<'data> {
     Shared(&'data [u8]),
 }
 
-/// What one thread needs to open files.
+/// What opening files takes.
 #[derive(Default)]
 struct Room<'data> {
     /// Memory that small files share, all zeros.
     rest: &'data mut [u8],
     /// Bytes of all buffers.
     buffered: u64,
-    /// Whether there may be more mappings.
-    may_map: bool,
+    /// How many files are mapped.
+    mapped: usize,
 }
 
 impl<'data> Room<'data> {
@@ -206,7 +224,7 @@ impl<'data> Room<'data> {
         }
         let size = metadata.len();
         let is_mapped = match size {
-            _ if !metadata.is_file() || !self.may_map => false,
+            _ if !metadata.is_file() || self.mapped >= MAP_LIMIT => false,
             0..SMALLEST_MAP => false,
             SMALLEST_MAP..MAP_THRESHOLD => self.buffered >= BUFFER_LIMIT,
             MAP_THRESHOLD.. => true,
@@ -224,6 +242,7 @@ impl<'data> Room<'data> {
             // on this platform; it is the documented contract of `load` and `discover`, as it is of
             // every linker that maps its inputs.
             let map = unsafe { options.map(&file) }?;
+            self.mapped += 1;
             Contents::Map(map)
         } else if metadata.is_file() && (1..MAP_THRESHOLD).contains(&size) {
             self.buffered = self.buffered.saturating_add(size);

@@ -154,11 +154,8 @@ impl<'data> Finish<'_, 'data> {
             call_graph,
             lists,
             index_table: self.out.needs_index_table().then(|| {
-                let bytes = arena.zeroed(index_rows.len() * 4);
-                for (place, row) in bytes.chunks_exact_mut(4).zip(index_rows) {
-                    place.copy_from_slice(&row.to_le_bytes());
-                }
-                &*bytes
+                let rows = index_rows.into_iter().map(u32::to_le_bytes);
+                arena.bytes(rows.collect::<Vec<_>>().as_flattened())
             }),
         }
     }
