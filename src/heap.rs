@@ -97,7 +97,7 @@ fn ask(_block: *mut u8, _bytes: usize) {}
 const SMALLEST: u64 = 1 << 20;
 
 /// The most that the heap grows at once.
-const MOST: u64 = 128 << 20;
+const MOST: u64 = 256 << 20;
 
 /// Gives the heap room on large pages for a link of inputs of so many bytes, once for the program; whether they are worth it. Memory that
 /// is not used is not taken.
@@ -107,7 +107,7 @@ pub fn prepare(bytes: u64) -> bool {
     if bytes < SMALLEST {
         return false;
     }
-    let room = bytes.saturating_mul(3).min(MOST);
+    let room = bytes.saturating_mul(4).min(MOST);
     let block = PAGE / 2;
     // SAFETY: these settings, of which each is a valid one, change where blocks come from; the block is given back as it came, and lies
     // on the heap, which ends where the program's data do. Advice changes neither what memory holds nor whether it can be read or written.

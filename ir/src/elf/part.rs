@@ -103,7 +103,7 @@ impl ObjectPart<'_> {
         share.reserve(&mut self.symbols);
         share.reserve(&mut self.functions);
         share.reserve(&mut self.relocs);
-        share.reserve(&mut self.attributes);
+        share.reserve_with(&mut self.attributes, spare_records);
         share.reserve(&mut self.attribute_refs);
         share.reserve(&mut self.calls);
         share.reserve(&mut self.prototypes);
@@ -116,6 +116,11 @@ impl ObjectPart<'_> {
     }
 }
 
+/// Room for the records that passes add to so many: compilers write about three for each kernel and function that leave two to be made.
+pub(super) fn spare_records(records: usize) -> usize {
+    records - records / 4
+}
+
 /// How much of all files was read.
 #[derive(Clone, Copy)]
 struct Share {
@@ -126,12 +131,15 @@ struct Share {
 impl Share {
     /// Room for the rows to come, and for some that passes add: a table that is too small is moved.
     fn reserve<T>(self, rows: &mut Vec<T>) {
+        self.reserve_with(rows, |expected| expected / 8);
+    }
+
+    fn reserve_with<T>(self, rows: &mut Vec<T>, spare: fn(usize) -> usize) {
         let have = rows.len() as u128;
         let expected = have * u128::from(self.all) / u128::from(self.read.max(1));
         let more = usize::try_from(expected.saturating_sub(have));
-        let spare = usize::try_from(expected / 8);
-        if let (Ok(more), Ok(spare)) = (more, spare) {
-            huge_pages::reserve(rows, more, spare);
+        if let (Ok(more), Ok(expected)) = (more, usize::try_from(expected)) {
+            huge_pages::reserve(rows, more, spare(expected));
         }
     }
 }

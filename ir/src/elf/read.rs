@@ -15,6 +15,7 @@ use zerocopy::FromBytes;
 use super::note_records::first_note;
 use super::part::Ends;
 use super::part::ObjectPart;
+use super::part::spare_records;
 use super::raw::*;
 use super::validate::Headers;
 use super::validate::StructureError;
@@ -210,8 +211,11 @@ impl<'data> Reader<'_, 'data> {
         );
         huge_pages::reserve(&mut part.relocs, relocs.min(most / size_of::<RawRel>()), 0);
         let records = records.min(most / RECORD_SIZE);
-        // Passes add some.
-        huge_pages::reserve(&mut part.attributes, records, records / 4);
+        huge_pages::reserve(&mut part.attributes, records, spare_records(records));
+        // Room takes no memory until it is used.
+        part.attribute_refs.reserve(records);
+        part.functions
+            .reserve(symbols.min(most / size_of::<RawSymbol>()));
     }
 
     /// The id that the object gets.

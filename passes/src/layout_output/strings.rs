@@ -217,9 +217,9 @@ pub(super) fn with_names<'data, A, B>(
     first: impl FnOnce(Names<'_, 'data>) -> A,
     then: impl FnOnce(A) -> B,
 ) -> (B, Strings) {
-    // Most functions have a name, and three sections or more.
-    let sections = 3 * module.link_symbols.len();
-    let is_worth_it = sections >= NAMES_FOR_A_THREAD;
+    // Most functions have a name, and three sections or more; room for five takes no memory until it is used.
+    let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
+    let sections = 5 * module.link_symbols.len();
     let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
         let mut strings = Strings::new(module);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
