@@ -61,7 +61,7 @@ pub struct LoadedFile<'data> {
 const FIRST_BUFFERS: u64 = 256 << 10;
 
 /// How much memory small files share; the system can give it as one page.
-const SHARED_BUFFER: usize = 2 << 20;
+const SHARED_BUFFER: u64 = 2 << 20;
 
 /// Fewer files are opened by the thread that looks into them.
 const FILES_FOR_A_THREAD: usize = 128;
@@ -87,11 +87,21 @@ pub(super) trait Files<'data> {
         &self,
         paths: &[&str],
         size: usize,
-        mut take: impl FnMut(Window<'data>) -> Result<(), E>,
+        take: impl FnMut(Window<'data>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut windows = paths.chunks(size);
-        windows.try_for_each(|paths| take(paths.iter().map(|path| self.open(path)).collect()))
+        one_by_one(self, paths, size, take)
     }
+}
+
+/// Opens the files of a window when it is their turn.
+fn one_by_one<'data, E>(
+    files: &(impl Files<'data> + ?Sized),
+    paths: &[&str],
+    size: usize,
+    mut take: impl FnMut(Window<'data>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut windows = paths.chunks(size);
+    windows.try_for_each(|paths| take(paths.iter().map(|path| files.open(path)).collect()))
 }
 
 /// Reads or maps files.
@@ -134,10 +144,12 @@ impl<'a, 'data> Loader<'a, 'data> {
         let mut room = self.room.take();
         room.buffered = self.arena.bytes_buffered();
         room.mapped = self.arena.maps_kept();
-        let most = MAP_THRESHOLD as usize * files;
-        if room.rest.len() < most
-            && (FIRST_BUFFERS..BUFFER_LIMIT).contains(&(room.buffered + most as u64))
-            && let Ok(shared) = self.arena.keep_shared(most.next_multiple_of(SHARED_BUFFER))
+        let most = MAP_THRESHOLD.saturating_mul(files as u64);
+        let most = most.min(BUFFER_LIMIT.saturating_sub(room.buffered));
+        if (room.rest.len() as u64) < most
+            && room.buffered + most >= FIRST_BUFFERS
+            && let Ok(size) = usize::try_from(most.next_multiple_of(SHARED_BUFFER))
+            && let Ok(shared) = self.arena.keep_shared(size)
         {
             room.rest = shared;
         }
@@ -166,12 +178,9 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
             .filter(|_| is_worth_it)
             .and_then(|jobs| jobs.second())
         else {
-            let mut windows = paths.chunks(size);
-            return windows
-                .try_for_each(|paths| take(paths.iter().map(|path| self.open(path)).collect()));
+            return one_by_one(self, paths, size, take);
         };
-        let most = BUFFER_LIMIT as usize / MAP_THRESHOLD as usize;
-        let mut room = self.room(paths.len().min(most - 1));
+        let mut room = self.room(paths.len());
         std::thread::scope(|scope| {
             let (give, windows) = sync_channel(WINDOWS_AHEAD);
             scope.spawn(move || {
