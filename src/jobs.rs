@@ -184,14 +184,6 @@ impl Team<'_> {
             Some(pool) => pool.install(|| items.par_iter().map(&task).collect()),
         }
     }
-
-    /// Does something with each item, in any order.
-    pub fn each<T: Send>(&self, items: &mut [T], task: impl Fn(&mut T) + Sync) {
-        match self.pool() {
-            None => items.iter_mut().for_each(task),
-            Some(pool) => pool.install(|| items.par_iter_mut().for_each(&task)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 
 /// A bump allocator for byte strings that live as long as the module.
 ///
-/// One arena belongs to one thread; lowering in parallel gives each worker its own.
+/// One arena belongs to one thread; what threads make, they make in memory that it gave before.
 #[derive(Default)]
 pub struct Arena {
     bump: Bump,

@@ -109,11 +109,6 @@ impl ObjectPart<'_> {
         share.reserve(&mut self.prototypes);
         share.reserve(&mut self.notes);
     }
-
-    /// Removes all rows and keeps the memory.
-    pub fn clear(&mut self) {
-        self.truncate(ObjectPart::default().ends());
-    }
 }
 
 /// Room for the records that passes add to so many: compilers write about three for each kernel and function that leave two to be made.
