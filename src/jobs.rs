@@ -79,7 +79,7 @@ impl Jobs {
         }
         let (count, tokens) = self.leave(pieces);
         Team {
-            pool: start(count).filter(|_| count > 1).map(Pool::Own),
+            pool: (count > 1).then(|| start(count)).flatten().map(Pool::Own),
             _tokens: tokens,
         }
     }

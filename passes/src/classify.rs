@@ -32,7 +32,6 @@ use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
-use rayon::prelude::*;
 
 pub(crate) mod mercury;
 
@@ -40,6 +39,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::threads;
 use crate::threads::Threads;
 
 /// The `classify` pass.
@@ -127,9 +127,6 @@ fn kind(section: &Section<'_>) -> SectionKind {
 /// So many sections are worth a thread of their own.
 const SECTIONS_PER_THREAD: usize = 8 << 10;
 
-/// Parts of the work for each thread.
-const PARTS: usize = 4;
-
 /// Some objects with the rows that are theirs alone.
 struct Part<'p, 'data> {
     objects: &'p [Object<'data>],
@@ -159,11 +156,7 @@ fn kinds(module: &mut Module<'_>, threads: &dyn Threads) {
     };
     let pieces = (sections.len() / SECTIONS_PER_THREAD).max(1);
     let objects = objects.values().as_slice();
-    let count = match pieces {
-        1 => objects.len(),
-        _ => objects.len() / pieces / PARTS,
-    };
-    let chunks = || objects.chunks(count.max(1));
+    let chunks = || threads::parts(objects, pieces);
     let ends = |end: fn(&Object<'_>) -> usize| {
         // An object without rows has a range anywhere.
         chunks().map(move |objects| objects.iter().map(end).max().unwrap_or(0))
@@ -178,12 +171,7 @@ fn kinds(module: &mut Module<'_>, threads: &dyn Threads) {
             functions,
         })
         .collect();
-    threads.with(pieces, &mut |count| match count {
-        0 | 1 => parts.iter_mut().for_each(|part| part.classify(&records)),
-        _ => parts
-            .par_iter_mut()
-            .for_each(|part| part.classify(&records)),
-    });
+    threads::each(threads, pieces, &mut parts, |part| part.classify(&records));
 }
 
 /// What is known of objects beside their sections and functions.

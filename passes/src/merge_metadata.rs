@@ -86,22 +86,14 @@ const PROPAGATED: usize = 2;
 /// So many records are worth a thread of their own.
 const RECORDS_PER_THREAD: usize = 12 << 10;
 
-/// Parts of the work for each thread.
-const PARTS: usize = 4;
-
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
 fn merge_info(module: &mut Module<'_>, origins: &Origins, threads: &dyn Threads) {
     let inputs = inputs(module);
     let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
     let pieces = (records / RECORDS_PER_THREAD).max(1);
-    let parts: Vec<&[Input]> = inputs
-        .chunks((inputs.len() / pieces / PARTS).max(1))
-        .collect();
-    let parts = match pieces {
-        1 => vec![Lists::new(module, &inputs)],
-        _ => threads::map(threads, pieces, &parts, |part| Lists::new(module, part)),
-    };
+    let parts: Vec<&[Input]> = threads::parts(&inputs, pieces).collect();
+    let parts = threads::map(threads, pieces, &parts, |part| Lists::new(module, part));
     let mut of_module = Vec::new();
     let mut lists = Vec::with_capacity(inputs.len() + 1);
     lists.push(MergedInfo {

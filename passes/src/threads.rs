@@ -4,6 +4,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::slice::Chunks;
 
 use rayon::prelude::*;
 
@@ -68,4 +69,16 @@ pub fn map<T: Sync, R: Send>(
         };
     });
     results
+}
+
+/// Parts of the work for each thread, so that none waits long for the last.
+const PARTS: usize = 4;
+
+/// Items in parts for [`each`] and [`map`]: one part where there is one piece of work.
+pub fn parts<T>(items: &[T], pieces: usize) -> Chunks<'_, T> {
+    let size = match pieces {
+        0 | 1 => items.len(),
+        _ => items.len() / pieces / PARTS,
+    };
+    items.chunks(size.max(1))
 }

@@ -33,7 +33,7 @@ pub(super) fn check(
     range: Range<usize>,
     findings: &mut Findings,
 ) {
-    for (section, twin) in view.sections[range.clone()].iter().zip(&twins[range]) {
+    for (section, twin) in view.with(twins, range) {
         if section.ty() == sht::CUDA_CAPMERC {
             function(view, section, *twin, findings);
         }

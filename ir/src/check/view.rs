@@ -1,5 +1,7 @@
 //! A file by its headers: sections with names and bytes, symbols, rows.
 
+use std::ops::Range;
+
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
@@ -106,6 +108,15 @@ impl<'data> View<'data> {
     /// The section of an index.
     pub fn section(&self, index: u32) -> Option<&ViewSection<'data>> {
         self.sections.get(index as usize)
+    }
+
+    /// The sections of a range, with what a table with a row for each section says of them.
+    pub(super) fn with<'v, T>(
+        &'v self,
+        rows: &'v [T],
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (&'v ViewSection<'data>, &'v T)> {
+        self.sections[range.clone()].iter().zip(&rows[range])
     }
 
     /// Whether the file can be loaded.

@@ -3,6 +3,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
+use hashbrown::hash_table;
 use std::hash::BuildHasher;
 
 /// A string table in the making. Offset 0 is the empty string.
@@ -110,17 +111,34 @@ impl<const TABLES: usize> NameTables<TABLES> {
         let hash = hash_of(name);
         let same = |entry: &Entry<TABLES>| entry.is(name, hash, &self.bytes);
         let rehash = |entry: &Entry<TABLES>| spread(entry.hash);
-        let offsets = [0; TABLES];
         let entry = self.index.entry(spread(hash), same, rehash);
-        let entry = entry.or_insert(Entry { hash, offsets }).into_mut();
-        for (index, bytes) in self.bytes.iter_mut().enumerate() {
-            if tables[index] && entry.offsets[index] == 0 {
-                entry.offsets[index] = bytes.len() as u32;
-                bytes.extend_from_slice(name);
-                bytes.push(0);
+        let mut put = |index: usize| {
+            let bytes: &mut Vec<u8> = &mut self.bytes[index];
+            let offset = bytes.len() as u32;
+            bytes.extend_from_slice(name);
+            bytes.push(0);
+            offset
+        };
+        match entry {
+            // What was just written is not read again: it is seldom in the cache, and the processor would wait for it.
+            hash_table::Entry::Vacant(place) => {
+                let offsets = std::array::from_fn(|index| match tables[index] {
+                    true => put(index),
+                    false => 0,
+                });
+                place.insert(Entry { hash, offsets });
+                offsets
+            }
+            hash_table::Entry::Occupied(mut entry) => {
+                let offsets = &mut entry.get_mut().offsets;
+                for (index, offset) in offsets.iter_mut().enumerate() {
+                    if tables[index] && *offset == 0 {
+                        *offset = put(index);
+                    }
+                }
+                *offsets
             }
         }
-        entry.offsets
     }
 
     /// The offset of a name that is in a table; of the empty string, that of the place of its own.

@@ -133,7 +133,9 @@ impl Share {
         let have = rows.len() as u128;
         let expected = have * u128::from(self.all) / u128::from(self.read.max(1));
         let more = usize::try_from(expected.saturating_sub(have));
-        if let (Ok(more), Ok(expected)) = (more, usize::try_from(expected)) {
+        if let (Ok(more), Ok(expected)) = (more, usize::try_from(expected))
+            && rows.capacity() - rows.len() < more
+        {
             huge_pages::reserve(rows, more, spare(expected));
         }
     }

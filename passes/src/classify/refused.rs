@@ -30,9 +30,6 @@ use crate::threads::Threads;
 /// So many rows of an object's tables are worth a thread of their own.
 const ROWS_PER_THREAD: usize = 32 << 10;
 
-/// Parts of the work for each thread.
-const PARTS: usize = 4;
-
 /// Reports what cannot be linked exactly; an error if there is anything.
 pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
     let mut findings = Vec::new();
@@ -73,9 +70,7 @@ fn odd(module: &Module<'_>, threads: &dyn Threads) -> Vec<Diagnostic> {
     let rows = rows + module.relocs.len() + module.attributes.len();
     let pieces = (rows / ROWS_PER_THREAD).max(1);
     let objects: Vec<ObjectId> = module.objects.ids().collect();
-    let parts: Vec<&[ObjectId]> = objects
-        .chunks((objects.len() / pieces / PARTS).max(1))
-        .collect();
+    let parts: Vec<&[ObjectId]> = threads::parts(&objects, pieces).collect();
     let capmerc = module.is_capmerc();
     let found = threads::map(threads, pieces, &parts, |part| {
         let mut found = Found::new(module, capmerc);
