@@ -434,6 +434,37 @@ mod tests {
         assert!(load(folder.path().join("x").to_str().unwrap(), &arena).is_err());
     }
 
+    #[test]
+    fn files_of_two_threads_come_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<String> = (0..300)
+            .map(|index| folder.path().join(index.to_string()).display().to_string())
+            .collect();
+        for (index, path) in paths.iter().enumerate().filter(|(index, _)| *index != 170) {
+            std::fs::write(path, vec![index as u8; 100 * index]).unwrap();
+        }
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        for threads in [1, 2] {
+            let (arena, jobs) = (InputArena::new(), Jobs::new(Some(threads), None));
+            let loader = Loader::new(&arena, Some(&jobs));
+            let mut sizes = Vec::new();
+            let all = loader.in_windows(&paths, 128, |files| {
+                for (index, file) in (sizes.len()..).zip(files) {
+                    let bytes = file.ok().map(|file| file.bytes);
+                    assert!(
+                        bytes.is_none_or(|bytes| bytes.iter().all(|byte| *byte == index as u8))
+                    );
+                    sizes.push(bytes.map(<[u8]>::len));
+                }
+                Ok::<(), ()>(())
+            });
+            assert_eq!(all, Ok(()));
+            let expected = (0..300).map(|index| (index != 170).then_some(100 * index));
+            assert!(expected.eq(sizes));
+            assert_eq!(loader.in_windows(&paths, 128, |_| Err("stop")), Err("stop"));
+        }
+    }
+
     #[cfg(unix)]
     #[test]
     fn links_are_the_same_file_and_copies_are_not() {
