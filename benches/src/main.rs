@@ -5,7 +5,7 @@
 //! cargo build --release --bin cuweld && cargo run --release -p cuweld-benches
 //!     --all           also what nvlink takes minutes for
 //!     --only WORD     cases whose name contains a word
-//!     --runs N        runs of each program; 5 if not given
+//!     --runs N        runs of each program; 5 if not given, and up to 21 of links that take milliseconds
 //!     --limit S       seconds after which nvlink is ended; 300 if not given
 //!     --cuweld FILE   another cuweld
 //!     --folder PATH   where inputs are kept
