@@ -94,7 +94,7 @@ fn ask(block: *mut u8, bytes: usize) {
 fn ask(_block: *mut u8, _bytes: usize) {}
 
 /// Smaller inputs take not enough memory for large pages.
-const SMALLEST: u64 = 1 << 20;
+const SMALLEST: u64 = 512 << 10;
 
 /// The most that the heap grows at once.
 const MOST: u64 = 256 << 20;
@@ -109,8 +109,9 @@ pub fn prepare(bytes: u64) -> bool {
     }
     let room = bytes.saturating_mul(4).min(MOST);
     let block = PAGE / 2;
-    // SAFETY: these settings, of which each is a valid one, change where blocks come from; the block is given back as it came, and lies
-    // on the heap, which ends where the program's data do. Advice changes neither what memory holds nor whether it can be read or written.
+    // SAFETY: these settings, of which each is a valid one, change where blocks come from; the blocks are given back as they came, or never,
+    // and the first lies on the heap, which ends where the program's data do. Advice changes neither what memory holds nor whether it can
+    // be read or written.
     unsafe {
         // Blocks of large pages get their own memory, and give it back.
         libc::mallopt(libc::M_MMAP_THRESHOLD, PAGE as c_int);
@@ -118,13 +119,18 @@ pub fn prepare(bytes: u64) -> bool {
         libc::mallopt(libc::M_TOP_PAD, room as c_int);
         let start = libc::malloc(block).cast::<u8>();
         let end = libc::sbrk(0).cast::<u8>();
-        if let Some(heap) = end.addr().checked_sub(start.addr())
-            && heap >= block
-            && heap as u64 <= MOST + PAGE as u64
-        {
+        let heap = end.addr().checked_sub(start.addr());
+        let heap = heap.filter(|heap| *heap >= block && *heap as u64 <= MOST + PAGE as u64);
+        if let Some(heap) = heap {
             ask(start, heap);
         }
         libc::free(start.cast());
+        // The heap goes on at its first large page. What comes before is never touched, and takes no memory. The compiler leaves out a
+        // block that nobody sees.
+        if heap.is_some() {
+            let before = start.addr().next_multiple_of(PAGE) - start.addr();
+            std::hint::black_box(libc::malloc(before.saturating_sub(BLOCK_HEADER)));
+        }
     }
     true
 }
