@@ -7,7 +7,6 @@ mod reading;
 
 use std::borrow::Cow;
 use std::io;
-use std::io::Write;
 use std::path::Path;
 
 use cuweld_ir::Arena;
@@ -15,7 +14,6 @@ use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
-use cuweld_ir::elf::StreamError;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
 use cuweld_passes::pipeline::Facts;
@@ -42,6 +40,7 @@ use crate::optimise::optimise;
 use crate::output::OutputError;
 use crate::output::write_atomically;
 use crate::output::write_atomically_with;
+use crate::output::write_blocks;
 use crate::registration::registration;
 use crate::registration::registration_of_program;
 pub use crate::run::Controls;
@@ -110,8 +109,8 @@ impl LinkedFile<'_> {
         }
     }
 
-    /// Writes the file.
-    pub fn write(&self, path: &Path) -> Result<(), OutputError> {
+    /// Writes the file: blocks of a large one with a second thread, if there may be one.
+    pub fn write(&self, path: &Path, jobs: &Jobs) -> Result<(), OutputError> {
         match self {
             LinkedFile::Image(bytes) => Ok(write_atomically(path, bytes)?),
             LinkedFile::Planned(module) => {
@@ -119,12 +118,9 @@ impl LinkedFile<'_> {
                     return Err(OutputError::NoPlan);
                 };
                 write_atomically_with(path, Some(plan.file_size), |file| {
-                    elf::write_in_order(module, plan, |bytes| file.write_all(bytes)).map_err(
-                        |error| match error {
-                            StreamError::Plan(error) => OutputError::Plan(error),
-                            StreamError::Sink(error) => OutputError::Io(error),
-                        },
-                    )
+                    write_blocks(file, plan.file_size, jobs, |take| {
+                        elf::write_in_order(module, plan, take)
+                    })
                 })
             }
         }

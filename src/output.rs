@@ -5,9 +5,18 @@ use std::io;
 use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::mpsc::channel;
 
+use cuweld_ir::elf::StreamError;
 use cuweld_ir::elf::WriteError;
+use cuweld_passes::threads::Threads;
 use thiserror::Error;
+
+/// Files from this size on are worth a thread that writes what another one makes.
+const WORTH_A_THREAD: u64 = 1 << 20;
+
+/// How many blocks there are at most: one that is written, one that is filled, one that waits.
+const BLOCKS: usize = 3;
 
 /// Why an output file was not written.
 #[derive(Debug, Error)]
@@ -21,6 +30,66 @@ pub enum OutputError {
     /// The link was stopped before the file was planned.
     #[error("internal error: there is no plan")]
     NoPlan,
+}
+
+impl From<StreamError<io::Error>> for OutputError {
+    fn from(error: StreamError<io::Error>) -> Self {
+        match error {
+            StreamError::Plan(error) => OutputError::Plan(error),
+            StreamError::Sink(error) => OutputError::Io(error),
+        }
+    }
+}
+
+/// Writes the blocks of a file of this size, which are made one by one: whoever makes them hands each on and gets memory for another,
+/// empty. Blocks of a large file are written by a second thread.
+pub fn write_blocks(
+    file: &mut File,
+    size: u64,
+    threads: &dyn Threads,
+    make: impl FnOnce(
+        &mut dyn FnMut(Vec<u8>) -> io::Result<Vec<u8>>,
+    ) -> Result<(), StreamError<io::Error>>,
+) -> Result<(), OutputError> {
+    let leave = (size >= WORTH_A_THREAD).then(|| threads.second()).flatten();
+    if leave.is_none() {
+        make(&mut |mut block| {
+            file.write_all(&block)?;
+            block.clear();
+            Ok(block)
+        })?;
+        return Ok(());
+    }
+    std::thread::scope(|scope| {
+        let (give, take) = channel::<Vec<u8>>();
+        let (give_back, take_back) = channel();
+        for _ in 1..BLOCKS {
+            // Both ends are here.
+            let _ = give_back.send(Vec::new());
+        }
+        let writer = scope.spawn(move || {
+            for mut block in take {
+                file.write_all(&block)?;
+                block.clear();
+                // Nobody takes back the last ones.
+                let _ = give_back.send(block);
+            }
+            Ok(())
+        });
+        let ended = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let made = make(&mut |block| {
+            give.send(block).map_err(|_| ended())?;
+            take_back.recv().map_err(|_| ended())
+        });
+        drop(give);
+        match writer.join() {
+            // What ended the thread comes before what its end brought about.
+            Ok(written) => Ok(written
+                .map_err(OutputError::Io)
+                .and(made.map_err(OutputError::from))?),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// Writes a file beside its final place and renames it into place. A place that is no regular file
@@ -103,7 +172,54 @@ fn exchange(_one: &Path, _other: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io;
+
+    use cuweld_ir::elf::StreamError;
+    use cuweld_ir::elf::WriteError;
+    use cuweld_passes::threads::OneThread;
+    use cuweld_passes::threads::Threads;
+
+    use super::OutputError;
+    use super::WORTH_A_THREAD;
     use super::write_atomically;
+    use super::write_blocks;
+    use crate::jobs::Jobs;
+
+    #[test]
+    fn blocks_come_in_order_and_errors_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.cubin");
+        let two = Jobs::new(Some(2), None);
+        let blocks = || (0..200_u8).map(|number| vec![number; 10_000]);
+        for threads in [&OneThread as &dyn Threads, &two] {
+            let mut file = File::create(&path).unwrap();
+            write_blocks(&mut file, WORTH_A_THREAD, threads, |take| {
+                for block in blocks() {
+                    assert!(take(block).map_err(StreamError::Sink)?.is_empty());
+                }
+                Ok(())
+            })
+            .unwrap();
+            assert!(std::fs::read(&path).unwrap() == blocks().collect::<Vec<_>>().concat());
+            let mut closed = File::open(&path).unwrap();
+            let refused = write_blocks(&mut closed, WORTH_A_THREAD, threads, |take| {
+                for block in blocks() {
+                    take(block).map_err(StreamError::Sink)?;
+                }
+                Ok(())
+            });
+            let is_of_the_file = |error: &io::Error| error.kind() != io::ErrorKind::BrokenPipe;
+            assert!(matches!(refused, Err(OutputError::Io(error)) if is_of_the_file(&error)));
+            let planned = write_blocks(&mut file, WORTH_A_THREAD, threads, |_| {
+                Err(StreamError::Plan(WriteError::PatchOrder))
+            });
+            assert!(matches!(
+                planned,
+                Err(OutputError::Plan(WriteError::PatchOrder))
+            ));
+        }
+    }
 
     #[test]
     fn the_file_appears_whole_and_alone() {

@@ -166,9 +166,9 @@ fn write_again(module: &Module<'_>) -> Vec<u8> {
     let plan = elf::plan_object(module, object, &arena);
     let whole = elf::write(module, &plan).unwrap();
     let mut parts = Vec::new();
-    elf::write_in_order(module, &plan, |bytes| {
-        parts.extend_from_slice(bytes);
-        Ok::<(), std::convert::Infallible>(())
+    elf::write_in_order(module, &plan, |mut block| {
+        parts.append(&mut block);
+        Ok::<_, std::convert::Infallible>(block)
     })
     .unwrap();
     assert!(parts == whole, "a file in parts is another");

@@ -162,7 +162,7 @@ fn run_link(
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
     }
     if let Some(file) = outcome.output.filter(|_| !reporter.failed()) {
-        let written = file.write(Path::new(&args.output));
+        let written = file.write(Path::new(&args.output), &request.jobs);
         report_output(&args.output, file.size(), strict, written, reporter)?;
         // The process ends: what the link leaves in memory goes with it.
         std::mem::forget(file);

@@ -1,4 +1,8 @@
-//! Writing in the order of the file, through a buffer of bounded size: sections that are larger than it are put together part by part.
+//! Writing in the order of the file, block by block: what is larger than a block is put together part by part.
+//!
+//! All blocks but the last are of one size, so that each begins at a multiple of it in the file: the system keeps a file that is written
+//! so in few large pieces. Large contents are copied, too: one call with bytes of a mapped file, whose pages come in one by one meanwhile,
+//! takes twice as long as copying them into a block and writing that.
 
 use thiserror::Error;
 use zerocopy::IntoBytes;
@@ -31,10 +35,10 @@ use crate::reloc::Patch;
 use crate::section::SectionContent;
 
 /// How much is gathered before it is handed on: what stays in a processor's cache while it is filled and copied away.
-const BUFFER_SIZE: usize = 256 << 10;
+const BLOCK_SIZE: usize = 256 << 10;
 
-/// Contents of at least this size are handed on from where they are.
-const DIRECT_SIZE: usize = 64 << 10;
+/// Contents of at most this size are put together as one, also across the end of a block.
+const SMALL: usize = BLOCK_SIZE / 16;
 
 /// Why a file was not written whole.
 #[derive(Debug, Error)]
@@ -47,22 +51,25 @@ pub enum StreamError<E> {
     Sink(E),
 }
 
-/// Serialises a plan of this module, as [`write`](super::write()) does, and hands the bytes on in order.
+/// Serialises a plan of this module, as [`write`](super::write()) does, and hands the bytes on in order. Whoever takes a block gives back
+/// memory for another one, empty.
 pub fn write_in_order<E>(
     module: &Module<'_>,
     plan: &ElfPlan<'_>,
-    sink: impl FnMut(&[u8]) -> Result<(), E>,
+    mut sink: impl FnMut(Vec<u8>) -> Result<Vec<u8>, E>,
 ) -> Result<(), StreamError<E>> {
     let mut patches = Patches::new(module)?;
+    if !is_in_order(plan) {
+        let image = super::write(module, plan)?;
+        return sink(image).map(|_| ()).map_err(StreamError::Sink);
+    }
+    let room = plan.file_size.min((BLOCK_SIZE + SMALL) as u64);
     let mut stream = Stream {
         sink,
-        buffer: Vec::with_capacity(plan.file_size.min(BUFFER_SIZE as u64) as usize),
+        block: Vec::with_capacity(room as usize),
+        rest: Vec::new(),
         flushed: 0,
     };
-    if !is_in_order(plan) {
-        stream.buffer = super::write(module, plan)?;
-        return stream.flush();
-    }
     stream.room(0, 64)?.copy_from_slice(&file_header(plan)?);
     for (index, row) in plan.sections.iter().enumerate() {
         if !is_stored(&row.content) {
@@ -79,8 +86,9 @@ pub fn write_in_order<E>(
         let header = program_header(row);
         stream.room(offset, 56)?.copy_from_slice(header.as_bytes());
     }
-    stream.room(plan.file_size, 0)?;
-    stream.flush()
+    stream.pad(plan.file_size)?;
+    let last = stream.block;
+    (stream.sink)(last).map(|_| ()).map_err(StreamError::Sink)
 }
 
 /// Whether every part of the file begins where the one before it ends, or behind.
@@ -115,17 +123,20 @@ fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
     })
 }
 
-/// Where a part of at most the buffer's size ends that begins at `start`, so that no field of a patch lies across its end. Patches
-/// are in the order of their offsets.
-fn part_end(start: usize, length: usize, patches: &[Patch]) -> usize {
-    let mut end = start.saturating_add(BUFFER_SIZE);
+/// Where a part ends that begins at `start` and takes what is left of a block or a little more, so that no field of a patch lies across
+/// its end. Patches are in the order of their offsets.
+fn part_end(start: usize, length: usize, left: usize, patches: &[Patch]) -> usize {
+    if length - start <= SMALL {
+        return length;
+    }
+    let mut end = start.saturating_add(left.max(SMALL));
     if end >= length {
         return length;
     }
     let before = patches.partition_point(|patch| patch.offset < end as u64);
     for patch in patches.iter().take(before).rev() {
-        // A field lies within eight bytes.
-        if patch.offset.saturating_add(8) <= end as u64 {
+        let bits = u64::from(patch.bit) + u64::from(patch.width);
+        if patch.offset.saturating_add(bits.div_ceil(8)) <= end as u64 {
             break;
         }
         end = patch.offset as usize;
@@ -133,15 +144,18 @@ fn part_end(start: usize, length: usize, patches: &[Patch]) -> usize {
     if end <= start { length } else { end }
 }
 
-/// Gathers what is small, hands on what is large.
+/// Gathers blocks and hands them on.
 struct Stream<S> {
     sink: S,
-    buffer: Vec<u8>,
+    /// What was not handed on yet: less than a block and what was added last.
+    block: Vec<u8>,
+    /// What is behind the end of a block, on its way into the next one.
+    rest: Vec<u8>,
     /// How many bytes were handed on.
     flushed: u64,
 }
 
-impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
+impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
     /// The contents of a section.
     fn section(
         &mut self,
@@ -152,7 +166,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
         row: &PlanSection<'_>,
     ) -> Result<(), StreamError<E>> {
         let error = section_error(index, row);
-        let is_large = row.size > BUFFER_SIZE as u64;
+        let is_large = row.size > SMALL as u64;
         let whole = match &row.content {
             PlanContent::Bytes(bytes) => Some(*bytes),
             PlanContent::SectionNames => Some(plan.section_names.as_slice()),
@@ -160,11 +174,8 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
             _ => None,
         };
         if let Some(bytes) = whole.filter(|bytes| bytes.len() as u64 == row.size) {
-            if bytes.len() >= DIRECT_SIZE {
-                return self.direct(row.offset, bytes);
-            }
             self.pad(row.offset)?;
-            return self.append(bytes).map(|_| ());
+            return self.copy(bytes);
         }
         match &row.content {
             PlanContent::Pieces(range) => {
@@ -210,7 +221,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
             .and_then(|size| usize::try_from(size).ok())
             .ok_or_else(&wrong)?;
         let mut offset = row.offset;
-        for part in rows.chunks((BUFFER_SIZE / size.max(1)).max(1)) {
+        for part in rows.chunks((SMALL / size.max(1)).max(1)) {
             let length = size.saturating_mul(part.len());
             fill(self.room(offset, length)?, part).ok_or_else(&wrong)?;
             offset = offset.saturating_add(length as u64);
@@ -234,15 +245,16 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
             };
             let offset = row.offset.saturating_add(piece.offset);
             let mut patches = all_patches.of(piece.section);
-            if patches.is_empty() && bytes.len() >= DIRECT_SIZE {
-                self.direct(offset, bytes)?;
+            self.pad(offset)?;
+            if patches.is_empty() {
+                self.copy(bytes)?;
                 continue;
             }
             let is_sorted = patches.is_sorted_by_key(|patch| patch.offset);
             let mut start = 0;
             loop {
                 let end = match is_sorted {
-                    true => part_end(start, bytes.len(), patches),
+                    true => part_end(start, bytes.len(), self.left(), patches),
                     false => bytes.len(),
                 };
                 let is_last = end == bytes.len();
@@ -252,9 +264,7 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
                 };
                 let (now, later) = patches.split_at(count);
                 let part = bytes.get(start..end).unwrap_or_default();
-                self.pad(offset.saturating_add(start as u64))?;
-                let room = self.append(part)?;
-                apply_all(room, start, now)?;
+                apply_all(self.append(part)?, start, now)?;
                 if is_last {
                     break;
                 }
@@ -268,56 +278,65 @@ impl<E, S: FnMut(&[u8]) -> Result<(), E>> Stream<S> {
     /// Room for the bytes at an offset of the file, zeroed, as is all between it and what came before.
     fn room(&mut self, offset: u64, size: usize) -> Result<&mut [u8], StreamError<E>> {
         self.pad(offset)?;
-        if self.buffer.len().saturating_add(size) > BUFFER_SIZE {
-            self.flush()?;
-        }
-        let start = self.buffer.len();
+        self.flush()?;
+        let start = self.block.len();
         let missing = |_| WriteError::TooLarge(size as u64);
-        self.buffer.try_reserve(size).map_err(missing)?;
-        self.buffer.resize(start + size, 0);
-        Ok(self.buffer.get_mut(start..).unwrap_or_default())
+        self.block.try_reserve(size).map_err(missing)?;
+        self.block.resize(start + size, 0);
+        Ok(self.block.get_mut(start..).unwrap_or_default())
     }
 
     /// Bytes that follow those before; returns their copy.
     fn append(&mut self, bytes: &[u8]) -> Result<&mut [u8], StreamError<E>> {
-        if self.buffer.len().saturating_add(bytes.len()) > BUFFER_SIZE {
-            self.flush()?;
-        }
-        let start = self.buffer.len();
+        self.flush()?;
+        let start = self.block.len();
         let missing = |_| WriteError::TooLarge(bytes.len() as u64);
-        self.buffer.try_reserve(bytes.len()).map_err(missing)?;
-        self.buffer.extend_from_slice(bytes);
-        Ok(self.buffer.get_mut(start..).unwrap_or_default())
+        self.block.try_reserve(bytes.len()).map_err(missing)?;
+        self.block.extend_from_slice(bytes);
+        Ok(self.block.get_mut(start..).unwrap_or_default())
     }
 
-    /// Hands on the bytes at an offset of the file.
-    fn direct(&mut self, offset: u64, bytes: &[u8]) -> Result<(), StreamError<E>> {
-        self.pad(offset)?;
-        self.flush()?;
-        (self.sink)(bytes).map_err(StreamError::Sink)?;
-        self.flushed = self.flushed.saturating_add(bytes.len() as u64);
-        Ok(())
+    /// Bytes that follow those before, however many.
+    fn copy(&mut self, mut bytes: &[u8]) -> Result<(), StreamError<E>> {
+        while bytes.len() > SMALL {
+            let (now, later) = bytes.split_at(bytes.len().min(self.left()));
+            self.append(now)?;
+            bytes = later;
+        }
+        self.append(bytes).map(|_| ())
     }
 
     /// Zeros up to an offset of the file.
     fn pad(&mut self, offset: u64) -> Result<(), StreamError<E>> {
         loop {
-            let position = self.flushed.saturating_add(self.buffer.len() as u64);
-            let gap = offset.saturating_sub(position).min(BUFFER_SIZE as u64) as usize;
+            let position = self.flushed.saturating_add(self.block.len() as u64);
+            let gap = offset.saturating_sub(position);
             if gap == 0 {
                 return Ok(());
             }
-            if self.buffer.len() + gap > BUFFER_SIZE {
-                self.flush()?;
-            }
-            self.buffer.resize(self.buffer.len() + gap, 0);
+            let gap = gap.min(self.left() as u64) as usize;
+            self.flush()?;
+            self.block.resize(self.block.len() + gap, 0);
         }
     }
 
+    /// How much comes before the end of a block.
+    fn left(&self) -> usize {
+        BLOCK_SIZE - self.block.len() % BLOCK_SIZE
+    }
+
+    /// Hands on whole blocks.
     fn flush(&mut self) -> Result<(), StreamError<E>> {
-        (self.sink)(&self.buffer).map_err(StreamError::Sink)?;
-        self.flushed = self.flushed.saturating_add(self.buffer.len() as u64);
-        self.buffer.clear();
+        let whole = self.block.len() / BLOCK_SIZE * BLOCK_SIZE;
+        if whole == 0 {
+            return Ok(());
+        }
+        self.rest.clear();
+        self.rest.extend(self.block.drain(whole..));
+        self.flushed = self.flushed.saturating_add(whole as u64);
+        self.block = (self.sink)(std::mem::take(&mut self.block)).map_err(StreamError::Sink)?;
+        self.block.reserve(BLOCK_SIZE + SMALL);
+        self.block.append(&mut self.rest);
         Ok(())
     }
 }
@@ -378,7 +397,7 @@ mod tests {
 
     #[test]
     fn large_sections_in_parts_are_as_in_one_piece() {
-        let bytes: Vec<u8> = (0..3 * BUFFER_SIZE + 5)
+        let bytes: Vec<u8> = (0..3 * BLOCK_SIZE + 5)
             .map(|index| (index % 251) as u8)
             .collect();
         let patch = |section: usize, offset: usize| Patch {
@@ -398,17 +417,17 @@ mod tests {
         let end = bytes.len();
         let places = [
             0,
-            BUFFER_SIZE - 12,
-            BUFFER_SIZE - 7,
-            BUFFER_SIZE - 1,
-            2 * BUFFER_SIZE,
+            BLOCK_SIZE - 12,
+            BLOCK_SIZE - 7,
+            BLOCK_SIZE - 1,
+            2 * BLOCK_SIZE,
             end - 2,
         ];
         module.patches.extend(places.map(|offset| patch(0, offset)));
         module.patches.push(patch(2, 1));
         module
             .patches
-            .extend([BUFFER_SIZE, 8].map(|offset| patch(3, offset)));
+            .extend([BLOCK_SIZE, 8].map(|offset| patch(3, offset)));
         let mut offset = 0;
         let pieces = [0, 1, 2, 3].map(|index| {
             let section = SectionId::new(index);
@@ -429,7 +448,7 @@ mod tests {
             symbol: 1,
             addend: -1,
         };
-        let count = BUFFER_SIZE / 10;
+        let count = BLOCK_SIZE / 10;
         let mut plan = ElfPlan {
             pieces: pieces.to_vec(),
             relocs: vec![reloc; count],
@@ -450,9 +469,10 @@ mod tests {
         plan.file_size = plan.shoff + 64 * 3;
         let written = |plan: &ElfPlan<'_>| {
             let mut image = Vec::new();
-            write_in_order(&module, plan, |bytes| {
-                image.extend_from_slice(bytes);
-                Ok::<_, std::convert::Infallible>(())
+            write_in_order(&module, plan, |mut block| {
+                assert_eq!(image.len() % BLOCK_SIZE, 0);
+                image.append(&mut block);
+                Ok::<_, std::convert::Infallible>(block)
             })
             .map(|()| image)
         };
