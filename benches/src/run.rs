@@ -162,7 +162,7 @@ pub fn measure(
         all.extend(["-o".to_owned(), theirs.to_owned()]);
         let one = taken(tools, folder, &all)?;
         // Once is enough for what takes seconds; a limited run is looked at, which costs the short ones.
-        too_slow = one.wall > 2.0;
+        too_slow = one.wall > 2.0 || one.code < 0;
         if too_slow || run > 0 || effort.runs == 1 {
             measured.nvlink.push(one);
         }
