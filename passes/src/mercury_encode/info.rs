@@ -192,7 +192,8 @@ fn twins(
     for (id, a) in of(merc).filter(|(_, record)| of_view(record.code)) {
         let twin = shared.next().filter(|(_, b)| {
             (a.code, a.format, a.refs.len()) == (b.code, b.format, b.refs.len())
-                && (attributes::holds_places(a.code) || (a.value, a.rest) == (b.value, b.rest))
+                && (attributes::holds_places(a.code)
+                    || a.value == b.value && is_equal(a.rest, b.rest))
         });
         let Some((twin, _)) = twin else {
             return Err(Refusal::new(DIFFERENT, text));
@@ -206,6 +207,12 @@ fn twins(
         Some(_) => Err(Refusal::new(DIFFERENT, text)),
         None => Ok(sass),
     }
+}
+
+/// Whether two payloads are equal. Most are empty and lie nowhere: comparing nothing there takes the processor 300 ns, for the address
+/// is looked up before it turns out not to matter (measured, masked loads of `memcmp` with AVX-512).
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && (a.is_empty() || a == b)
 }
 
 /// The records of both views do not stand for each other.
