@@ -179,9 +179,20 @@ fn pairs<T: AsRow>(
         findings.report(Rule::RelocPairs, section.name, None, what);
     }
     let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<T>(twin.bytes));
+    let compared = Compared::new(view, section, twin);
+    // The rows of most sections stand for each other, and are looked at once.
+    let all_fit = || {
+        let mut pairs = mercury.iter().zip(sass);
+        pairs.all(|(row, sass)| {
+            let (row, sass) = (row.row(), sass.row());
+            compared.fits(&row, &sass) && !compared.is_alone(&row)
+        })
+    };
+    if mercury.len() == sass.len() && !is_line_table(twin.name) && all_fit() {
+        return;
+    }
     // Debug information but frames has rows of its own in each view.
-    let is_debug = is_debug(section.name);
-    if is_debug && !section.name.ends_with(b".debug_frame") {
+    if !compared.is_frames && is_debug(section.name) {
         let is_address = |row: &T| row.row().ty == ADDRESS && row.row().addend == 0;
         if is_line_table(twin.name) && !sass.iter().all(is_address) {
             let what = "a row of the SASS view is not the address of a function";
@@ -189,36 +200,7 @@ fn pairs<T: AsRow>(
         }
         return;
     }
-    let table = view.section(section.header.link.get());
-    let symbols = table.map_or(&[][..], |table| view.symbols(table));
-    let names = table.and_then(|table| view.section(table.header.link.get()));
-    let names = names.map_or(&[][..], |names| names.bytes);
-    // Addresses in reserved shared memory, tables of switches and places of line tables are in the SASS already.
-    let target = view.section(section.header.info.get());
-    let in_constants =
-        target.is_some_and(|target| target.ty() == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER);
-    let is_linked = view.headers.file.e_type.get() != ET_REL;
-    let is_alone = |row: &Row| {
-        if row.ty == LINE_TABLE && (in_constants || is_linked) {
-            return true;
-        }
-        let symbol = symbols.get(row.symbol as usize);
-        let start = symbol.and_then(|symbol| names.get(symbol.name.get() as usize..));
-        start.is_some_and(|start| {
-            toolkit::is_reserved_shared_symbol(start)
-                || is_linked && start.starts_with(toolkit::TENSOR_MEMORY_PARTITION)
-        }) && {
-            let symbol = symbol.zip(table);
-            let name = symbol.and_then(|(symbol, table)| view.symbol_name(table, symbol));
-            name.is_some_and(|name| {
-                toolkit::is_reserved_shared_symbol(name)
-                    || is_linked && name == toolkit::TENSOR_MEMORY_PARTITION
-            })
-        }
-    };
-    let in_code = target.is_some_and(|target| target.ty() == sht::CUDA_CAPMERC);
-    let patched = view.section(twin.header.info.get());
-    let code_size = patched.map_or(0, |code| code.bytes.len() as i64);
+    let is_alone = |row: &Row| compared.is_alone(row);
     let alone = mercury.iter().filter(|row| is_alone(&row.row())).count();
     let both = mercury.len() - alone;
     if both != sass.len() {
@@ -230,27 +212,86 @@ fn pairs<T: AsRow>(
         findings.report(Rule::RelocPairs, section.name, None, what);
         return;
     }
-    let mut fit = |index: u64, row: Row, sass: Row| {
-        // The address of an instruction counts bytes of the view's own code.
-        let is_place = !in_code
-            || !is_instruction_address(row.ty)
-            || sass.addend & 15 == 0 && (0..=code_size).contains(&sass.addend);
-        let fits = counterparts(row.ty, in_code).contains(&sass.ty)
-            && is_place
-            && row.symbol == sass.symbol
-            && (row.addend == sass.addend || is_instruction_address(row.ty) || is_debug);
-        if !fits {
+    let numbered = (0_u64..).zip(mercury.iter().map(AsRow::row));
+    let numbered = numbered.filter(|(_, row)| alone == 0 || !is_alone(row));
+    let sass = sass.iter().map(AsRow::row);
+    for ((index, row), sass) in numbered.zip(sass) {
+        if !compared.fits(&row, &sass) {
             let what = format!(
                 "row {index} ({:#x} symbol {} addend {:#x}) does not stand for ({:#x} symbol {} addend {:#x})",
                 row.ty, row.symbol, row.addend, sass.ty, sass.symbol, sass.addend
             );
             findings.report(Rule::RelocPairs, section.name, index * 24, what);
         }
-    };
-    let numbered = (0_u64..).zip(mercury.iter().map(AsRow::row));
-    let numbered = numbered.filter(|(_, row)| alone == 0 || !is_alone(row));
-    let sass = sass.iter().map(AsRow::row);
-    for ((index, row), sass) in numbered.zip(sass) {
-        fit(index, row, sass);
+    }
+}
+
+/// What decides whether rows of two sections stand for each other.
+struct Compared<'v, 'data> {
+    view: &'v View<'data>,
+    /// The symbols of the Mercury view, and the bytes of their names.
+    table: Option<&'v ViewSection<'data>>,
+    symbols: &'data [RawSymbol],
+    names: &'data [u8],
+    /// Whether the rows lie in Mercury code.
+    in_code: bool,
+    /// Whether they lie in constants of a function.
+    in_constants: bool,
+    /// Whether they lie in frames.
+    is_frames: bool,
+    is_linked: bool,
+    /// Bytes of the code that the rows of the SASS view lie in.
+    code_size: i64,
+}
+
+impl<'v, 'data> Compared<'v, 'data> {
+    fn new(view: &'v View<'data>, section: &ViewSection<'data>, twin: &ViewSection<'data>) -> Self {
+        let table = view.section(section.header.link.get());
+        let names = table.and_then(|table| view.section(table.header.link.get()));
+        let target = view.section(section.header.info.get()).map(ViewSection::ty);
+        let patched = view.section(twin.header.info.get());
+        Compared {
+            view,
+            table,
+            symbols: table.map_or(&[], |table| view.symbols(table)),
+            names: names.map_or(&[], |names| names.bytes),
+            in_code: target == Some(sht::CUDA_CAPMERC),
+            in_constants: target == Some(sht::CUDA_MERCURY_CONSTANT_OPTIMIZER),
+            is_frames: section.name.ends_with(b".debug_frame"),
+            is_linked: view.headers.file.e_type.get() != ET_REL,
+            code_size: patched.map_or(0, |code| code.bytes.len() as i64),
+        }
+    }
+
+    /// Whether a row of the Mercury view has no counterpart: addresses in reserved shared memory, tables of switches and places of
+    /// line tables are in the SASS already.
+    fn is_alone(&self, row: &Row) -> bool {
+        if row.ty == LINE_TABLE && (self.in_constants || self.is_linked) {
+            return true;
+        }
+        let Some((symbol, table)) = self.symbols.get(row.symbol as usize).zip(self.table) else {
+            return false;
+        };
+        let is_such = |name: &[u8], is_partition: bool| {
+            toolkit::is_reserved_shared_symbol(name) || self.is_linked && is_partition
+        };
+        let start = self.names.get(symbol.name.get() as usize..).unwrap_or(&[]);
+        is_such(start, start.starts_with(toolkit::TENSOR_MEMORY_PARTITION)) && {
+            let name = self.view.symbol_name(table, symbol);
+            name.is_some_and(|name| is_such(name, name == toolkit::TENSOR_MEMORY_PARTITION))
+        }
+    }
+
+    /// Whether a row of the Mercury view and one of the SASS view say the same.
+    fn fits(&self, row: &Row, sass: &Row) -> bool {
+        // The address of an instruction counts bytes of the view's own code.
+        let is_address = is_instruction_address(row.ty);
+        let is_place = !self.in_code
+            || !is_address
+            || sass.addend & 15 == 0 && (0..=self.code_size).contains(&sass.addend);
+        counterparts(row.ty, self.in_code).contains(&sass.ty)
+            && is_place
+            && row.symbol == sass.symbol
+            && (row.addend == sass.addend || is_address || self.is_frames)
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn twins(view: &View<'_>) -> Vec<Option<usize>> {
 }
 
 /// Kinds of sections of the SASS view that others stand for, by their names.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Original {
     Code,
     Symbols,
@@ -131,6 +131,11 @@ impl Original {
 /// [`twins`] of a file as compilers write it: what stands for sections of a kind stands for all of them, in their order. `None` for
 /// another file.
 fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
+    let originals = view.sections.iter().map(|section| {
+        let may_be = !section.is_mercury();
+        may_be.then(|| Original::of_name(section.name)).flatten()
+    });
+    let originals: Vec<Option<Original>> = originals.collect();
     let mut twins = vec![None; view.sections.len()];
     // Up to which section originals of each kind have been found.
     let mut reached = [0; 3];
@@ -141,7 +146,7 @@ fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
         let name = sass_name(section);
         let original = Original::of_name(&name)?;
         // Nothing else has a name that gives the same one.
-        let is_code = matches!(original, Original::Code);
+        let is_code = original == Original::Code;
         let is_bank = name.starts_with(b".nv.constant") || name.starts_with(b".rela.nv.constant");
         if is_code != (section.ty() == sht::CUDA_CAPMERC)
             || is_bank != matches!(name, Cow::Owned(_))
@@ -149,12 +154,8 @@ fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
             return None;
         }
         let kind = original as usize;
-        let rest = view.sections.get(reached[kind]..)?;
-        let next = rest.iter().position(|original| {
-            let of_kind = Original::of_name(original.name);
-            !original.is_mercury() && of_kind.is_some_and(|of_kind| of_kind as usize == kind)
-        })?;
-        let found = reached[kind] + next;
+        let mut rest = originals.get(reached[kind]..)?.iter();
+        let found = reached[kind] + rest.position(|of_kind| *of_kind == Some(original))?;
         if view.sections[found].name != &*name {
             return None;
         }
@@ -315,11 +316,12 @@ fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 ));
             }
         }
-        let alone = section.ty() == sht::CUDA_MERCURY_SYMTAB
-            || section.ty() == sht::SYMTAB_SHNDX
-            || section.name == b".nv.merc.symtab_shndx"
-            || section.name.starts_with(RESERVED);
-        if twin.is_none() && !alone {
+        let is_alone = || {
+            matches!(section.ty(), sht::CUDA_MERCURY_SYMTAB | sht::SYMTAB_SHNDX)
+                || section.name == b".nv.merc.symtab_shndx"
+                || section.name.starts_with(RESERVED)
+        };
+        if twin.is_none() && !is_alone() {
             let what = "the SASS view has no such section";
             findings.report(Rule::MercuryTwin, section.name, None, what);
         }
