@@ -193,15 +193,15 @@ fn apply(
     );
     // Relocatable output has no slots: an undefined symbol's bank, as for any other (measured).
     let has_slot = row.makes_slot && !module.options.relocatable;
-    let bank = if has_slot && is_header(module, reloc.target) {
-        0
-    } else {
-        constant_bank(module, reloc.target)
+    let bank = || match has_slot && is_header(module, reloc.target) {
+        true => 0,
+        false => constant_bank(module, reloc.target),
     };
     match row.bank {
         BankField::None => {}
-        BankField::At(bit) => push(bit, 5, bank, in_place),
+        BankField::At(bit) => push(bit, 5, bank(), in_place),
         BankField::Split => {
+            let bank = bank();
             push(42, 4, bank & 15, in_place);
             push(26, 1, bank >> 4, in_place);
         }

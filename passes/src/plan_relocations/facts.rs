@@ -136,9 +136,9 @@ impl<'m, 'data> Facts<'m, 'data> {
 
     pub(super) fn new(module: &'m Module<'data>) -> Self {
         let capmerc = module.is_capmerc();
-        let mercury_debug = match capmerc {
-            true => mercury_debug(module),
-            false => HashMap::default(),
+        let views = match capmerc {
+            true => Views::new(module),
+            false => Views::default(),
         };
         let slots = module.header_slots.iter();
         Facts {
@@ -148,9 +148,9 @@ impl<'m, 'data> Facts<'m, 'data> {
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
             address_taken: OnceLock::new(),
-            frames: FramePlaces::new(module, &mercury_debug),
-            mercury_debug,
-            twins: twins(module),
+            frames: views.frames,
+            mercury_debug: views.mercury_debug,
+            twins: views.twins,
             capmerc,
             slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
         }
@@ -225,45 +225,46 @@ fn losing_variables(module: &Module<'_>) -> Vec<LosingRange> {
     ranges
 }
 
-/// The Mercury form of each debug section, by name within its object.
-pub(super) fn mercury_debug(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
-    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
-    let mut found = HashMap::default();
-    for (id, section) in module.sections.iter() {
-        match section.kind {
-            SectionKind::Debug => {
-                plain.insert((section.object, section.name), id);
-            }
-            SectionKind::MercuryDebug => {
-                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
-                    found.insert(*twin, id);
-                }
-            }
-            _ => {}
-        }
-    }
-    found
+/// Which sections of objects with Mercury stand for each other.
+#[derive(Default)]
+struct Views {
+    /// The section with the bytes of each Mercury twin.
+    twins: HashMap<SectionId, SectionId, FixedState>,
+    /// The Mercury form of each debug section.
+    mercury_debug: HashMap<SectionId, SectionId, FixedState>,
+    /// Entries of `.debug_frame` in both views.
+    frames: FramePlaces,
 }
 
-/// The section of the same object that each Mercury twin stands for.
-pub(super) fn twins(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
-    let mut plain: HashMap<(ObjectId, &[u8]), SectionId, FixedState> = HashMap::default();
-    let mut found = HashMap::default();
-    if !module.is_capmerc() {
-        return found;
-    }
-    for (id, section) in module.sections.iter() {
-        match section.kind {
-            SectionKind::MercuryTwin => {
-                if let Some(twin) = plain.get(&(section.object, view_name(section))) {
-                    found.insert(id, *twin);
+impl Views {
+    /// Finds pairs by their names within an object.
+    fn new(module: &Module<'_>) -> Self {
+        type Named<'data> = HashMap<(ObjectId, &'data [u8]), SectionId, FixedState>;
+        let mut views = Views::default();
+        let (mut debug, mut plain) = (Named::default(), Named::default());
+        for (id, section) in module.sections.iter() {
+            let kind = section.kind;
+            if !kind.is_concatenated() {
+                continue;
+            }
+            let key = (section.object, view_name(section));
+            if kind == SectionKind::MercuryTwin {
+                views.twins.extend(plain.get(&key).map(|twin| (id, *twin)));
+                continue;
+            }
+            plain.insert(key, id);
+            if kind == SectionKind::Debug {
+                debug.insert((section.object, section.name), id);
+            } else if kind == SectionKind::MercuryDebug
+                && let Some(twin) = debug.get(&key)
+            {
+                views.mercury_debug.insert(*twin, id);
+                let sass = &module.sections[*twin];
+                if sass.name == b".debug_frame" {
+                    views.frames.add(*twin, sass.bytes(), section.bytes());
                 }
             }
-            kind if kind.is_concatenated() => {
-                plain.insert((section.object, view_name(section)), id);
-            }
-            _ => {}
         }
+        views
     }
-    found
 }

@@ -3,7 +3,6 @@
 //! In an object, rows by which an entry names its CIE have the same addend in both views: the place in the
 //! frames of the Mercury view. nvlink writes the place of the same entry in those of the SASS view.
 
-use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::mercury::frames::entries;
 use foldhash::fast::FixedState;
@@ -16,29 +15,14 @@ struct Frames {
 }
 
 /// The frames of all objects with Mercury, by the section of the SASS view.
+#[derive(Default)]
 pub(super) struct FramePlaces(HashMap<SectionId, Frames, FixedState>);
 
 impl FramePlaces {
-    /// Reads the frames of pairs of debug sections.
-    pub(super) fn new(
-        module: &Module<'_>,
-        mercury_debug: &HashMap<SectionId, SectionId, FixedState>,
-    ) -> Self {
-        let mut frames = HashMap::default();
-        if mercury_debug.is_empty() {
-            return FramePlaces(frames);
-        }
-        for (id, section) in module.sections.iter() {
-            if section.name != b".debug_frame" {
-                continue;
-            }
-            if let Some(twin) = mercury_debug.get(&id) {
-                let mercury = entries(module.sections[*twin].bytes());
-                let sass = entries(section.bytes());
-                frames.insert(id, Frames { mercury, sass });
-            }
-        }
-        FramePlaces(frames)
+    /// Reads the frames of a pair of debug sections.
+    pub(super) fn add(&mut self, id: SectionId, sass: &[u8], mercury: &[u8]) {
+        let (mercury, sass) = (entries(mercury), entries(sass));
+        self.0.insert(id, Frames { mercury, sass });
     }
 
     /// Whether a section is a `.debug_frame` of the SASS view with a Mercury form.
