@@ -278,20 +278,19 @@ impl<'m, 'data> Encode<'m, 'data> {
 
     fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
         self.number();
-        // The lists of the view are needed as they are until their clones are made.
-        let view: Vec<PlanSection<'data>> = self.plan.sections.clone();
         self.added_index_table();
-        self.parameter_sections();
+        let slots = self.parameter_sections();
         self.code_sections();
-        self.clones(&view);
-        let gap = self.rename();
+        self.clones();
+        self.parameters_before_slots(slots);
+        let (gap, banks) = self.rename();
         self.sass_infos();
         self.fast_path();
         self.module_shared();
         self.register_ranges();
         self.rows();
         self.compact_pieces();
-        self.symbol_tables(&view);
+        self.symbol_tables(&banks);
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
@@ -357,8 +356,10 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.arena.joined(prefix, name)
     }
 
-    /// `.nv.constant0.K`, which the Mercury view does not have.
-    fn parameter_sections(&mut self) {
+    /// `.nv.constant0.K`, which the Mercury view does not have. Returns the sections that hold slots of textures, each with the
+    /// parameters that precede them.
+    fn parameter_sections(&mut self) -> Vec<(usize, PlanContent<'data>)> {
+        let mut before_slots = Vec::new();
         let slots: HashMap<u32, usize, FixedState> = (0..self.view)
             .filter(|_| !self.module.header_slots.is_empty())
             .filter(|index| is_header_indices(self.plan.sections[*index].name))
@@ -390,9 +391,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             });
             let content = PlanContent::Pieces(start..start + 1);
             if let Some(place) = slots.get(&(text as u32)) {
-                let section = &mut self.plan.sections[*place];
-                section.size = section.size.saturating_add(self.module.header_base());
-                section.content = content;
+                before_slots.push((*place, content));
                 continue;
             }
             self.plan.sections.push(PlanSection {
@@ -413,22 +412,34 @@ impl<'m, 'data> Encode<'m, 'data> {
                 content,
             });
         }
+        before_slots
+    }
+
+    /// In the SASS view the parameters of a kernel stand before its slots of textures.
+    fn parameters_before_slots(&mut self, slots: Vec<(usize, PlanContent<'data>)>) {
+        for (place, content) in slots {
+            let section = &mut self.plan.sections[place];
+            section.size = section.size.saturating_add(self.module.header_base());
+            section.content = content;
+        }
     }
 
     /// The clones, in the order of their originals.
-    fn clones(&mut self, view: &[PlanSection<'data>]) {
-        for (index, section) in view.iter().enumerate() {
+    fn clones(&mut self) {
+        for index in 0..self.view {
             let second = self.second[index];
             if second == Second::None {
                 continue;
             }
+            let section = self.plan.sections[index].clone();
             let linked = self.mercury_symbols;
+            let info = section.info;
             let mut row = PlanSection {
                 name: self.joined(PREFIX, section.name),
                 flags: shf::MERCURY | section.flags & (shf::ALLOC | shf::WRITE | shf::INFO_LINK),
                 link: 0,
                 info: 0,
-                ..section.clone()
+                ..section
             };
             match second {
                 Second::Alias(ty) => {
@@ -437,12 +448,12 @@ impl<'m, 'data> Encode<'m, 'data> {
                 }
                 Second::Constants(ty) => {
                     row.ty = ty;
-                    row.info = self.twin_of(section.info);
+                    row.info = self.twin_of(info);
                     self.constants(&mut row);
                 }
                 Second::HeaderIndices => {
                     row.ty = sht::CUDA_MERCURY_HEADER_INDICES;
-                    row.info = self.twin_of(section.info);
+                    row.info = self.twin_of(info);
                     row.content = PlanContent::Bytes(self.arena.bytes(&vec![0; row.size as usize]));
                 }
                 Second::Debug => self.debug(&mut row, index),
@@ -450,15 +461,15 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.ty = sht::CUDA_MERCURY_INFO;
                     row.link = linked;
                     if second == Second::FunctionInfo {
-                        row.info = self.twin_of(section.info);
+                        row.info = self.twin_of(info);
                     }
                 }
                 Second::Relocs => {
                     row.ty = sht::CUDA_MERCURY_RELA;
                     row.link = linked;
-                    row.info = self.twin_of(section.info);
+                    row.info = self.twin_of(info);
                 }
-                Second::ReservedShared => self.reserved_shared(&mut row, view),
+                Second::ReservedShared => self.reserved_shared(&mut row),
                 Second::SectionIndices | Second::UnifiedEntries => row.link = linked,
                 Second::Copy | Second::None => {}
             }
@@ -467,12 +478,12 @@ impl<'m, 'data> Encode<'m, 'data> {
     }
 
     /// The reserved block is not part of the Mercury view.
-    fn reserved_shared(&mut self, row: &mut PlanSection<'data>, view: &[PlanSection<'data>]) {
+    fn reserved_shared(&mut self, row: &mut PlanSection<'data>) {
         row.ty = sht::CUDA_SHARED_RESERVED;
         if !self.module.options.relocatable {
             row.size = row.size.saturating_sub(toolkit::RESERVED_SHARED_START);
         }
-        let Some(bytes) = self.reserved_bytes(view, row.size) else {
+        let Some(bytes) = self.reserved_bytes(row.size) else {
             let what =
                 "shared variables of a large alignment beside reserved shared memory for sm_110";
             self.refusals.push(Refusal::new(what, None));

@@ -17,6 +17,10 @@ use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;
+use crate::threads;
+
+/// Looking at the code of so many functions is worth a thread of its own.
+const FUNCTIONS_PER_THREAD: usize = 1 << 10;
 
 /// Bytes of the record's value, its last.
 const VALUE: usize = 8;
@@ -60,26 +64,38 @@ impl Encode<'_, '_> {
                 whole
             }
         };
+        let objects: Vec<&Object<'_>> = module.included_objects().map(|(_, row)| row).collect();
+        let pieces = module.functions.len() / FUNCTIONS_PER_THREAD;
+        // What becomes of the value by an object, if it has functions that are linked.
+        let parts: Vec<_> = threads::parts(&objects, pieces).collect();
+        let found = threads::map(self.threads, pieces, &parts, |objects| {
+            let of_objects = objects.iter().map(|object| {
+                let functions = |live: bool| {
+                    let all = object.functions.iter();
+                    all.filter(move |id| module.is_function_live(*id) == live)
+                };
+                let (mut linked, mut lost) = (functions(true).peekable(), functions(false));
+                if linked.peek().is_none() {
+                    return Ok(None);
+                }
+                let own = linked.any(is_own);
+                let all = own || lost.any(is_own);
+                if of_object(module, object) != Some(without(all)) {
+                    let what = format!(
+                        "a record of fast path targets against the code ('{}')",
+                        object.display()
+                    );
+                    return Err(Refusal::new(what, None));
+                }
+                Ok(Some(without(own)))
+            });
+            of_objects.collect::<Result<Vec<_>, _>>()
+        });
         let mut value = None;
-        for (_, object) in module.included_objects() {
-            let functions = |live: bool| {
-                let all = object.functions.iter();
-                all.filter(move |id| module.is_function_live(*id) == live)
-            };
-            let (mut linked, mut lost) = (functions(true).peekable(), functions(false));
-            if linked.peek().is_none() {
-                continue;
+        for of_objects in found {
+            for targets in of_objects?.into_iter().flatten() {
+                value = Some(value.unwrap_or(whole) & targets);
             }
-            let own = linked.any(is_own);
-            let all = own || lost.any(is_own);
-            if of_object(module, object) != Some(without(all)) {
-                let what = format!(
-                    "a record of fast path targets against the code ('{}')",
-                    object.display()
-                );
-                return Err(Refusal::new(what, None));
-            }
-            value = Some(value.unwrap_or(whole) & without(own));
         }
         Ok(value.unwrap_or(0))
     }

@@ -3,6 +3,7 @@
 //! The Mercury view keeps the frames of all objects, also those of functions that are not linked. In the
 //! SASS view only the frames of linked functions stand, each behind its CIE.
 
+use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
@@ -18,6 +19,7 @@ use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
+use crate::threads;
 
 /// An entry of `.debug_frame` of an object.
 #[derive(Clone, Copy)]
@@ -63,20 +65,68 @@ fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
     Some(u64::from_le_bytes(field.try_into().ok()?))
 }
 
+/// So many objects with frames are worth a thread of their own.
+const OBJECTS_PER_THREAD: usize = 1 << 8;
+
+/// The frames of some objects that stay.
+#[derive(Default)]
+struct Frames<'m> {
+    bytes: Vec<u8>,
+    /// Where the fields are that name CIEs, whose places count from these bytes.
+    fields: Vec<usize>,
+    /// The rows that are kept, in the order of the input, with what is added to their offset; whether their entry stays.
+    kept: Vec<(&'m Reloc, u64, bool)>,
+}
+
+impl<'m> Frames<'m> {
+    /// Appends the frames of later objects.
+    fn append(&mut self, other: Frames<'m>) {
+        if self.bytes.is_empty() && self.kept.is_empty() {
+            *self = other;
+            return;
+        }
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        for field in other.fields {
+            let field = before + field;
+            if let Some(field) = self.bytes.get_mut(field..)
+                && let Some(place) = field.first_chunk_mut::<8>()
+            {
+                let moved = u64::from_le_bytes(*place).wrapping_add(before as u64);
+                *place = moved.to_le_bytes();
+            }
+        }
+        let moved = other.kept.into_iter().map(|(row, added, stays)| {
+            let before = if stays { before as u64 } else { 0 };
+            (row, added.wrapping_add(before), stays)
+        });
+        self.kept.extend(moved);
+    }
+}
+
 impl<'m, 'data> Encode<'m, 'data> {
     /// Makes the contents of `.debug_frame`; returns the rows that are kept, the last of the input first.
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
         let module = self.module;
-        let mut bytes = Vec::new();
-        let mut kept: Kept<'_> = Vec::new();
-        let mut entries = Vec::new();
-        for (id, rows) in self.inputs.debug_sections(module, b".debug_frame") {
-            self.frames_of(id, rows, &mut entries, (&mut bytes, &mut kept))?;
+        let objects = self.inputs.debug_sections(module, b".debug_frame");
+        let pieces = objects.len() / OBJECTS_PER_THREAD;
+        let parts: Vec<_> = threads::parts(&objects, pieces).collect();
+        let made = threads::map(self.threads, pieces, &parts, |objects| {
+            let (mut made, mut entries) = (Frames::default(), Vec::new());
+            for (id, rows) in *objects {
+                frames_of(module, *id, rows, &mut entries, &mut made)?;
+            }
+            Ok(made)
+        });
+        let mut frames = Frames::default();
+        for made in made {
+            frames.append(made?);
         }
+        let Frames { bytes, kept, .. } = frames;
         // A copy that was replaced keeps its frame, which nvlink makes anew.
         let mut seen = vec![false; module.link_symbols.len()];
         let mut seen_local: HashSet<SymbolRef, FixedState> = HashSet::default();
-        for (row, _) in &kept {
+        for (row, ..) in &kept {
             let link = row.target.symbol().and_then(|id| module.symbols[id].link);
             let is_second = match link {
                 Some(link) => std::mem::replace(&mut seen[link.index()], true),
@@ -92,93 +142,99 @@ impl<'m, 'data> Encode<'m, 'data> {
         let section = &mut self.plan.sections[index];
         section.size = bytes.len() as u64;
         section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
-        kept.reverse();
-        Ok(kept)
+        let kept = kept.into_iter().rev();
+        Ok(kept.map(|(row, added, _)| (row, added)).collect())
     }
+}
 
-    /// Appends the frames of one object. `known` holds its entries meanwhile.
-    fn frames_of(
-        &self,
-        id: SectionId,
-        rows: &'m [Reloc],
-        known: &mut Vec<Entry>,
-        (out, kept): (&mut Vec<u8>, &mut Kept<'m>),
-    ) -> Result<(), Refusal> {
-        let refused = |what: &str| Err(Refusal::new(what, id));
-        let section = &self.module.sections[id];
-        let bytes = section.bytes();
-        known.clear();
-        known.extend(entries(bytes).into_iter().map(|start| Entry {
-            start,
-            linked: None,
-            cie: None,
-            stays: false,
-            place: 0,
-        }));
-        let entries = known.as_mut_slice();
-        if entries.is_empty() && !bytes.is_empty() {
-            return refused("frames of another form");
+/// Appends the frames of one object. `known` holds its entries meanwhile.
+fn frames_of<'m>(
+    module: &Module<'_>,
+    id: SectionId,
+    rows: &'m [Reloc],
+    known: &mut Vec<Entry>,
+    made: &mut Frames<'m>,
+) -> Result<(), Refusal> {
+    let out = &mut made.bytes;
+    let refused = |what: &str| Err(Refusal::new(what, id));
+    let section = &module.sections[id];
+    let bytes = section.bytes();
+    known.clear();
+    known.extend(entries(bytes).into_iter().map(|start| Entry {
+        start,
+        linked: None,
+        cie: None,
+        stays: false,
+        place: 0,
+    }));
+    let entries = known.as_mut_slice();
+    if entries.is_empty() && !bytes.is_empty() {
+        return refused("frames of another form");
+    }
+    // What the rows say of each entry: whether its function is linked, where its CIE is.
+    let mut last = 0;
+    for row in rows {
+        let Some(entry) = entry_at(entries, row.offset, last) else {
+            return refused("a relocation outside of frames");
+        };
+        last = entry;
+        match (row.offset - entries[entry].start, row.plan) {
+            (CIE_POINTER, RelocPlan::Apply { value, .. }) => {
+                let place = value.wrapping_sub(section.place.unwrap_or(0));
+                entries[entry].cie = entry_from(entries, place, entry);
+            }
+            (FUNCTION, plan) => {
+                entries[entry].linked = Some(matches!(plan, RelocPlan::Keep { .. }));
+            }
+            (RANGE, _) => {}
+            _ => return refused("a relocation of frames that is not known"),
         }
-        // What the rows say of each entry: whether its function is linked, where its CIE is.
-        let mut last = 0;
-        for row in rows {
+    }
+    // What was linked before has no row for its CIE any more.
+    for index in 0..entries.len() {
+        let entry = entries[index];
+        if let (Some(_), None) = (entry.linked, entry.cie) {
+            let named = named_cie(bytes, entry.start);
+            entries[index].cie = named.and_then(|place| entry_from(entries, place, index));
+        }
+        entries[index].stays |= entry.linked == Some(true);
+        match (entry.linked, entries[index].cie) {
+            (Some(true), Some(cie)) => entries[cie].stays = true,
+            (Some(false), Some(_)) | (None, None) => {}
+            _ => return refused("a frame without function or CIE"),
+        }
+    }
+    for index in 0..entries.len() {
+        let entry = entries[index];
+        if !entry.stays {
+            continue;
+        }
+        let end = entries.get(index + 1).map(|next| next.start as usize);
+        let end = end.unwrap_or(bytes.len());
+        entries[index].place = out.len() as u64;
+        let at = out.len() + CIE_POINTER as usize;
+        out.extend_from_slice(bytes.get(entry.start as usize..end).unwrap_or(&[]));
+        if let Some(cie) = entry.cie {
+            let Some(field) = out.get_mut(at..at + 8) else {
+                return refused("frames of another form");
+            };
+            field.copy_from_slice(&entries[cie].place.to_le_bytes());
+            // Of a CIE that does not stay, or behind its frame, no place is known.
+            if cie <= index && entries[cie].stays {
+                made.fields.push(at);
+            }
+        }
+    }
+    for row in rows {
+        if matches!(row.plan, RelocPlan::Keep { .. }) {
             let Some(entry) = entry_at(entries, row.offset, last) else {
-                return refused("a relocation outside of frames");
+                continue;
             };
             last = entry;
-            match (row.offset - entries[entry].start, row.plan) {
-                (CIE_POINTER, RelocPlan::Apply { value, .. }) => {
-                    let place = value.wrapping_sub(section.place.unwrap_or(0));
-                    entries[entry].cie = entry_from(entries, place, entry);
-                }
-                (FUNCTION, plan) => {
-                    entries[entry].linked = Some(matches!(plan, RelocPlan::Keep { .. }));
-                }
-                (RANGE, _) => {}
-                _ => return refused("a relocation of frames that is not known"),
-            }
+            let entry = entries[entry];
+            let added = entry.place.wrapping_sub(entry.start);
+            made.kept.push((row, added, entry.stays));
         }
-        // What was linked before has no row for its CIE any more.
-        for index in 0..entries.len() {
-            let entry = entries[index];
-            if let (Some(_), None) = (entry.linked, entry.cie) {
-                let named = named_cie(bytes, entry.start);
-                entries[index].cie = named.and_then(|place| entry_from(entries, place, index));
-            }
-            entries[index].stays |= entry.linked == Some(true);
-            match (entry.linked, entries[index].cie) {
-                (Some(true), Some(cie)) => entries[cie].stays = true,
-                (Some(false), Some(_)) | (None, None) => {}
-                _ => return refused("a frame without function or CIE"),
-            }
-        }
-        for index in 0..entries.len() {
-            let entry = entries[index];
-            if !entry.stays {
-                continue;
-            }
-            let end = entries.get(index + 1).map(|next| next.start as usize);
-            let end = end.unwrap_or(bytes.len());
-            entries[index].place = out.len() as u64;
-            let at = out.len() + CIE_POINTER as usize;
-            out.extend_from_slice(bytes.get(entry.start as usize..end).unwrap_or(&[]));
-            if let Some(cie) = entry.cie {
-                let Some(field) = out.get_mut(at..at + 8) else {
-                    return refused("frames of another form");
-                };
-                field.copy_from_slice(&entries[cie].place.to_le_bytes());
-            }
-        }
-        for row in rows {
-            if matches!(row.plan, RelocPlan::Keep { .. }) {
-                let Some(entry) = entry_at(entries, row.offset, last) else {
-                    continue;
-                };
-                last = entry;
-                let entry = entries[entry];
-                kept.push((row, entry.place.wrapping_sub(entry.start)));
-            }
-        }
-        Ok(())
     }
+    Ok(())
 }

@@ -22,6 +22,8 @@ pub(super) struct Inputs {
     pub(super) constant_twins: HashMap<FunctionId, SectionId, FixedState>,
     /// Debug sections of the Mercury view of included objects that have a place.
     pub(super) mercury_debug: Vec<SectionId>,
+    /// Relocations of the SASS view of included objects, each with what it patches.
+    pub(super) sass_rows: Vec<(SectionId, SectionId)>,
     /// Whether an included object is compiled for the debugger.
     pub(super) for_debugger: bool,
     /// Debug sections of the SASS view of included objects.
@@ -39,6 +41,7 @@ impl Inputs {
             sass_relocs: vec![None; functions],
             constant_twins: HashMap::default(),
             mercury_debug: Vec::new(),
+            sass_rows: Vec::new(),
             for_debugger: false,
             debug: Vec::new(),
             debug_relocs: Vec::new(),
@@ -78,15 +81,23 @@ impl Inputs {
                     self.mercury_relocs[owner.index()] = Some(id);
                 }
             }
-            SectionKind::SassRelocs => match (section.owner, patched()) {
-                (Some(owner), Some((_, SectionKind::Text))) => {
-                    self.sass_relocs[owner.index()] = Some(id);
+            SectionKind::SassRelocs => {
+                let Some((patched, kind)) = patched() else {
+                    return;
+                };
+                if is_included {
+                    self.sass_rows.push((id, patched));
                 }
-                (_, Some((patched, SectionKind::Debug))) if is_included => {
-                    self.debug_relocs.push((patched, id));
+                match (section.owner, kind) {
+                    (Some(owner), SectionKind::Text) => {
+                        self.sass_relocs[owner.index()] = Some(id);
+                    }
+                    (_, SectionKind::Debug) if is_included => {
+                        self.debug_relocs.push((patched, id));
+                    }
+                    _ => {}
                 }
-                _ => {}
-            },
+            }
             SectionKind::Debug if is_included => self.debug.push(id),
             SectionKind::MercuryDebug if is_included && section.place.is_some() => {
                 self.mercury_debug.push(id);

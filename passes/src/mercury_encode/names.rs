@@ -12,12 +12,13 @@ const RELA: &[u8] = b".rela";
 
 impl<'data> Encode<'_, 'data> {
     /// Renames constant banks and appends the names of added sections. The room that names give up is left
-    /// between the symbols' names and the symbols: its size in bytes is returned.
-    pub(super) fn rename(&mut self) -> u64 {
+    /// between the symbols' names and the symbols: its size in bytes is returned, and for each section of the view whether it is a
+    /// constant bank.
+    pub(super) fn rename(&mut self) -> (u64, Vec<bool>) {
         let mut gap = 0;
+        let mut banks = vec![false; self.view];
         let mut renamed = HashSet::<u32, FixedState>::default();
-        for index in 0..self.view {
-            let section = &mut self.plan.sections[index];
+        for (section, is_bank) in self.plan.sections.iter_mut().zip(&mut banks) {
             let old = section.name;
             let (prefix, bank) = match old.strip_prefix(RELA) {
                 Some(rest) => (RELA, rest),
@@ -26,6 +27,7 @@ impl<'data> Encode<'_, 'data> {
             let Some((bank, function)) = Bank::of_name(bank) else {
                 continue;
             };
+            *is_bank = prefix.is_empty();
             // nvlink renames one string twice, and the name of the function is gone (measured).
             if !renamed.insert(section.name_offset) {
                 let what = "constants of two functions of one name with -r";
@@ -53,7 +55,7 @@ impl<'data> Encode<'_, 'data> {
             names.extend_from_slice(section.name);
             names.push(0);
         }
-        gap
+        (gap, banks)
     }
 
     /// Appends a name to those of symbols.

@@ -6,7 +6,6 @@
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::elf::raw::FileHeader;
 use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::plan::PlanSection;
 use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::sht;
 use zerocopy::IntoBytes;
@@ -19,7 +18,8 @@ const OWN_ALIGN: u64 = 16;
 
 impl Encode<'_, '_> {
     /// The bytes of the section in the file of the Mercury view; `None` if their place is not known.
-    pub(super) fn reserved_bytes(&self, view: &[PlanSection<'_>], size: u64) -> Option<Vec<u8>> {
+    pub(super) fn reserved_bytes(&self, size: u64) -> Option<Vec<u8>> {
+        let view = &self.plan.sections[..self.view];
         let own = view
             .iter()
             .position(|section| section.name == RESERVED_SHARED)?;

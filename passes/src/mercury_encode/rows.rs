@@ -4,8 +4,6 @@ use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
-use cuweld_ir::SectionInfo;
-use cuweld_ir::SectionKind;
 use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::relocs::is_instruction_address;
@@ -209,21 +207,11 @@ impl Encode<'_, '_> {
             }
         }
         let mut kept = Grouped::default();
-        let objects: Vec<_> = module.included_objects().collect();
-        for (_, object) in objects.into_iter().rev() {
-            for id in object.sections.iter().rev() {
-                let section = &module.sections[id];
-                let (SectionKind::SassRelocs, SectionInfo::Section(patched)) =
-                    (section.kind, section.info)
-                else {
-                    continue;
-                };
-                let (target, piece) = place[patched.index()];
-                let holder = of_target.get(target as usize).copied().flatten();
-                if let (Some(holder), Some(piece)) = (holder, self.plan.pieces.get(piece as usize))
-                {
-                    kept.push(holder, (id, piece.offset));
-                }
+        for &(id, patched) in self.inputs.sass_rows.iter().rev() {
+            let (target, piece) = place[patched.index()];
+            let holder = of_target.get(target as usize).copied().flatten();
+            if let (Some(holder), Some(piece)) = (holder, self.plan.pieces.get(piece as usize)) {
+                kept.push(holder, (id, piece.offset));
             }
         }
         kept.group(self.view);

@@ -4,7 +4,6 @@ use cuweld_ir::elf::encode::append_symbol;
 use cuweld_ir::elf::raw::SHN_COMMON;
 use cuweld_ir::elf::raw::SHN_LORESERVE;
 use cuweld_ir::elf::raw::SHN_XINDEX;
-use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::HEADER_INDICES;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
@@ -42,8 +41,8 @@ impl<'data> Encode<'_, 'data> {
     }
 
     /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view: constant
-    /// banks under their SASS names, and the parameters of kernels.
-    pub(super) fn symbol_tables(&mut self, view: &[PlanSection<'data>]) {
+    /// banks under their SASS names, and the parameters of kernels. `banks` says which sections are constant banks.
+    pub(super) fn symbol_tables(&mut self, banks: &[bool]) {
         let relocatable = self.module.options.relocatable;
         let mut rows = Vec::with_capacity(self.plan.symbols.len() * 24);
         let mut sass_indices = self.classic_rows();
@@ -76,7 +75,8 @@ impl<'data> Encode<'_, 'data> {
                 self.refusals.push(Refusal::new(what, None));
             }
             let mut twin = PlanSymbol { shndx, ..symbol };
-            let section = view.get(place as usize);
+            let section = self.plan.sections[..self.view].get(place as usize);
+            let is_bank = banks.get(place as usize) == Some(&true);
             match symbol.info & 15 {
                 stt::FUNC => {
                     if let Some(function) = self.functions.get(place as usize).copied().flatten() {
@@ -88,6 +88,7 @@ impl<'data> Encode<'_, 'data> {
                     // An undefined variable is one of global memory.
                     let space = match place {
                         0 => sto::GLOBAL,
+                        _ if is_bank => sto::CONSTANT,
                         _ => section.map_or(0, space_of),
                     };
                     twin.other |= space;
@@ -105,11 +106,10 @@ impl<'data> Encode<'_, 'data> {
             }
             append_symbol(&mut rows, &twin);
         }
-        let table = view
-            .iter()
-            .position(|section| section.content == PlanContent::Symbols);
-        let first_global = table.map_or(0, |table| view[table].info);
-        self.renamed_symbols(view, &places);
+        let mut sections = self.plan.sections[..self.view].iter();
+        let table = sections.position(|section| section.content == PlanContent::Symbols);
+        let first_global = table.map_or(0, |table| self.plan.sections[table].info);
+        self.renamed_symbols(banks, &places);
         self.parameter_symbols(&mut sass_indices);
         self.added_mercury_table();
         self.index_rows(&sass_indices, mercury_indices);
@@ -148,10 +148,10 @@ impl<'data> Encode<'_, 'data> {
     }
 
     /// SECTION symbols of constant banks take the names of the SASS view. `places` holds the section of each symbol.
-    fn renamed_symbols(&mut self, view: &[PlanSection<'data>], places: &[u32]) {
-        let mut names = vec![None; view.len()];
-        for (index, section) in view.iter().enumerate() {
-            if Bank::of_name(section.name).is_some() {
+    fn renamed_symbols(&mut self, banks: &[bool], places: &[u32]) {
+        let mut names = vec![None; banks.len()];
+        for (index, is_bank) in banks.iter().enumerate() {
+            if *is_bank {
                 let name = self.plan.sections[index].name;
                 names[index] = Some(self.append_symbol_name(name));
             }
@@ -189,7 +189,7 @@ pub(super) fn is_parameter_bank(name: &[u8]) -> bool {
         .is_some_and(|rest| rest.starts_with(b"."))
 }
 
-/// The bits of `st_other` that say in which memory a variable lies, which the SASS view of an executable
+/// The bits of `st_other` that say in which memory a variable of no constant bank lies, which the SASS view of an executable
 /// does not have.
 fn space_of(section: &PlanSection<'_>) -> u8 {
     match section.name {
@@ -197,7 +197,6 @@ fn space_of(section: &PlanSection<'_>) -> u8 {
         b".nv_debug.shared" => sto::SHARED,
         RESERVED_SHARED => sto::RESERVED,
         name if name.starts_with(b".nv.shared.") => sto::SHARED,
-        name if Bank::of_name(name).is_some() => sto::CONSTANT,
         _ => 0,
     }
 }
