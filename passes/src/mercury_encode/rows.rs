@@ -1,7 +1,6 @@
 //! Relocation rows of the SASS view, beside those of the Mercury view.
 
 use cuweld_ir::Module;
-use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::mercury::relocs::LINE_TABLE;
@@ -15,6 +14,7 @@ use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::Refusal;
+use super::frames::Kept;
 use super::symbols::is_parameter_bank;
 use crate::layout_output::grouped::Grouped;
 use crate::plan_relocations::lines::LINE_TABLES;
@@ -34,7 +34,7 @@ impl Encode<'_, '_> {
     /// that were laid out. The rows of both stand for each other in order.
     pub(super) fn rows(&mut self) {
         let module = self.module;
-        let mut rebuilt: Vec<(usize, Vec<(&Reloc, u64)>)> = Vec::new();
+        let mut rebuilt: Vec<(usize, Kept<'_>)> = Vec::new();
         let mut lines: Vec<(usize, Vec<PlanReloc>)> = Vec::new();
         for name in REBUILT {
             let sections = &self.plan.sections[..self.view];
@@ -66,25 +66,31 @@ impl Encode<'_, '_> {
         let reserved = self.reserved_symbols();
         let mercury = std::mem::take(&mut self.plan.relocs);
         let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
+        // The rows of one section.
+        let mut kept_rows: Kept<'_> = Vec::new();
         for index in 0..self.view {
             let (own, of_objects) = match rebuilt.iter().find(|(holder, _)| *holder == index) {
                 Some((_, rows)) => (&rows[..], &[][..]),
                 None => (&[][..], kept.of(index)),
             };
-            let of_objects = of_objects.iter().flat_map(|(section, base)| {
-                let rows = module.relocs[module.sections[*section].relocs].iter();
-                // Rows of a section stand in the reverse of the input's order.
-                rows.rev().filter(is_kept).map(|row| (row, *base))
-            });
-            let mut kept = own.iter().copied().chain(of_objects);
             let section = &self.plan.sections[index];
             let PlanContent::Relocs(range) = section.content.clone() else {
                 continue;
             };
+            kept_rows.clear();
+            kept_rows.extend_from_slice(own);
+            for (section, base) in of_objects {
+                // Rows of a section stand in the reverse of the input's order.
+                for row in module.relocs[module.sections[*section].relocs].iter().rev() {
+                    if matches!(row.plan, RelocPlan::Keep { .. }) {
+                        kept_rows.push((row, *base));
+                    }
+                }
+            }
             // Constants of functions have offsets in SASS where Mercury has rows.
             let patched = self.plan.sections.get(section.info as usize);
             let name = patched.map_or(&b""[..], |patched| patched.name);
-            if is_of_function(name) && kept.clone().next().is_none() {
+            if is_of_function(name) && kept_rows.is_empty() {
                 let section = &mut self.plan.sections[index];
                 section.size = 0;
                 section.content = PlanContent::Relocs(rows.len() as u32..rows.len() as u32);
@@ -130,13 +136,13 @@ impl Encode<'_, '_> {
             let is_reserved = |row: &PlanReloc| reserved.binary_search(&row.symbol).is_ok();
             let mut twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
             let start = rows.len() as u32;
-            let fits = kept.all(|(row, base)| {
+            let fits = kept_rows.iter().all(|(row, base)| {
                 let (Some(twin), RelocPlan::Keep { ty, addend, .. }) = (twins.next(), row.plan)
                 else {
                     return false;
                 };
                 rows.push(PlanReloc {
-                    offset: row.offset.wrapping_add(base),
+                    offset: row.offset.wrapping_add(*base),
                     ty,
                     symbol: twin.symbol,
                     addend,
@@ -221,7 +227,3 @@ impl Encode<'_, '_> {
 
 /// Of a section that is not in the view.
 const NOWHERE: (u32, u32) = (u32::MAX, u32::MAX);
-
-fn is_kept(row: &&Reloc) -> bool {
-    matches!(row.plan, RelocPlan::Keep { .. })
-}
