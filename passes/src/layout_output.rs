@@ -212,6 +212,33 @@ enum Content {
     RelAction,
 }
 
+impl Content {
+    /// Whether there are few sections of the kind, that are looked for one by one.
+    fn is_special(self) -> bool {
+        match self {
+            Content::ToolInfo
+            | Content::CudaInfo
+            | Content::Info(None)
+            | Content::Compat
+            | Content::UnifiedEntries
+            | Content::ModuleShared
+            | Content::CallGraph
+            | Content::Prototypes
+            | Content::RelAction => true,
+            Content::Info(Some(_))
+            | Content::Text(..)
+            | Content::OfFunction(_)
+            | Content::Concatenated
+            | Content::Constants(..)
+            | Content::KernelShared(_)
+            | Content::ReservedShared
+            | Content::HeaderRelocs(..)
+            | Content::Relocs(_)
+            | Content::ResolvedRelocs(_) => false,
+        }
+    }
+}
+
 /// Index of an output section in order of creation.
 type OutId = usize;
 
@@ -243,6 +270,15 @@ enum OutSymbol {
     DynamicShared(FunctionId),
 }
 
+/// An input section with relocation rows.
+struct WithRows {
+    id: SectionId,
+    /// The section that they patch.
+    patched: SectionId,
+    /// How many are kept without addends, and with them.
+    kept: [u32; 2],
+}
+
 /// Everything that nvlink creates, in its order.
 struct Created<'data> {
     sections: Vec<OutSection<'data>>,
@@ -261,13 +297,17 @@ struct Created<'data> {
     /// Parts of input sections, and which of them each output section has.
     pieces: Vec<PlanPiece>,
     piece_order: Grouped<u32>,
-    /// Input sections with relocation rows, and those that the output may have as they are, in order of input.
-    with_rows: Vec<SectionId>,
+    /// Input sections whose relocation rows the output may have, and sections that it may have as they are, in order of input.
+    with_rows: Vec<WithRows>,
     copied: Vec<SectionId>,
+    /// Sections of which there are few, in order of creation.
+    special: Vec<OutId>,
     /// Input sections whose rows a section of relocations has, in order of input.
     row_sections: Grouped<SectionId>,
     /// `.text.F` of each link symbol, or [`NO_SECTION`].
     text: Vec<u32>,
+    /// The pieces of each kernel's constant banks.
+    banks: Grouped<u32>,
     /// The output section of each input section that made it or came to it in creation; [`NO_SECTION`] says nothing.
     placed: Vec<u32>,
     /// Place of each function's list in the merged attribute lists.
@@ -298,8 +338,18 @@ impl<'data> Created<'data> {
     /// Drops what only contents are made from.
     fn drop_inputs(&mut self) {
         self.placed = Vec::new();
+        self.with_rows = Vec::new();
+        self.banks = Grouped::default();
         self.pieces = Vec::new();
         self.row_sections = Grouped::default();
+    }
+
+    /// Adds relocation rows of an input section to their section, which stays.
+    fn add_rows(&mut self, place: OutId, id: SectionId, count: u64) {
+        self.row_sections.push(place, id);
+        let section = &mut self.sections[place];
+        section.size += count * section.entsize;
+        section.removed = section.size == 0;
     }
 
     /// Adds a part of an output section.
@@ -312,6 +362,12 @@ impl<'data> Created<'data> {
     fn pieces_of(&self, section: OutId) -> impl ExactSizeIterator<Item = &PlanPiece> {
         let order = self.piece_order.of(section).iter();
         order.map(|index| &self.pieces[*index as usize])
+    }
+
+    /// The sections of one content among those of which there are few.
+    fn special(&self, is_one: impl Fn(Content) -> bool) -> impl Iterator<Item = OutId> {
+        let special = self.special.iter().copied();
+        special.filter(move |id| is_one(self.sections[*id].content))
     }
 
     /// A function's section.

@@ -33,6 +33,12 @@ pub fn assign_numbers(plan: &mut ElfPlan<'_>) {
 /// their alignment; the first section without bytes moves the offset to its own alignment, those
 /// after it share that offset; section headers at the next multiple of 8; program headers last.
 pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
+    let end = assign_section_offsets(plan);
+    assign_tables(plan, end);
+}
+
+/// Gives every section its file offset as [`assign_offsets`] does; returns the end of the last one.
+pub fn assign_section_offsets(plan: &mut ElfPlan<'_>) -> u64 {
     assign_numbers(plan);
     let mut offset = 0x40;
     for section in &mut plan.sections {
@@ -45,7 +51,12 @@ pub fn assign_offsets(plan: &mut ElfPlan<'_>) {
             offset = offset.saturating_add(section.size);
         }
     }
-    plan.shoff = align_up(offset, 8);
+    offset
+}
+
+/// Places the header tables behind sections that end there.
+pub fn assign_tables(plan: &mut ElfPlan<'_>, end: u64) {
+    plan.shoff = align_up(end, 8);
     let end = plan.shoff.saturating_add(64 * plan.sections.len() as u64);
     plan.phoff = if plan.segments.is_empty() { 0 } else { end };
     plan.file_size = end.saturating_add(56 * plan.segments.len() as u64);

@@ -2,9 +2,9 @@
 //! of suffixes (`merge.md` section 4).
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use hashbrown::hash_table;
 use std::hash::BuildHasher;
+use std::hash::Hasher;
+use std::hint::black_box;
 
 /// A string table in the making. Offset 0 is the empty string.
 #[derive(Default)]
@@ -44,38 +44,80 @@ impl NameTable {
 }
 
 /// String tables in the making that have many names in common, which are looked up once for all of them.
+///
+/// The index of large tables is not in the processor's cache, and most names are new: a lookup reads one place of it and nothing else.
 pub struct NameTables<const TABLES: usize> {
     bytes: [Vec<u8>; TABLES],
-    index: HashTable<Entry<TABLES>>,
+    /// The offset of each string in each table, 0 where it is not.
+    offsets: Vec<[u32; TABLES]>,
+    index: Index,
 }
 
-/// A string of any of the tables. Its hash stands beside its offsets, so that the index grows without reading the strings.
-#[derive(Clone, Copy)]
-struct Entry<const TABLES: usize> {
-    hash: u32,
-    /// Its offset in each table, 0 where it is not.
-    offsets: [u32; TABLES],
+/// Where strings are found by their hash: as many places as a power of two, of which some are free.
+#[derive(Default)]
+struct Index {
+    /// The hash of a string and above it its number, counted from 1; 0 of a free place.
+    places: Vec<u64>,
 }
 
-impl<const TABLES: usize> Entry<TABLES> {
-    /// Whether it is a name with this hash.
-    fn is(&self, name: &[u8], hash: u32, tables: &[Vec<u8>; TABLES]) -> bool {
-        self.hash == hash
-            && std::iter::zip(self.offsets, tables)
-                .find(|(offset, _)| *offset != 0)
-                .and_then(|(offset, bytes)| bytes.get(offset as usize..))
-                .and_then(|rest| rest.strip_prefix(name))
-                .is_some_and(|rest| rest.first() == Some(&0))
+impl Index {
+    /// With room for so many strings.
+    fn with_capacity(strings: usize) -> Self {
+        let places = match strings {
+            0 => 0,
+            _ => (strings + strings / 3 + 1).next_power_of_two(),
+        };
+        Index {
+            places: vec![0; places],
+        }
+    }
+
+    /// Where the search for a hash begins.
+    fn start(&self, hash: u32) -> usize {
+        hash as usize & self.places.len().wrapping_sub(1)
+    }
+
+    /// The number of the string with this hash that something is said of, or the free place where the search for it ends. There is
+    /// a free place.
+    fn find(&self, hash: u32, is_it: impl Fn(usize) -> bool) -> Result<usize, usize> {
+        let mut place = self.start(hash);
+        loop {
+            let found = self.places.get(place).copied().unwrap_or(0);
+            match (found >> 32).checked_sub(1) {
+                None => return Err(place),
+                Some(number) if found as u32 == hash && is_it(number as usize) => {
+                    return Ok(number as usize);
+                }
+                Some(_) => place = (place + 1) & (self.places.len() - 1),
+            }
+        }
+    }
+
+    /// Makes room for one more than so many strings.
+    fn grow(&mut self, strings: usize) {
+        if strings < self.places.len() / 4 * 3 {
+            return;
+        }
+        let larger = vec![0; (2 * self.places.len()).max(16)];
+        let before = std::mem::replace(&mut self.places, larger);
+        for row in before.into_iter().filter(|row| *row != 0) {
+            if let Err(place) = self.find(row as u32, |_| false) {
+                self.places[place] = row;
+            }
+        }
     }
 }
 
-/// A hash of 32 bits, spread over the bits that the index looks at.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
+/// The hash of a name.
+#[derive(Clone, Copy)]
+pub struct NameHash(u32);
 
-fn hash_of(name: &[u8]) -> u32 {
-    (FixedState::default().hash_one(name) >> 32) as u32
+impl NameHash {
+    fn of(name: &[u8]) -> Self {
+        let mut hasher = FixedState::default().build_hasher();
+        hasher.write(name);
+        NameHash((hasher.finish() >> 32) as u32)
+    }
 }
 
 impl<const TABLES: usize> Default for NameTables<TABLES> {
@@ -93,47 +135,70 @@ impl<const TABLES: usize> NameTables<TABLES> {
                 table.push(0);
                 table
             }),
-            index: HashTable::with_capacity(names),
+            offsets: Vec::with_capacity(names),
+            index: Index::with_capacity(names),
         }
+    }
+
+    /// Hashes a name that is added soon, and reads where it will be looked for: the processor fetches the places of several names at
+    /// once, and those that are added find theirs in its cache.
+    pub fn prepare(&self, name: &[u8]) -> NameHash {
+        let hash = NameHash::of(name);
+        black_box(self.index.places.get(self.index.start(hash.0)).copied());
+        hash
     }
 
     /// The offset of a name in each table, 0 where it is not; it is added to these if it is new there.
     pub fn add(&mut self, name: &[u8], tables: [bool; TABLES]) -> [u32; TABLES] {
+        self.add_prepared(name, NameHash::of(name), tables)
+    }
+
+    /// As [`NameTables::add`], with what [`NameTables::prepare`] said of the name.
+    pub fn add_prepared(
+        &mut self,
+        name: &[u8],
+        hash: NameHash,
+        tables: [bool; TABLES],
+    ) -> [u32; TABLES] {
         match name.is_empty() {
             true => [0; TABLES],
-            false => self.add_even_empty(name, tables),
+            false => self.add_even_empty(name, hash, tables),
         }
     }
 
-    /// As [`NameTables::add`], but the empty string gets a place of its own: the empty prototypes of kernels whose
+    /// As [`NameTables::add_prepared`], but the empty string gets a place of its own: the empty prototypes of kernels whose
     /// address is taken (measured).
-    pub fn add_even_empty(&mut self, name: &[u8], tables: [bool; TABLES]) -> [u32; TABLES] {
-        let hash = hash_of(name);
-        let same = |entry: &Entry<TABLES>| entry.is(name, hash, &self.bytes);
-        let rehash = |entry: &Entry<TABLES>| spread(entry.hash);
-        let entry = self.index.entry(spread(hash), same, rehash);
-        let mut put = |index: usize| {
-            let bytes: &mut Vec<u8> = &mut self.bytes[index];
+    pub fn add_even_empty(
+        &mut self,
+        name: &[u8],
+        NameHash(hash): NameHash,
+        tables: [bool; TABLES],
+    ) -> [u32; TABLES] {
+        self.index.grow(self.offsets.len());
+        let found = self.index.find(hash, |number| self.is(number, name));
+        let put = |bytes: &mut Vec<u8>| {
             let offset = bytes.len() as u32;
+            bytes.reserve(name.len() + 1);
             bytes.extend_from_slice(name);
             bytes.push(0);
             offset
         };
-        match entry {
+        match found {
             // What was just written is not read again: it is seldom in the cache, and the processor would wait for it.
-            hash_table::Entry::Vacant(place) => {
+            Err(place) => {
                 let offsets = std::array::from_fn(|index| match tables[index] {
-                    true => put(index),
+                    true => put(&mut self.bytes[index]),
                     false => 0,
                 });
-                place.insert(Entry { hash, offsets });
+                self.offsets.push(offsets);
+                self.index.places[place] = (self.offsets.len() as u64) << 32 | u64::from(hash);
                 offsets
             }
-            hash_table::Entry::Occupied(mut entry) => {
-                let offsets = &mut entry.get_mut().offsets;
+            Ok(number) => {
+                let offsets = &mut self.offsets[number];
                 for (index, offset) in offsets.iter_mut().enumerate() {
                     if tables[index] && *offset == 0 {
-                        *offset = put(index);
+                        *offset = put(&mut self.bytes[index]);
                     }
                 }
                 *offsets
@@ -141,12 +206,24 @@ impl<const TABLES: usize> NameTables<TABLES> {
         }
     }
 
+    /// Whether a string is a name.
+    fn is(&self, number: usize, name: &[u8]) -> bool {
+        let offsets = self.offsets.get(number).into_iter().flatten();
+        std::iter::zip(offsets, &self.bytes)
+            .find(|(offset, _)| **offset != 0)
+            .and_then(|(offset, bytes)| bytes.get(*offset as usize..))
+            .and_then(|rest| rest.strip_prefix(name))
+            .is_some_and(|rest| rest.first() == Some(&0))
+    }
+
     /// The offset of a name that is in a table; of the empty string, that of the place of its own.
     pub fn find(&self, name: &[u8], table: usize) -> Option<u32> {
-        let hash = hash_of(name);
-        let same = |entry: &Entry<TABLES>| entry.is(name, hash, &self.bytes);
-        let offset = self.index.find(spread(hash), same)?.offsets[table];
-        Some(offset).filter(|offset| *offset != 0)
+        if self.offsets.is_empty() {
+            return None;
+        }
+        let NameHash(hash) = NameHash::of(name);
+        let number = self.index.find(hash, |number| self.is(number, name)).ok()?;
+        Some(self.offsets[number][table]).filter(|offset| *offset != 0)
     }
 
     /// The bytes of a table so far.
@@ -178,6 +255,26 @@ mod tests {
     }
 
     #[test]
+    fn the_index_grows_with_the_names() {
+        for room in [0, 1, 100, 5000] {
+            let mut tables = NameTables::<1>::with_capacity(room, [0]);
+            let mut end = 1;
+            for number in 0..3000_u32 {
+                let name = format!("name{number}");
+                assert_eq!(tables.add(name.as_bytes(), [true]), [end]);
+                end += name.len() as u32 + 1;
+            }
+            let mut end = 1;
+            for number in 0..3000_u32 {
+                let name = format!("name{number}");
+                assert_eq!(tables.find(name.as_bytes(), 0), Some(end));
+                end += name.len() as u32 + 1;
+            }
+            assert_eq!(tables.find(b"name3000", 0), None);
+        }
+    }
+
+    #[test]
     fn a_name_has_its_own_place_in_each_table() {
         let mut tables = NameTables::default();
         assert_eq!(tables.add(b"first", [false, true]), [0, 1]);
@@ -185,7 +282,8 @@ mod tests {
         assert_eq!(tables.add(b"first", [true, false]), [6, 1]);
         assert_eq!(tables.add(b"", [true, true]), [0, 0]);
         assert_eq!(tables.find(b"", 1), None);
-        assert_eq!(tables.add_even_empty(b"", [false, true]), [0, 12]);
+        let empty = tables.prepare(b"");
+        assert_eq!(tables.add_even_empty(b"", empty, [false, true]), [0, 12]);
         assert_eq!(tables.find(b"", 1), Some(12));
         assert_eq!(tables.find(b"both", 0), Some(1));
         assert_eq!(tables.find(b"bot", 0), None);

@@ -1,10 +1,10 @@
 //! What the created sections hold: pieces of input sections, relocation rows, sizes.
 
 use cuweld_ir::Module;
+use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
-use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::attribute::UNIFIED_ENTRY_SIZE;
@@ -15,13 +15,11 @@ use cuweld_ir::target::toolkit;
 
 use super::Content;
 use super::Created;
-use super::Grouped;
 use super::OutId;
-use super::OutSection;
+use super::WithRows;
 use super::bank_pool::has_pool;
 use super::constant_merge::ConstantMerge;
 use super::constant_rows::of_bank;
-use super::constant_rows::patches_constants;
 use super::creation::output_of;
 use super::resolved::is_recorded;
 use crate::place_memory::headers::SLOT_SIZE;
@@ -30,74 +28,75 @@ use crate::place_memory::shared::declares_dynamic;
 use crate::place_memory::shared::merged_align;
 use crate::place_memory::shared_relocatable;
 
-/// Gives sections their pieces, relocation rows and sizes, and removes those that stay empty.
-pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
-    let own_constants = Grouped::by(module.functions.len(), &module.bank_pieces, |piece| {
-        piece.kernel.index()
-    });
-    for index in 0..out.sections.len() {
-        match out.sections[index].content {
-            Content::Constants(link, bank) => {
-                let Some(function) = module.link_function(link) else {
+/// Gives the section of a kernel that was created its pieces and its size, or removes it.
+pub(super) fn of_kernel(module: &Module<'_>, out: &mut Created<'_>, id: OutId) {
+    match out.sections[id].content {
+        Content::Constants(link, bank) => {
+            let Some(function) = module.link_function(link) else {
+                return;
+            };
+            if has_pool(module, function, bank) {
+                out.sections[id].size = module.pool_size(bank);
+                return;
+            }
+            for index in 0..out.banks.of(function.index()).len() {
+                let piece = out.banks.of(function.index())[index];
+                let piece = &module.bank_pieces[piece as usize];
+                if piece.bank != bank {
                     continue;
-                };
-                if has_pool(module, function, bank) {
-                    out.sections[index].size = module.pool_size(bank);
-                    continue;
                 }
-                for index_of_piece in own_constants.of(function.index()) {
-                    let piece = &module.bank_pieces[*index_of_piece as usize];
-                    if piece.bank == bank {
-                        if piece.size != 0 {
-                            let all = module.sections[piece.section].size();
-                            let size = Some(piece.size).filter(|size| *size != all);
-                            let piece = PlanPiece {
-                                size,
-                                ..whole(piece.offset, piece.section)
-                            };
-                            out.add_piece(index, piece);
-                        }
-                        let section = &mut out.sections[index];
-                        section.align = section.align.max(piece.align);
-                        section.size = section.size.max(module.bank_size(piece));
-                    }
+                if piece.size != 0 {
+                    let all = module.sections[piece.section].size();
+                    let size = Some(piece.size).filter(|size| *size != all);
+                    let piece = PlanPiece {
+                        size,
+                        ..whole(piece.offset, piece.section)
+                    };
+                    out.add_piece(id, piece);
                 }
-                if bank == 0
-                    && module.functions[function].header_kinds != 0
-                    && let Some(last) = module.header_slots.last()
-                {
-                    let section = &mut out.sections[index];
-                    let start = if out.capmerc { module.header_base() } else { 0 };
-                    let end = last.offset.saturating_add(SLOT_SIZE).saturating_sub(start);
-                    section.size = section.size.max(end);
-                }
+                let section = &mut out.sections[id];
+                section.align = section.align.max(piece.align);
+                section.size = section.size.max(module.bank_size(piece));
             }
-            Content::KernelShared(link) => {
-                let frame = module
-                    .link_function(link)
-                    .and_then(|function| module.functions[function].shared);
-                if let Some(frame) = frame.filter(|frame| frame.present) {
-                    out.sections[index].size = frame.size;
-                    out.sections[index].align = frame.align;
-                } else {
-                    out.sections[index].removed = true;
-                }
+            if bank == 0
+                && module.functions[function].header_kinds != 0
+                && let Some(last) = module.header_slots.last()
+            {
+                let start = if out.capmerc { module.header_base() } else { 0 };
+                let end = last.offset.saturating_add(SLOT_SIZE).saturating_sub(start);
+                let section = &mut out.sections[id];
+                section.size = section.size.max(end);
             }
-            Content::ReservedShared => {
-                let all = module.sections.values();
-                let sizes = all
-                    .filter(|section| section.kind == SectionKind::ReservedShared)
-                    .map(Section::size);
-                let start = match module.options.relocatable {
-                    true => 0,
-                    false => toolkit::RESERVED_SHARED_START,
-                };
-                let size = sizes.max().unwrap_or(0);
-                out.sections[index].size = size.saturating_add(start);
-            }
-            _ => {}
         }
+        Content::KernelShared(link) => {
+            let frame = module
+                .link_function(link)
+                .and_then(|function| module.functions[function].shared);
+            let section = &mut out.sections[id];
+            match frame.filter(|frame| frame.present) {
+                Some(frame) => (section.size, section.align) = (frame.size, frame.align),
+                None => section.removed = true,
+            }
+        }
+        _ => {}
     }
+}
+
+/// The size of the reserved block of shared memory, as the file shows it.
+pub(super) fn reserved_size(module: &Module<'_>) -> u64 {
+    let all = module.sections.values();
+    let sizes = all
+        .filter(|section| section.kind == SectionKind::ReservedShared)
+        .map(Section::size);
+    let start = match module.options.relocatable {
+        true => 0,
+        false => toolkit::RESERVED_SHARED_START,
+    };
+    sizes.max().unwrap_or(0).saturating_add(start)
+}
+
+/// Gives other sections their pieces, relocation rows and sizes, and removes those that stay empty.
+pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerge) {
     module_shared(module, out);
     concatenated(module, out, merge);
     out.piece_order.group(out.sections.len());
@@ -107,14 +106,18 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
 /// The section of module-wide shared variables stays, empty, as the mark of dynamic shared memory, which nvlink tells by its
 /// alignment (measured).
 fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
-    let is_one = |section: &&mut OutSection<'_>| section.content == Content::ModuleShared;
-    let mut sections = out.sections.iter_mut().filter(is_one).peekable();
-    if sections.peek().is_none() {
+    let sections = out.special(|content| content == Content::ModuleShared);
+    let sections: Vec<OutId> = sections.collect();
+    if sections.is_empty() {
         return;
     }
     if module.options.relocatable {
         let (size, align) = shared_relocatable::module_section(module);
-        return sections.for_each(|section| (section.size, section.align) = (size, align));
+        for id in sections {
+            let section = &mut out.sections[id];
+            (section.size, section.align) = (size, align);
+        }
+        return;
     }
     let frames = module
         .functions
@@ -126,7 +129,8 @@ fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
         true => slots_end(module),
         false => 0,
     };
-    for section in sections {
+    for id in sections {
+        let section = &mut out.sections[id];
         section.removed = !dynamic && slots == 0;
         section.align = DYNAMIC_ALIGN;
         if module.shows_shared_variables() {
@@ -224,61 +228,40 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
 fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
     let records = module.options.preserve_relocs;
     for index in 0..out.with_rows.len() {
-        let id = out.with_rows[index];
-        let section = &module.sections[id];
-        let SectionInfo::Section(target) = section.info else {
+        let WithRows { id, patched, kept } = out.with_rows[index];
+        let Some(target) = output_of(module, out, patched) else {
             continue;
         };
-        if section.relocs.is_empty()
-            || !module.is_section_linked(id)
-            || patches_constants(module, target)
-        {
-            continue;
-        }
-        let Some(target) = output_of(module, out, target) else {
-            continue;
-        };
-        // Kept rows without addends and with them, and applied ones that are shown.
-        let mut counts = [0_u64; 3];
-        for reloc in &module.relocs[section.relocs] {
-            match reloc.plan {
-                RelocPlan::Keep { rela, .. } => counts[usize::from(rela)] += 1,
-                RelocPlan::Apply { .. } if records && is_recorded(module, out, reloc) => {
-                    counts[2] += 1;
-                }
-                _ => {}
+        // Kept rows without addends and with them.
+        for (is_rela, count) in [false, true].into_iter().zip(kept) {
+            if let Some(place) = out.relocs.get(target, is_rela).filter(|_| count != 0) {
+                out.add_rows(place, id, count.into());
             }
         }
-        let resolved = match records {
-            true => out.resolved_relocs.get(out.sections[target].name).copied(),
-            false => None,
-        };
-        let places = [
-            out.relocs.get(target, false),
-            out.relocs.get(target, true),
-            resolved,
-        ];
-        for (place, count) in places.into_iter().zip(counts) {
-            if let Some(place) = place.filter(|_| count != 0) {
-                out.row_sections.push(place, id);
-                let section = &mut out.sections[place];
-                section.size += count * section.entsize;
+        // Applied ones that are shown.
+        if records && let Some(place) = out.resolved_relocs.get(out.sections[target].name).copied()
+        {
+            let rows = module.relocs[module.sections[id].relocs].iter();
+            let is_shown = |row: &&Reloc| {
+                matches!(row.plan, RelocPlan::Apply { .. }) && is_recorded(module, out, row)
+            };
+            let count = rows.filter(is_shown).count();
+            if count != 0 {
+                out.add_rows(place, id, count as u64);
             }
         }
     }
     out.row_sections.group(out.sections.len());
+    if !out.capmerc {
+        return;
+    }
     for id in 0..out.sections.len() {
-        match out.sections[id].content {
-            Content::Relocs(target) => {
-                if let Some(rows) = of_bank(module, out, target as OutId) {
-                    let section = &mut out.sections[id];
-                    section.size = rows.len() as u64 * section.entsize;
-                }
-            }
-            Content::ResolvedRelocs(_) => {}
-            _ => continue,
+        if let Content::Relocs(target) = out.sections[id].content
+            && let Some(rows) = of_bank(module, out, target as OutId)
+        {
+            let section = &mut out.sections[id];
+            section.size = rows.len() as u64 * section.entsize;
+            section.removed = rows.is_empty();
         }
-        let section = &mut out.sections[id];
-        section.removed = section.size == 0;
     }
 }

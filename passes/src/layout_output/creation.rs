@@ -8,7 +8,9 @@ mod sections;
 
 use cuweld_ir::Arena;
 use cuweld_ir::BankPiece;
+use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -51,6 +53,7 @@ use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
 use super::RelocSections;
+use super::WithRows;
 use super::constant_rows;
 use super::contents::is_copied;
 use super::contents::slots_end;
@@ -70,22 +73,50 @@ struct Replay<'m, 'data> {
     own_banks: OwnBanks,
     /// Constant banks of functions that have their number but are not in the output.
     moved_banks: HashSet<(LinkSymbolId, &'data [u8]), FixedState>,
-    /// Sections of dead functions that have their number.
+    /// Sections of dead functions that have their number; none if no function is dead.
     numbered: Vec<bool>,
+    /// What became of each function.
+    fates: Vec<Fate>,
     /// The input's section of its shared variables, by function, for relocatable output.
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
     roots: HostNames<'m>,
     /// Attribute lists of the object at hand, which wait for their turn.
-    infos: Vec<SectionId>,
-    /// The first section with relocation rows of the object at hand, among all that have some.
-    first_with_rows: usize,
+    infos: Vec<(SectionId, FunctionId)>,
+    /// Sections with relocation rows of the object at hand.
+    with_rows: Vec<SectionId>,
     /// The largest alignment in bytes of the code of copies that another replaced.
     replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
     /// Whether names of dynamic shared memory show because the reserved block is added to their address.
     shows_reserve: bool,
+}
+
+/// What became of a function: looked up once, as rows of functions, symbols and link symbols are far from each other.
+#[derive(Clone, Copy)]
+struct Fate {
+    /// What its symbol stands for.
+    link: Option<LinkSymbolId>,
+    /// Whether that is kept.
+    is_live: bool,
+    /// Whether the copy was taken into the link at its turn, be it replaced or found dead since.
+    came_in: bool,
+    /// Whether the copy is linked.
+    is_linked: bool,
+}
+
+impl Fate {
+    fn of(module: &Module<'_>, row: &Function) -> Self {
+        let link = module.symbols[row.symbol].link;
+        let is_live = link.is_some_and(|link| module.link_symbols[link].live.is_live());
+        Fate {
+            link,
+            is_live,
+            came_in: row.edges_count,
+            is_linked: is_live && row.state == FunctionState::Chosen,
+        }
+    }
 }
 
 /// Replays the creation of sections, symbols and strings.
@@ -112,6 +143,10 @@ pub(super) fn replay<'data>(
         functions: functions_in_creation_order(module),
         with_rows: Vec::new(),
         copied: Vec::new(),
+        special: Vec::new(),
+        banks: Grouped::by(module.functions.len(), &module.bank_pieces, |piece| {
+            piece.kernel.index()
+        }),
         row_sections: Grouped::default(),
         text: vec![NO_SECTION; module.link_symbols.len()],
         placed: vec![NO_SECTION; module.sections.len()],
@@ -125,6 +160,9 @@ pub(super) fn replay<'data>(
         true => own_shared(module),
         false => Vec::new(),
     };
+    let functions = module.functions.values();
+    let fates: Vec<Fate> = functions.map(|row| Fate::of(module, row)).collect();
+    let any_dead = fates.iter().any(|fate| fate.came_in && !fate.is_live);
     let mut replay = Replay {
         module,
         arena,
@@ -132,10 +170,11 @@ pub(super) fn replay<'data>(
         out,
         own_banks: OwnBanks::find(module),
         moved_banks: HashSet::default(),
-        numbered: vec![false; module.sections.len()],
+        numbered: vec![false; if any_dead { module.sections.len() } else { 0 }],
+        fates,
         own_shared,
         infos: Vec::new(),
-        first_with_rows: 0,
+        with_rows: Vec::new(),
         replaced_align: replaced_align(module),
         roots: HostNames::kernels(&module.options),
         first_sass: module.first_sass_object(),
@@ -224,20 +263,18 @@ impl<'data> Replay<'_, 'data> {
 
     /// The link symbol of a function whose copy was taken into the link at its turn.
     fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
-        let row = &self.module.functions[function];
-        let link = self.module.symbols[row.symbol].link?;
-        (row.edges_count && self.module.link_symbols[link].live.is_live()).then_some(link)
+        let fate = self.fates[function.index()];
+        fate.link.filter(|_| fate.came_in && fate.is_live)
     }
 
     /// Whether a copy of a function was taken into the link at its turn, be it replaced or found dead since.
     fn came_in(&self, function: FunctionId) -> bool {
-        self.module.functions[function].edges_count
+        self.fates[function.index()].came_in
     }
 
-    /// Whether the link symbol of a function is live.
+    /// Whether what a function's symbol stands for is kept.
     fn is_live(&self, function: FunctionId) -> bool {
-        let link = self.module.symbols[self.module.functions[function].symbol].link;
-        link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
+        self.fates[function.index()].is_live
     }
 
     /// Whether a symbol that makes its link symbol puts it into the list of global ones.
@@ -406,15 +443,18 @@ impl<'data> Replay<'_, 'data> {
     /// P3: the other sections in section order. Notes those whose turn comes later.
     fn sections(&mut self, object: &Object<'data>) {
         self.infos.clear();
-        self.first_with_rows = self.out.with_rows.len();
+        self.with_rows.clear();
         for id in object.sections.iter() {
             let section = &self.module.sections[id];
             if is_copied(section) {
                 self.out.copied.push(id);
             }
             match section.kind {
-                SectionKind::Relocs => self.out.with_rows.push(id),
-                SectionKind::FunctionInfo => self.infos.push(id),
+                SectionKind::Relocs if section.relocs.is_empty() => {}
+                SectionKind::Relocs => self.with_rows.push(id),
+                SectionKind::FunctionInfo => {
+                    self.infos.extend(section.owner.map(|owner| (id, owner)));
+                }
                 SectionKind::Unclassified
                 | SectionKind::Null
                 | SectionKind::SectionNames
@@ -451,6 +491,9 @@ impl<'data> Replay<'_, 'data> {
 
     /// Sections of dead functions are not created, but numbered (measured).
     fn number_of_dead(&mut self, id: SectionId) {
+        if self.numbered.is_empty() {
+            return;
+        }
         let section = &self.module.sections[id];
         let is_dead = |owner| !self.is_live(owner) && self.came_in(owner);
         if !section.owner.is_some_and(is_dead) || self.numbered[id.index()] {
@@ -467,17 +510,15 @@ impl<'data> Replay<'_, 'data> {
     /// P4: `.nv.info.F` of device functions in section order.
     fn function_infos(&mut self) {
         for index in 0..self.infos.len() {
-            let id = self.infos[index];
-            let section = &self.module.sections[id];
-            if let Some(owner) = section.owner {
-                match self.taken(owner) {
-                    Some(link) => {
-                        let name = self.module.function_name(owner);
-                        let name = self.same_or_joined(section.name, ".nv.info.", name);
-                        self.info(link, name);
-                    }
-                    None => self.number_of_dead(id),
+            let (id, owner) = self.infos[index];
+            match self.taken(owner) {
+                Some(link) => {
+                    let name = self.module.function_name(owner);
+                    let input = self.module.sections[id].name;
+                    let name = self.same_or_joined(input, ".nv.info.", name);
+                    self.info(link, name);
                 }
+                None => self.number_of_dead(id),
             }
         }
     }

@@ -12,6 +12,7 @@ mod segments;
 mod symbols;
 mod unified;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use cuweld_ir::Arena;
@@ -22,7 +23,8 @@ use cuweld_ir::Module;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
-use cuweld_ir::elf::layout::assign_offsets;
+use cuweld_ir::elf::layout::assign_section_offsets;
+use cuweld_ir::elf::layout::assign_tables;
 use cuweld_ir::elf::raw::ET_EXEC;
 use cuweld_ir::elf::raw::ET_REL;
 use cuweld_ir::plan::PlanContent;
@@ -53,7 +55,7 @@ use crate::threads;
 use crate::threads::Threads;
 
 use segments::segments;
-use segments::segments_placed;
+use segments::tables_placed;
 
 /// Sections before the sorted ones: null, `.shstrtab`, `.strtab`, `.symtab`; then `.symtab_shndx`.
 const FIXED_SECTIONS: u32 = 4;
@@ -121,14 +123,13 @@ pub(super) fn plan<'data>(
         strings,
         prototypes: Vec::new(),
     };
-    let order = finish.section_order();
-    let first_global = finish.number_symbols();
+    let (order, first_global) = finish.number_all();
     let mut plan = ElfPlan {
         e_type: if relocatable { ET_REL } else { ET_EXEC },
         shstrndx: 1,
         ..Default::default()
     };
-    let pieces = order.len() / SECTIONS_FOR_A_THREAD;
+    let pieces = order.sections.len() / SECTIONS_FOR_A_THREAD;
     let mut places = finish.places(&order, &mut plan, threads, pieces);
     let made = finish.parts(&places, &mut plan, arena, threads, pieces);
     let fixed = finish.fixed_sections(first_global, plan.symbols.len(), made.index_table);
@@ -145,14 +146,12 @@ pub(super) fn plan<'data>(
         NO_SECTION => fixed[place.start as usize].clone(),
         id => finish.section(id as OutId, place.start as usize, made.lists, &special),
     });
-    if relocatable {
-        assign_offsets(&mut plan);
-        return Ok(plan);
+    let end = assign_section_offsets(&mut plan);
+    if !relocatable {
+        plan.segments = segments(&plan.sections);
     }
-    // The number of program headers counts for the layout, their contents come after it.
-    plan.segments = segments(&plan);
-    assign_offsets(&mut plan);
-    plan.segments = segments_placed(&plan);
+    assign_tables(&mut plan, end);
+    tables_placed(&mut plan);
     Ok(plan)
 }
 
@@ -170,6 +169,30 @@ fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
 /// How many classes of sections there are.
 const CLASSES: usize = 7;
 
+/// The class of all lists, and that of all relocation rows.
+const LISTS: usize = 1;
+const ROWS: usize = 2;
+
+/// The mark of a section that is left out.
+const LEFT_OUT: u8 = CLASSES as u8;
+
+/// The part of a mark that says that the section has a symbol.
+const HAS_SYMBOL: u8 = 0x80;
+
+/// The sections that stay, in file order.
+struct Order {
+    sections: Vec<u32>,
+    /// Where each class begins, and the end.
+    classes: [usize; CLASSES + 1],
+}
+
+impl Order {
+    /// The sections of a class.
+    fn class(&self, class: usize) -> Range<usize> {
+        self.classes[class]..self.classes[class + 1]
+    }
+}
+
 /// The class that sections are sorted by (`merge.md` section 3).
 fn class(section: &OutSection<'_>) -> u8 {
     match (section.ty, section.flags) {
@@ -183,13 +206,15 @@ fn class(section: &OutSection<'_>) -> u8 {
 }
 
 impl<'m, 'data> Finish<'m, 'data> {
-    /// The sections that stay, in file order.
-    fn section_order(&mut self) -> Vec<u32> {
+    /// Puts the sections that stay into file order and gives them and all symbols their indices; returns that of the first symbol of
+    /// the global part, too.
+    fn number_all(&mut self) -> (Order, u32) {
         self.prototypes = self.prototype_rows();
         let prototypes = self.prototypes.len();
         let lists = &self.module.merged_info;
         let no_info = lists.first().is_none_or(|list| list.records.is_empty());
-        for section in &mut self.out.sections {
+        for id in &self.out.special {
+            let section = &mut self.out.sections[*id];
             match section.content {
                 Content::Prototypes => {
                     section.removed = prototypes == 0;
@@ -199,30 +224,45 @@ impl<'m, 'data> Finish<'m, 'data> {
                 _ => {}
             }
         }
-        let order = self.by_class();
+        // All that is asked of all rows, which are many.
+        let sections = self.out.sections.iter();
+        let marks: Vec<u8> = sections.map(|section| self.mark(section)).collect();
+        let order = self.by_class(&marks);
         let fixed = FIXED_SECTIONS + u32::from(self.out.needs_index_table());
-        for (place, id) in order.iter().enumerate() {
+        for (place, id) in order.sections.iter().enumerate() {
             self.section_index[*id as OutId] = place as u32 + fixed;
         }
-        order
+        let first_global = self.number_symbols(&marks);
+        (order, first_global)
+    }
+
+    /// The class of a section that stays, and whether it has a symbol.
+    fn mark(&self, section: &OutSection<'_>) -> u8 {
+        match (section.removed, self.has_symbol(section)) {
+            (true, _) => LEFT_OUT,
+            (false, true) => class(section) | HAS_SYMBOL,
+            (false, false) => class(section),
+        }
     }
 
     /// The sections that stay, by class, those of one class in order of creation but for an order that was asked for.
-    fn by_class(&self) -> Vec<u32> {
-        let stays = || self.out.sections.iter().filter(|section| !section.removed);
-        let mut starts = [0; CLASSES + 1];
-        for section in stays() {
-            starts[class(section) as usize + 1] += 1;
+    fn by_class(&self, marks: &[u8]) -> Order {
+        let class = |mark: &u8| usize::from(mark & !HAS_SYMBOL);
+        // Those that are left out come last.
+        let mut starts = [0; CLASSES + 2];
+        for mark in marks {
+            starts[class(mark) + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
-        let classes = starts;
+        let mut classes = [0; CLASSES + 1];
+        classes.copy_from_slice(&starts[..=CLASSES]);
         let mut order = vec![0; classes[CLASSES]];
-        for (id, section) in self.out.sections.iter().enumerate() {
-            if !section.removed {
-                let next = &mut starts[class(section) as usize];
-                order[*next] = id as u32;
+        for (id, mark) in marks.iter().enumerate() {
+            let next = &mut starts[class(mark)];
+            if let Some(place) = order.get_mut(*next) {
+                *place = id as u32;
                 *next += 1;
             }
         }
@@ -237,7 +277,10 @@ impl<'m, 'data> Finish<'m, 'data> {
                     .sort_by_key(|id| self.place_in_order(&self.out.sections[*id as OutId]));
             }
         }
-        order
+        Order {
+            sections: order,
+            classes,
+        }
     }
 
     /// Where an order that was asked for puts a section of code, before all that it does not name.
@@ -347,7 +390,15 @@ impl<'m, 'data> Finish<'m, 'data> {
     ) -> Vec<(OutId, PlanContent<'data>)> {
         let mut pools: Vec<(u8, &'data [u8])> = Vec::new();
         let mut special = Vec::new();
-        for (id, section) in self.out.sections.iter().enumerate() {
+        // Pools are in the banks of any kernel.
+        let any: Vec<OutId> = match self.module.pool_parts.is_empty() {
+            true => Vec::new(),
+            false => (0..self.out.sections.len()).collect(),
+        };
+        let few = &self.out.special;
+        for id in if any.is_empty() { few } else { &any } {
+            let id = *id;
+            let section = &self.out.sections[id];
             let bytes = match section.content {
                 _ if section.removed => continue,
                 Content::CallGraph => arena.bytes(call_graph),
@@ -431,6 +482,12 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
+    /// The index of a section of which there is one.
+    fn index_of(&self, content: Content) -> u32 {
+        let found = self.out.special(|one| one == content).next();
+        found.map_or(0, |id| self.section_index[id])
+    }
+
     fn text_index(&self, link: LinkSymbolId) -> u32 {
         self.out
             .text_of(link)
@@ -439,14 +496,7 @@ impl<'m, 'data> Finish<'m, 'data> {
 
     fn link_and_info(&self, id: OutId) -> (u32, u32) {
         const SYMTAB: u32 = 3;
-        let index_of = |content: Content| {
-            let found = self
-                .out
-                .sections
-                .iter()
-                .position(|section| section.content == content);
-            found.map_or(0, |id| self.section_index[id])
-        };
+        let index_of = |content: Content| self.index_of(content);
         match self.out.sections[id].content {
             Content::CudaInfo => (index_of(Content::ToolInfo), index_of(Content::Compat)),
             Content::Info(None)
@@ -479,12 +529,7 @@ impl<'m, 'data> Finish<'m, 'data> {
 
     /// `e_flags`: the index of `.note.nv.cuinfo` on top, the SM, the kind.
     fn flags(&self) -> u32 {
-        let position = self
-            .out
-            .sections
-            .iter()
-            .position(|section| section.content == Content::CudaInfo);
-        let index = position.map_or(0, |id| self.section_index[id]).min(0xff);
+        let index = self.index_of(Content::CudaInfo).min(0xff);
         let sm = u32::from(self.module.target.sm);
         index << 24 | sm << 8 | self.module.kind_flags()
     }

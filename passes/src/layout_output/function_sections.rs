@@ -13,13 +13,22 @@ const LISTED: u32 = 12;
 /// No section.
 const NONE: u32 = u32::MAX;
 
+/// What tells most names of one function's sections apart, which end alike, so that they need not be read.
+fn mark(name: &[u8]) -> u32 {
+    let start = name
+        .iter()
+        .take(16)
+        .fold(0_u64, |mark, byte| mark.rotate_left(4) ^ u64::from(*byte));
+    (start ^ start >> 32) as u32 ^ (name.len() as u32) << 16
+}
+
 /// Finds a function's section by its name: most functions have a handful, which are compared; only names of
 /// functions with more are hashed.
 pub(super) struct FunctionSections<'data> {
     /// The section of each link symbol that came last, and how many it has.
     last: Vec<(u32, u32)>,
-    /// The section of the same link symbol before this one, by section.
-    before: Vec<u32>,
+    /// The section of the same link symbol before this one, and the mark of this one's name, by section.
+    before: Vec<(u32, u32)>,
     /// Those that are not listed.
     further: HashMap<(LinkSymbolId, &'data [u8]), OutId, FixedState>,
 }
@@ -42,9 +51,9 @@ impl<'data> FunctionSections<'data> {
             return;
         }
         if self.before.len() <= id {
-            self.before.resize(id + 1, NONE);
+            self.before.resize(id + 1, (NONE, 0));
         }
-        self.before[id] = *last;
+        self.before[id] = (*last, mark(name));
         *last = id as u32;
         *count += 1;
     }
@@ -57,12 +66,14 @@ impl<'data> FunctionSections<'data> {
         name_of: impl Fn(OutId) -> &'data [u8],
     ) -> Option<OutId> {
         let (mut next, count) = self.last[link.index()];
+        let mark = mark(name);
         while next != NONE {
             let id = next as OutId;
-            if name_of(id) == name {
+            let (before, mark_of) = self.before[id];
+            if mark_of == mark && name_of(id) == name {
                 return Some(id);
             }
-            next = self.before[id];
+            next = before;
         }
         if count < LISTED {
             return None;

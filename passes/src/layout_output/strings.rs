@@ -10,6 +10,7 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
+use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::names::NameTables;
 use cuweld_ir::table::EntityId;
 
@@ -56,9 +57,11 @@ const SYMBOLS: usize = 1;
 /// Both tables, and the offsets of what has names in them.
 pub(super) struct Strings {
     tables: NameTables<2>,
-    of_sections: Vec<u32>,
-    of_section_symbols: Vec<u32>,
+    /// The offsets of sections' names in both tables.
+    of_sections: Vec<[u32; 2]>,
     of_links: Vec<u32>,
+    /// Hashes of names that are added next.
+    hashes: Vec<NameHash>,
 }
 
 impl Strings {
@@ -72,8 +75,8 @@ impl Strings {
                 [bytes, bytes + of_symbols.bytes],
             ),
             of_sections: Vec::with_capacity(of_sections.names),
-            of_section_symbols: Vec::with_capacity(of_sections.names),
             of_links: vec![NO_OFFSET; module.link_symbols.len()],
+            hashes: Vec::with_capacity(NAMES_AT_A_TIME),
         }
     }
 
@@ -101,12 +104,12 @@ impl Strings {
 
     /// Offset of the name of a section.
     pub(super) fn of_section(&self, id: OutId) -> u32 {
-        self.of_sections.get(id).copied().unwrap_or(0)
+        self.of_sections.get(id).map_or(0, |of| of[SECTIONS])
     }
 
     /// Offset of the name of a section in the table of symbols.
     pub(super) fn of_section_symbol(&self, id: OutId) -> u32 {
-        self.of_section_symbols.get(id).copied().unwrap_or(0)
+        self.of_sections.get(id).map_or(0, |of| of[SYMBOLS])
     }
 
     /// Offset of the name of a link symbol, or [`NO_OFFSET`].
@@ -116,12 +119,15 @@ impl Strings {
 
     /// Adds names, and empties the list.
     fn add_all(&mut self, names: &mut Vec<Entry<'_>>) {
-        for (name, named) in names.drain(..) {
-            self.add(name, named);
+        let mut hashes = std::mem::take(&mut self.hashes);
+        hashes.extend(names.iter().map(|(name, _)| self.tables.prepare(name)));
+        for ((name, named), hash) in names.drain(..).zip(hashes.drain(..)) {
+            self.add(name, hash, named);
         }
+        self.hashes = hashes;
     }
 
-    fn add(&mut self, name: &[u8], named: Named) {
+    fn add(&mut self, name: &[u8], hash: NameHash, named: Named) {
         let tables = match named {
             Named::Unused | Named::Section(_) => [true, true],
             Named::SectionAlone(_) => [true, false],
@@ -130,27 +136,25 @@ impl Strings {
             }
         };
         let offsets = match named {
-            Named::Prototype => self.tables.add_even_empty(name, tables),
-            _ => self.tables.add(name, tables),
+            Named::Prototype => self.tables.add_even_empty(name, hash, tables),
+            _ => self.tables.add_prepared(name, hash, tables),
         };
         match named {
             Named::Unused | Named::Prototype | Named::SymbolName => {}
-            Named::Section(id) => {
-                set(&mut self.of_sections, id, offsets[SECTIONS]);
-                set(&mut self.of_section_symbols, id, offsets[SYMBOLS]);
-            }
-            Named::SectionAlone(id) => set(&mut self.of_sections, id, offsets[SECTIONS]),
-            Named::SectionSymbol(id) => set(&mut self.of_section_symbols, id, offsets[SYMBOLS]),
+            Named::Section(id) => *self.section(id) = offsets,
+            Named::SectionAlone(id) => self.section(id)[SECTIONS] = offsets[SECTIONS],
+            Named::SectionSymbol(id) => self.section(id)[SYMBOLS] = offsets[SYMBOLS],
             Named::Link(link) => self.of_links[link.index()] = offsets[SYMBOLS],
         }
     }
-}
 
-fn set(offsets: &mut Vec<u32>, id: OutId, offset: u32) {
-    if offsets.len() <= id {
-        offsets.resize(id + 1, 0);
+    /// The offsets of a section, most often of one behind all others.
+    fn section(&mut self, id: OutId) -> &mut [u32; 2] {
+        if self.of_sections.len() <= id {
+            self.of_sections.resize(id + 1, [0; 2]);
+        }
+        &mut self.of_sections[id]
     }
-    offsets[id] = offset;
 }
 
 /// Names on their way into the tables. What is gathered last goes there when the value goes.

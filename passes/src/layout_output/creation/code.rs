@@ -1,7 +1,5 @@
 //! The code of functions.
 
-use cuweld_ir::FunctionState;
-
 use super::super::contents::whole;
 use super::*;
 

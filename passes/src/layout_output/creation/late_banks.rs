@@ -32,13 +32,21 @@ impl<'data> Replay<'_, 'data> {
                 if !self.own_banks.is_filled(module, link, piece) {
                     continue;
                 }
+                // The bank that its own section made, whose name `classify` has compared but for Mercury.
+                let placed = self.out.placed[piece.section.index()];
+                let content = Content::Constants(link, piece.bank);
+                if !self.out.capmerc
+                    && placed != NO_SECTION
+                    && self.out.sections[placed as OutId].content == content
+                {
+                    continue;
+                }
                 if prefix.0 != piece.bank {
                     prefix = (piece.bank, self.bank_prefix(piece.bank));
                 }
                 let input = module.sections[piece.section].name;
                 let name = self.same_or_joined(input, &prefix.1, symbol.name);
                 let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
-                let content = Content::Constants(link, piece.bank);
                 let id = self.of_function(link, name, header, content, true);
                 if self.out.constant_rows.contains_key(&piece.section) {
                     with_rows.push((id, name));

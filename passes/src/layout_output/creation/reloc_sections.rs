@@ -5,12 +5,10 @@ use super::*;
 impl<'data> Replay<'_, 'data> {
     /// P5: relocation sections in section order.
     pub(super) fn relocs(&mut self) {
-        for index in self.first_with_rows..self.out.with_rows.len() {
-            let id = self.out.with_rows[index];
+        for index in 0..self.with_rows.len() {
+            let id = self.with_rows[index];
             let section = &self.module.sections[id];
-            if section.relocs.is_empty() {
-                continue;
-            }
+            self.kept_rows(id, section);
             // Constants of losing copies stay, and with them their rows (measured).
             let of_constants = self.out.capmerc
                 && matches!(section.info, SectionInfo::Section(patched)
@@ -55,7 +53,7 @@ impl<'data> Replay<'_, 'data> {
                 self.module.sections[patched].kind,
                 SectionKind::Debug | SectionKind::MercuryDebug
             );
-            let linked = self.module.is_section_linked(id);
+            let linked = self.is_linked(section);
             let stay = rows.iter().filter(|row| {
                 let in_loser = linked && row.plan == RelocPlan::Gone;
                 let of_loser = of_debug
@@ -79,6 +77,34 @@ impl<'data> Replay<'_, 'data> {
                     self.resolved_section(name, target_name, target);
                 }
             }
+        }
+    }
+
+    /// Whether a section of an object that takes part is linked.
+    fn is_linked(&self, section: &Section<'_>) -> bool {
+        let is_linked = |owner: FunctionId| self.fates[owner.index()].is_linked;
+        section.kind != SectionKind::Stripped && section.owner.is_none_or(is_linked)
+    }
+
+    /// Counts the rows of a section that the output has.
+    fn kept_rows(&mut self, id: SectionId, section: &Section<'_>) {
+        let SectionInfo::Section(patched) = section.info else {
+            return;
+        };
+        if !self.is_linked(section) {
+            return;
+        }
+        let mut kept = [0; 2];
+        for row in &self.module.relocs[section.relocs] {
+            if let RelocPlan::Keep { rela, .. } = row.plan {
+                kept[usize::from(rela)] += 1;
+            }
+        }
+        if (kept != [0; 2] || self.module.options.preserve_relocs)
+            && !constant_rows::patches_constants(self.module, patched)
+        {
+            let with_rows = WithRows { id, patched, kept };
+            self.out.with_rows.push(with_rows);
         }
     }
 

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use cuweld_ir::target::section_types::is_unified_entries;
 
+use super::super::contents::of_kernel;
+use super::super::contents::reserved_size;
 use super::*;
 
 /// Type, flags and alignment of a section that is created.
@@ -132,8 +134,17 @@ impl<'data> Replay<'_, 'data> {
             content,
             size: 0,
             number,
-            removed: false,
+            // Stays if rows come.
+            removed: matches!(content, Content::Relocs(_) | Content::ResolvedRelocs(_)),
         });
+        match content {
+            Content::Constants(..) | Content::KernelShared(_) => {
+                of_kernel(self.module, &mut self.out, id);
+            }
+            Content::ReservedShared => self.out.sections[id].size = reserved_size(self.module),
+            content if content.is_special() => self.out.special.push(id),
+            _ => {}
+        }
         if has_symbol {
             self.out.local.push(OutSymbol::Section(id as u32));
         }
@@ -231,8 +242,10 @@ impl<'data> Replay<'_, 'data> {
 
     /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
     pub(super) fn symbol_section(&mut self, id: SectionId) -> bool {
+        if self.out.placed[id.index()] != NO_SECTION {
+            return true;
+        }
         let section = &self.module.sections[id];
-        let header = Header::of(section, self.module.options.relocatable);
         let Some(owner) = section.owner else {
             if section.kind == SectionKind::Global && section.place.is_none() {
                 return true;
@@ -243,6 +256,7 @@ impl<'data> Replay<'_, 'data> {
                 _ if is_unified_entries(section.ty) => Content::UnifiedEntries,
                 _ => Content::Concatenated,
             };
+            let header = Header::of(section, self.module.options.relocatable);
             let name = self.view_name(section);
             let out = self.named(name, header, content, true);
             self.out.placed[id.index()] = out as u32;
@@ -277,6 +291,7 @@ impl<'data> Replay<'_, 'data> {
             SectionKind::Text => return true,
             _ => Content::OfFunction(link),
         };
+        let header = Header::of(section, self.module.options.relocatable);
         let name = self.view_name(section);
         let out = self.of_function(link, name, header, content, true);
         if !section.kind.is_code() {

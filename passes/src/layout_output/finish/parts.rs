@@ -8,9 +8,12 @@ use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSymbol;
 
 use super::Finish;
+use super::LISTS;
+use super::Order;
 use super::OutId;
 use super::OutSection;
 use super::Placed;
+use super::ROWS;
 use super::lists::is_list;
 use super::rows;
 use crate::threads;
@@ -42,33 +45,44 @@ pub(super) struct Made<'data> {
 /// The sections of the file with the places of their contents.
 pub(super) struct Places {
     pub(super) sections: Vec<Placed>,
-    /// Bytes of all lists.
+    /// Bytes of all lists, and which sections these are among.
     lists: usize,
-    /// Number of relocation rows.
+    with_lists: Range<usize>,
+    /// Number of relocation rows, and which sections have some.
     rows: usize,
+    with_rows: Range<usize>,
 }
 
 impl<'data> Finish<'_, 'data> {
     /// Gives contents their places, and the plan its pieces.
     pub(super) fn places(
         &mut self,
-        order: &[u32],
+        order: &Order,
         plan: &mut ElfPlan<'data>,
         threads: &dyn Threads,
         pieces: usize,
     ) -> Places {
         let mut places = Places {
-            sections: Vec::with_capacity(order.len()),
+            // Those that are fixed come before them.
+            sections: Vec::with_capacity(order.sections.len() + 5),
             lists: 0,
+            with_lists: order.class(LISTS),
             rows: 0,
+            with_rows: order.class(ROWS),
         };
         plan.pieces.reserve_exact(self.out.pieces.len());
-        let sizes = threads::map(threads, pieces, order, |id| {
+        let lists = &order.sections[order.class(LISTS)];
+        let sizes = threads::map(threads, pieces, lists, |id| {
             self.list_size(self.out.sections[*id as OutId].content)
         });
-        for (id, size) in order.iter().zip(sizes) {
+        for (place, id) in order.sections.iter().enumerate() {
             let section = &mut self.out.sections[*id as OutId];
             let start = if is_list(section.content) {
+                let size = place.checked_sub(order.class(LISTS).start);
+                let size = size
+                    .and_then(|place| sizes.get(place))
+                    .copied()
+                    .unwrap_or(0);
                 section.size = size as u64;
                 places.lists += size;
                 places.lists - size
@@ -113,24 +127,21 @@ impl<'data> Finish<'_, 'data> {
             parts.push(Part::Symbols(start..end, Vec::new(), Vec::new()));
         }
         let (mut lists_left, mut rows_left) = (&mut *lists, plan.relocs.as_mut_slice());
-        for sections in places.sections.chunks(size) {
-            let (mut in_lists, mut in_rows) = (0, 0);
-            for (_, section) in self.sections(sections) {
-                in_rows += rows::count(section);
-                if is_list(section.content) {
-                    in_lists += section.size as usize;
-                }
-            }
+        for sections in places.sections[places.with_lists.clone()].chunks(size) {
             let of_lists;
-            (of_lists, lists_left) = lists_left.split_at_mut(in_lists);
-            if in_lists != 0 {
-                parts.push(Part::Lists(sections, of_lists));
-            }
+            let lists = self.sections(sections).map(|(_, section)| section);
+            let lists = lists.filter(|section| is_list(section.content));
+            let bytes = lists.map(|section| section.size as usize).sum();
+            (of_lists, lists_left) = lists_left.split_at_mut(bytes);
+            parts.push(Part::Lists(sections, of_lists));
+        }
+        for sections in places.sections[places.with_rows.clone()].chunks(size) {
             let of_rows;
-            (of_rows, rows_left) = rows_left.split_at_mut(in_rows);
-            if in_rows != 0 {
-                parts.push(Part::Rows(sections, of_rows));
-            }
+            let counts = self
+                .sections(sections)
+                .map(|(_, section)| rows::count(section));
+            (of_rows, rows_left) = rows_left.split_at_mut(counts.sum());
+            parts.push(Part::Rows(sections, of_rows));
         }
         threads::each(threads, pieces, &mut parts, |part| self.make(part));
         let mut call_graph = Vec::new();

@@ -7,26 +7,6 @@ use cuweld_ir::plan::PlanSegment;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
 
-/// Program headers without their places.
-pub(super) fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
-    let (mut read_only, mut writable) = (false, false);
-    for section in &plan.sections {
-        read_only |= is_read_only(section);
-        writable |= is_writable(section);
-    }
-    let count = 2 + usize::from(read_only) + usize::from(writable);
-    vec![
-        PlanSegment {
-            ty: 0,
-            flags: 0,
-            offset: 0,
-            file_size: 0,
-            mem_size: 0
-        };
-        count
-    ]
-}
-
 fn is_read_only(section: &PlanSection<'_>) -> bool {
     section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE == 0
 }
@@ -35,23 +15,24 @@ fn is_writable(section: &PlanSection<'_>) -> bool {
     section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE != 0
 }
 
-/// The program headers (`merge.md` section 2).
-pub(super) fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
-    const PT_LOAD: u32 = 1;
-    const PT_PHDR: u32 = 6;
-    let table_size = 56 * plan.segments.len() as u64;
+const PT_LOAD: u32 = 1;
+const PT_PHDR: u32 = 6;
+
+/// The program headers of sections that have their offsets (`merge.md` section 2). The first and the last are those of their table, which
+/// has no place yet.
+pub(super) fn segments(sections: &[PlanSection<'_>]) -> Vec<PlanSegment> {
     let table = PlanSegment {
         ty: PT_PHDR,
         flags: 5,
-        offset: plan.phoff,
-        file_size: table_size,
-        mem_size: table_size,
+        offset: 0,
+        file_size: 0,
+        mem_size: 0,
     };
     let mut segments = vec![table];
     let mut read_only: Option<(&PlanSection<'_>, &PlanSection<'_>)> = None;
     let mut writable = None;
     let (mut with_bytes, mut without) = (None, Vec::new());
-    for section in &plan.sections {
+    for section in sections {
         if is_read_only(section) {
             read_only = Some((read_only.map_or(section, |(first, _)| first), section));
         } else if is_writable(section) {
@@ -95,4 +76,14 @@ pub(super) fn segments_placed(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
         ..table
     });
     segments
+}
+
+/// Gives the program headers of their table its place.
+pub(super) fn tables_placed(plan: &mut ElfPlan<'_>) {
+    let size = 56 * plan.segments.len() as u64;
+    if let [first, .., last] = plan.segments.as_mut_slice() {
+        for table in [first, last] {
+            (table.offset, table.file_size, table.mem_size) = (plan.phoff, size, size);
+        }
+    }
 }

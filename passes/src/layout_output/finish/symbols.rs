@@ -9,6 +9,8 @@ use super::super::creation::output_of;
 use super::super::creation::shared_output_of;
 use super::super::strings::NO_OFFSET;
 use super::Finish;
+use super::HAS_SYMBOL;
+use super::OutSection;
 use super::is_missing;
 use crate::place_memory::shared_relocatable;
 use cuweld_ir::LinkSymbolId;
@@ -25,13 +27,13 @@ use cuweld_ir::table::EntityId;
 use cuweld_ir::target::toolkit;
 
 impl<'data> Finish<'_, 'data> {
-    /// Gives symbols their indices; returns that of the first symbol of the global part.
-    pub(super) fn number_symbols(&mut self) -> u32 {
+    /// Gives symbols their indices, with the marks of all sections; returns that of the first symbol of the global part.
+    pub(super) fn number_symbols(&mut self, marks: &[u8]) -> u32 {
         let mut next = 1;
         for index in 0..self.out.local.len() {
             match self.out.local[index] {
                 OutSymbol::Link(link) => self.symbol_index[link.index()] = next,
-                OutSymbol::Section(id) if self.has_symbol(id as OutId) => {
+                OutSymbol::Section(id) if marks[id as OutId] & HAS_SYMBOL != 0 => {
                     self.section_symbol[id as OutId] = next;
                 }
                 OutSymbol::Section(_) => continue,
@@ -50,8 +52,7 @@ impl<'data> Finish<'_, 'data> {
     }
 
     /// Sections without bytes have no symbol.
-    pub(super) fn has_symbol(&self, id: OutId) -> bool {
-        let section = &self.out.sections[id];
+    pub(super) fn has_symbol(&self, section: &OutSection<'_>) -> bool {
         let always = matches!(
             section.content,
             Content::ToolInfo | Content::CudaInfo | Content::CallGraph | Content::RelAction
