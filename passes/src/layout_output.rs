@@ -302,6 +302,8 @@ struct Created<'data> {
     copied: Vec<SectionId>,
     /// Sections of which there are few, in order of creation.
     special: Vec<OutId>,
+    /// Those with the reserved block of shared memory.
+    reserved: Vec<OutId>,
     /// Input sections whose rows a section of relocations has, in order of input.
     row_sections: Grouped<SectionId>,
     /// `.text.F` of each link symbol, or [`NO_SECTION`].

@@ -8,70 +8,35 @@ use crate::attribute::format;
 use crate::callgraph_record::CallKind;
 use crate::plan::PlanSymbol;
 
-/// Appends an attribute record; `refs` are the output symbol indices of its references.
-pub fn append_attribute(out: &mut Vec<u8>, attribute: &Attribute<'_>, refs: &[u32]) {
-    let start = out.len();
-    let payload = match has_payload(attribute) {
-        true => refs.len() * 4 + attribute.rest.len(),
-        false => 0,
-    };
-    out.resize(start + 4 + payload, 0);
-    if let Some(room) = out.get_mut(start..) {
-        put_attribute(room, attribute, refs.iter().copied());
-    }
-}
-
 fn has_payload(attribute: &Attribute<'_>) -> bool {
     attribute.format == format::SVAL
 }
 
-/// Size in bytes of an attribute record.
-pub fn attribute_size(attribute: &Attribute<'_>) -> usize {
-    match has_payload(attribute) {
-        true => 4 + attribute.refs.len() * 4 + attribute.rest.len(),
-        false => 4,
-    }
-}
-
-/// Writes an attribute record into room that is large enough, and returns what is behind it; `refs` are the output symbol
-/// indices of its references.
-pub fn put_attribute<'b>(
-    room: &'b mut [u8],
+/// Appends an attribute record; `refs` are the output symbol indices of its references.
+pub fn append_attribute(
+    out: &mut Vec<u8>,
     attribute: &Attribute<'_>,
     refs: impl ExactSizeIterator<Item = u32>,
-) -> &'b mut [u8] {
+) {
     let value = match has_payload(attribute) {
         // Payload lengths were u16 in the input, and the linker's own records are shorter still.
         true => (refs.len() * 4 + attribute.rest.len()) as u16,
         false => attribute.value,
     };
     let [low, high] = value.to_le_bytes();
-    let mut room = put_word(room, [attribute.format, attribute.code, low, high]);
+    out.extend_from_slice(&[attribute.format, attribute.code, low, high]);
     if has_payload(attribute) {
         for index in refs {
-            room = put_word(room, index.to_le_bytes());
+            out.extend_from_slice(&index.to_le_bytes());
         }
         // Most payloads are a word or two.
         let mut rest = attribute.rest;
-        while let Some((word, behind)) = rest.split_first_chunk().filter(|_| rest.len() <= 16) {
-            room = put_word(room, *word);
+        while let Some((word, behind)) = rest.split_first_chunk::<4>().filter(|_| rest.len() <= 16)
+        {
+            out.extend_from_slice(word);
             rest = behind;
         }
-        if !rest.is_empty() {
-            room = put(room, rest);
-        }
-    }
-    room
-}
-
-/// Writes a word, if there is room, and returns what is behind it.
-fn put_word(room: &mut [u8], word: [u8; 4]) -> &mut [u8] {
-    match room.split_first_chunk_mut() {
-        Some((start, rest)) => {
-            *start = word;
-            rest
-        }
-        None => &mut [],
+        out.extend_from_slice(rest);
     }
 }
 

@@ -140,12 +140,13 @@ impl<const TABLES: usize> NameTables<TABLES> {
         }
     }
 
-    /// Hashes a name that is added soon, and reads where it will be looked for: the processor fetches the places of several names at
-    /// once, and those that are added find theirs in its cache.
-    pub fn prepare(&self, name: &[u8]) -> NameHash {
-        let hash = NameHash::of(name);
-        black_box(self.index.places.get(self.index.start(hash.0)).copied());
-        hash
+    /// Hashes names that are added soon, and reads where they will be looked for: the processor fetches many places at once that do not
+    /// depend on each other, and names that are added find theirs in its cache.
+    pub fn prepare<'n>(&self, names: impl Iterator<Item = &'n [u8]>, hashes: &mut Vec<NameHash>) {
+        hashes.extend(names.map(NameHash::of));
+        let places = hashes.iter().map(|hash| self.index.start(hash.0));
+        let found = places.map(|place| self.index.places.get(place).copied().unwrap_or(0));
+        black_box(found.fold(0, |all, row| all | row));
     }
 
     /// The offset of a name in each table, 0 where it is not; it is added to these if it is new there.
@@ -282,8 +283,12 @@ mod tests {
         assert_eq!(tables.add(b"first", [true, false]), [6, 1]);
         assert_eq!(tables.add(b"", [true, true]), [0, 0]);
         assert_eq!(tables.find(b"", 1), None);
-        let empty = tables.prepare(b"");
-        assert_eq!(tables.add_even_empty(b"", empty, [false, true]), [0, 12]);
+        let mut hashes = Vec::new();
+        tables.prepare([&b""[..]].into_iter(), &mut hashes);
+        assert_eq!(
+            tables.add_even_empty(b"", hashes[0], [false, true]),
+            [0, 12]
+        );
         assert_eq!(tables.find(b"", 1), Some(12));
         assert_eq!(tables.find(b"both", 0), Some(1));
         assert_eq!(tables.find(b"bot", 0), None);

@@ -176,7 +176,7 @@ pub fn plan_object<'data>(
                         .iter()
                         .map(|target| symbol_index(*target))
                         .collect();
-                    append_attribute(&mut bytes, attribute, &refs);
+                    append_attribute(&mut bytes, attribute, refs.iter().copied());
                 }
                 PlanContent::Bytes(arena.bytes(&bytes))
             }

@@ -81,6 +81,8 @@ struct Replay<'m, 'data> {
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
     roots: HostNames<'m>,
+    /// Symbols of the object at hand that are no functions, whose turn is after those.
+    others: Vec<SymbolId>,
     /// Attribute lists of the object at hand, which wait for their turn.
     infos: Vec<(SectionId, FunctionId)>,
     /// Sections with relocation rows of the object at hand.
@@ -104,6 +106,8 @@ struct Fate {
     came_in: bool,
     /// Whether the copy is linked.
     is_linked: bool,
+    /// Whether its list of attributes has its section.
+    has_info: bool,
 }
 
 impl Fate {
@@ -115,6 +119,7 @@ impl Fate {
             is_live,
             came_in: row.edges_count,
             is_linked: is_live && row.state == FunctionState::Chosen,
+            has_info: false,
         }
     }
 }
@@ -144,6 +149,7 @@ pub(super) fn replay<'data>(
         with_rows: Vec::new(),
         copied: Vec::new(),
         special: Vec::new(),
+        reserved: Vec::new(),
         banks: Grouped::by(module.functions.len(), &module.bank_pieces, |piece| {
             piece.kernel.index()
         }),
@@ -168,11 +174,12 @@ pub(super) fn replay<'data>(
         arena,
         names,
         out,
-        own_banks: OwnBanks::find(module),
+        own_banks: OwnBanks::find(module, &fates),
         moved_banks: HashSet::default(),
         numbered: vec![false; if any_dead { module.sections.len() } else { 0 }],
         fates,
         own_shared,
+        others: Vec::new(),
         infos: Vec::new(),
         with_rows: Vec::new(),
         replaced_align: replaced_align(module),
@@ -188,7 +195,7 @@ pub(super) fn replay<'data>(
     replay.start();
     for (_, object) in module.included_objects() {
         replay.functions(object);
-        replay.symbols(object);
+        replay.symbols();
         replay.sections(object);
         replay.function_infos();
         replay.relocs();
@@ -284,9 +291,14 @@ impl<'data> Replay<'_, 'data> {
 
     /// P1: functions in symbol order.
     fn functions(&mut self, object: &Object<'data>) {
+        self.others.clear();
         for id in object.symbols.iter() {
             let symbol = &self.module.symbols[id];
-            let (true, Some(link)) = (symbol.is_function(), symbol.link) else {
+            if !symbol.is_function() {
+                self.others.push(id);
+                continue;
+            }
+            let Some(link) = symbol.link else {
                 continue;
             };
             if !self.module.link_symbols[link].live.is_live() {
@@ -340,25 +352,27 @@ impl<'data> Replay<'_, 'data> {
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);
+                self.fates[function.index()].has_info = true;
                 self.kernel_shared(link, function, symbol.name);
             }
         }
     }
 
     /// P2: all other symbols in symbol order.
-    fn symbols(&mut self, object: &Object<'data>) {
+    fn symbols(&mut self) {
         let relocatable = self.module.options.relocatable;
         let mut compiler_constants = 0_u32;
         // Objects with Mercury before the first of SASS alone were made Mercury of all the same (measured).
         let first_sass = self.first_sass;
-        for id in object.symbols.iter() {
+        for index in 0..self.others.len() {
+            let id = self.others[index];
             let symbol = &self.module.symbols[id];
             let is_converted = first_sass.is_some_and(|first| symbol.object < first);
             compiler_constants += u32::from(symbol.is_compiler_constant());
-            if let (false, SymbolPlace::Section(section)) = (symbol.is_function(), symbol.place) {
+            if let SymbolPlace::Section(section) = symbol.place {
                 self.number_of_dead(section);
             }
-            let (false, Some(link)) = (symbol.is_function(), symbol.link) else {
+            let Some(link) = symbol.link else {
                 continue;
             };
             // Only an opt-in pass leaves out variables.
@@ -512,6 +526,7 @@ impl<'data> Replay<'_, 'data> {
         for index in 0..self.infos.len() {
             let (id, owner) = self.infos[index];
             match self.taken(owner) {
+                Some(_) if self.fates[owner.index()].has_info => {}
                 Some(link) => {
                     let name = self.module.function_name(owner);
                     let input = self.module.sections[id].name;

@@ -89,7 +89,7 @@ struct Finish<'m, 'data> {
 struct Placed {
     /// Its [`OutId`]; [`NO_SECTION`] for one of the fixed sections, whose place among them is the start.
     id: u32,
-    /// Where its contents begin: in the bytes of all lists, or among the rows or pieces of the plan.
+    /// Which of the lists it holds, or where its contents begin among the rows or pieces of the plan.
     start: u32,
 }
 
@@ -130,7 +130,7 @@ pub(super) fn plan<'data>(
         ..Default::default()
     };
     let pieces = order.sections.len() / SECTIONS_FOR_A_THREAD;
-    let mut places = finish.places(&order, &mut plan, threads, pieces);
+    let mut places = finish.places(&order, &mut plan);
     let made = finish.parts(&places, &mut plan, arena, threads, pieces);
     let fixed = finish.fixed_sections(first_global, plan.symbols.len(), made.index_table);
     let special = finish.special_contents(arena, &made.call_graph);
@@ -144,7 +144,7 @@ pub(super) fn plan<'data>(
     places.sections.splice(..0, fixed_rows);
     plan.sections = threads::map(threads, pieces, &places.sections, |place| match place.id {
         NO_SECTION => fixed[place.start as usize].clone(),
-        id => finish.section(id as OutId, place.start as usize, made.lists, &special),
+        id => finish.section(id as OutId, place.start as usize, &made.lists, &special),
     });
     let end = assign_section_offsets(&mut plan);
     if !relocatable {
@@ -437,15 +437,14 @@ impl<'m, 'data> Finish<'m, 'data> {
         &self,
         id: OutId,
         start: usize,
-        lists: &'data [u8],
+        lists: &[&'data [u8]],
         special: &[(OutId, PlanContent<'data>)],
     ) -> PlanSection<'data> {
         let section = &self.out.sections[id];
         let range = |count: usize| start as u32..(start + count) as u32;
         let content = match section.content {
             Content::ToolInfo | Content::CudaInfo | Content::Info(_) | Content::Compat => {
-                let bytes = lists.get(start..start + section.size as usize);
-                PlanContent::Bytes(bytes.unwrap_or_default())
+                PlanContent::Bytes(lists.get(start).copied().unwrap_or_default())
             }
             Content::Relocs(_) | Content::ResolvedRelocs(_) | Content::HeaderRelocs(..) => {
                 PlanContent::Relocs(range(rows::count(section)))

@@ -15,11 +15,12 @@ const NONE: u32 = u32::MAX;
 
 /// What tells most names of one function's sections apart, which end alike, so that they need not be read.
 fn mark(name: &[u8]) -> u32 {
-    let start = name
-        .iter()
-        .take(16)
-        .fold(0_u64, |mark, byte| mark.rotate_left(4) ^ u64::from(*byte));
-    (start ^ start >> 32) as u32 ^ (name.len() as u32) << 16
+    let word = |start: usize| {
+        let word = name.get(start..).and_then(<[u8]>::first_chunk);
+        word.map_or(0, |word| u64::from_le_bytes(*word))
+    };
+    let start = (word(1) ^ word(9).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (start >> 32) as u32 ^ name.len() as u32
 }
 
 /// Finds a function's section by its name: most functions have a handful, which are compared; only names of

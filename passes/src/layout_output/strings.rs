@@ -6,10 +6,8 @@
 use std::sync::mpsc::SyncSender;
 use std::sync::mpsc::sync_channel;
 
-use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::SectionKind;
 use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::names::NameTables;
 use cuweld_ir::table::EntityId;
@@ -66,8 +64,8 @@ pub(super) struct Strings {
 
 impl Strings {
     fn new(module: &Module<'_>) -> Self {
-        let of_sections = Room::of_sections(module);
         let of_symbols = Room::of_symbols(module);
+        let of_sections = Room::of_sections(module, of_symbols);
         let bytes = of_sections.bytes;
         Strings {
             tables: NameTables::with_capacity(
@@ -120,7 +118,8 @@ impl Strings {
     /// Adds names, and empties the list.
     fn add_all(&mut self, names: &mut Vec<Entry<'_>>) {
         let mut hashes = std::mem::take(&mut self.hashes);
-        hashes.extend(names.iter().map(|(name, _)| self.tables.prepare(name)));
+        self.tables
+            .prepare(names.iter().map(|(name, _)| *name), &mut hashes);
         for ((name, named), hash) in names.drain(..).zip(hashes.drain(..)) {
             self.add(name, hash, named);
         }
@@ -246,6 +245,12 @@ pub(super) fn with_names<'data, A, B>(
     })
 }
 
+/// About how many names come with a function: of its code, its attributes, its constants, its shared memory and their relocations.
+const NAMES_OF_A_FUNCTION: usize = 6;
+
+/// About what stands before the name of a function in those of its sections.
+const PREFIX_LENGTH: usize = 14;
+
 /// How much room names take; a little less or more than it will be.
 #[derive(Clone, Copy, Default)]
 struct Room {
@@ -254,25 +259,15 @@ struct Room {
 }
 
 impl Room {
-    /// For the names of sections of functions that came into the link, and of those that are made for kernels.
-    fn of_sections(module: &Module<'_>) -> Self {
-        let mut room = Room::default();
-        for section in module.sections.values() {
-            let came_in = |owner: FunctionId| module.functions[owner].edges_count;
-            if section.owner.is_some_and(came_in) {
-                room.add(section.name.len());
-                // Most relocations with addends make a section for those without.
-                if section.kind == SectionKind::Relocs && section.relocs.len() > 1 {
-                    room.add(section.name.len());
-                }
-                // Every kernel has one. With it come the name of its relocation section and that of shared memory.
-                if section.kind == SectionKind::FunctionConstants(0) {
-                    room.add(section.name.len() + 5);
-                    room.add(section.name.len());
-                }
-            }
+    /// For the names of sections of functions that came into the link, which are as long as symbols are.
+    fn of_sections(module: &Module<'_>, symbols: Room) -> Self {
+        let came_in = module.functions.values().filter(|row| row.edges_count);
+        let names = came_in.count() * NAMES_OF_A_FUNCTION;
+        let length = symbols.bytes / symbols.names.max(1) + PREFIX_LENGTH;
+        Room {
+            names,
+            bytes: names * length,
         }
-        room
     }
 
     fn of_symbols(module: &Module<'_>) -> Self {

@@ -132,7 +132,7 @@ fn derived(
             from = end;
         }
         if let Some(twin) = twin {
-            append_attribute(out, twin, &[]);
+            append_attribute(out, twin, [].into_iter());
         }
         at = end;
     }
@@ -146,7 +146,7 @@ fn derived(
         if refs.len() != record.refs.len() {
             return Err(Refusal::new("an attribute that names another symbol", None));
         }
-        append_attribute(out, record, refs);
+        append_attribute(out, record, refs.iter().copied());
     }
     if module.functions[list.function].header_kinds != 0 {
         // The bank of slots of textures and of surfaces (measured).

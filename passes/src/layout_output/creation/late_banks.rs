@@ -26,10 +26,11 @@ impl<'data> Replay<'_, 'data> {
                 sorted.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
             }
             for piece in &sorted {
-                let symbol = &module.symbols[module.functions[piece.kernel].symbol];
-                let Some(link) = symbol.link else { continue };
+                let Some(link) = self.fates[piece.kernel.index()].link else {
+                    continue;
+                };
                 // The place of a copy that a replacement left empty makes a bank that others fill, but no empty one (measured).
-                if !self.own_banks.is_filled(module, link, piece) {
+                if !self.own_banks.is_filled(link, piece) {
                     continue;
                 }
                 // The bank that its own section made, whose name `classify` has compared but for Mercury.
@@ -45,7 +46,8 @@ impl<'data> Replay<'_, 'data> {
                     prefix = (piece.bank, self.bank_prefix(piece.bank));
                 }
                 let input = module.sections[piece.section].name;
-                let name = self.same_or_joined(input, &prefix.1, symbol.name);
+                let kernel = module.function_name(piece.kernel);
+                let name = self.same_or_joined(input, &prefix.1, kernel);
                 let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
                 let id = self.of_function(link, name, header, content, true);
                 if self.out.constant_rows.contains_key(&piece.section) {

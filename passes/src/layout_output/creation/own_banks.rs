@@ -11,8 +11,8 @@ pub(super) struct OwnBanks {
 }
 
 impl OwnBanks {
-    pub(super) fn find(module: &Module<'_>) -> Self {
-        let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+    pub(super) fn find(module: &Module<'_>, fates: &[Fate]) -> Self {
+        let link = |function: FunctionId| fates[function.index()].link;
         // Relocatable output keeps the constants of each function where they are.
         let mut begins = vec![module.options.relocatable; module.sections.len()];
         let mut only_parameters = !module.options.relocatable;
@@ -22,7 +22,7 @@ impl OwnBanks {
             {
                 begins[piece.section.index()] = true;
             }
-            only_parameters &= piece.bank == 0 && module.bank_size(piece) > 0;
+            only_parameters &= piece.bank == 0 && is_filled(piece);
         }
         if only_parameters {
             return OwnBanks {
@@ -35,7 +35,7 @@ impl OwnBanks {
         let filled: HashSet<(LinkSymbolId, u8), FixedState> = module
             .bank_pieces
             .iter()
-            .filter(|piece| module.bank_size(piece) > 0)
+            .filter(|piece| is_filled(piece))
             .filter_map(|piece| Some((link(piece.kernel)?, piece.bank)))
             .collect();
         for (id, section) in module.sections.iter() {
@@ -60,12 +60,12 @@ impl OwnBanks {
     }
 
     /// Whether anything lies in the bank that a piece belongs to, which a link symbol has.
-    pub(super) fn is_filled(
-        &self,
-        module: &Module<'_>,
-        link: LinkSymbolId,
-        piece: &BankPiece,
-    ) -> bool {
-        module.bank_size(piece) > 0 || self.filled.contains(&(link, piece.bank))
+    pub(super) fn is_filled(&self, link: LinkSymbolId, piece: &BankPiece) -> bool {
+        is_filled(piece) || self.filled.contains(&(link, piece.bank))
     }
+}
+
+/// Whether a bank holds something up to the end of a piece.
+fn is_filled(piece: &BankPiece) -> bool {
+    piece.offset.saturating_add(piece.size) > 0
 }

@@ -141,7 +141,10 @@ impl<'data> Replay<'_, 'data> {
             Content::Constants(..) | Content::KernelShared(_) => {
                 of_kernel(self.module, &mut self.out, id);
             }
-            Content::ReservedShared => self.out.sections[id].size = reserved_size(self.module),
+            Content::ReservedShared => {
+                self.out.sections[id].size = reserved_size(self.module);
+                self.out.reserved.push(id);
+            }
             content if content.is_special() => self.out.special.push(id),
             _ => {}
         }

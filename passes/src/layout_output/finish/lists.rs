@@ -4,10 +4,8 @@ use cuweld_ir::AttributeId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Note;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::encode::attribute_size;
-use cuweld_ir::elf::encode::put_attribute;
-use cuweld_ir::elf::note_records::note_size;
-use cuweld_ir::elf::note_records::put_note;
+use cuweld_ir::elf::encode::append_attribute;
+use cuweld_ir::elf::note_records::append_note;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::toolkit;
 
@@ -23,25 +21,8 @@ pub(super) fn is_list(content: Content) -> bool {
 }
 
 impl<'m, 'data> Finish<'m, 'data> {
-    /// The size in bytes of a list; 0 of anything else.
-    pub(super) fn list_size(&self, content: Content) -> usize {
-        let of_notes = |ty| {
-            let notes = self.notes(ty);
-            notes.map(|note| note_size(note.owner, note.desc)).sum()
-        };
-        match content {
-            Content::ToolInfo => of_notes(toolkit::NOTE_TOOL_INFO),
-            Content::CudaInfo => of_notes(toolkit::NOTE_CUDA_INFO),
-            _ => {
-                let records = self.records(content).iter();
-                let sizes = records.map(|id| attribute_size(&self.module.attributes[*id]));
-                sizes.sum()
-            }
-        }
-    }
-
-    /// Encodes a list; returns the room behind it.
-    pub(super) fn put_list<'b>(&self, content: Content, mut room: &'b mut [u8]) -> &'b mut [u8] {
+    /// Encodes a list, if it is one.
+    pub(super) fn append_list(&self, content: Content, out: &mut Vec<u8>) {
         let notes_of = match content {
             Content::ToolInfo => Some(toolkit::NOTE_TOOL_INFO),
             Content::CudaInfo => Some(toolkit::NOTE_CUDA_INFO),
@@ -49,16 +30,15 @@ impl<'m, 'data> Finish<'m, 'data> {
         };
         if let Some(ty) = notes_of {
             for note in self.notes(ty) {
-                room = put_note(room, note.owner, note.ty, note.desc);
+                append_note(out, note.owner, note.ty, note.desc);
             }
-            return room;
+            return;
         }
         for id in self.records(content) {
             let attribute = &self.module.attributes[*id];
             let refs = self.module.refs(attribute).iter();
-            room = put_attribute(room, attribute, refs.map(|target| self.reference(*target)));
+            append_attribute(out, attribute, refs.map(|target| self.reference(*target)));
         }
-        room
     }
 
     /// The notes of a type.

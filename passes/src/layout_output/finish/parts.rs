@@ -27,8 +27,8 @@ enum Part<'p> {
     CallGraph(Vec<u8>),
     /// The symbols at these places of the lists, with rows of `.symtab_shndx` where there is one.
     Symbols(Range<usize>, Vec<PlanSymbol>, Vec<u32>),
-    /// Lists of these sections.
-    Lists(&'p [Placed], &'p mut [u8]),
+    /// Lists of these sections one behind the other, and the end of each.
+    Lists(&'p [Placed], Vec<u8>, Vec<usize>),
     /// Relocation rows of these sections.
     Rows(&'p [Placed], &'p mut [PlanReloc]),
 }
@@ -36,8 +36,8 @@ enum Part<'p> {
 /// What the parts make beside symbols, rows and pieces of the plan.
 pub(super) struct Made<'data> {
     pub(super) call_graph: Vec<u8>,
-    /// The bytes of all lists.
-    pub(super) lists: &'data [u8],
+    /// The lists.
+    pub(super) lists: Vec<&'data [u8]>,
     /// The contents of `.symtab_shndx`.
     pub(super) index_table: Option<&'data [u8]>,
 }
@@ -45,8 +45,7 @@ pub(super) struct Made<'data> {
 /// The sections of the file with the places of their contents.
 pub(super) struct Places {
     pub(super) sections: Vec<Placed>,
-    /// Bytes of all lists, and which sections these are among.
-    lists: usize,
+    /// Which sections lists are among.
     with_lists: Range<usize>,
     /// Number of relocation rows, and which sections have some.
     rows: usize,
@@ -55,37 +54,19 @@ pub(super) struct Places {
 
 impl<'data> Finish<'_, 'data> {
     /// Gives contents their places, and the plan its pieces.
-    pub(super) fn places(
-        &mut self,
-        order: &Order,
-        plan: &mut ElfPlan<'data>,
-        threads: &dyn Threads,
-        pieces: usize,
-    ) -> Places {
+    pub(super) fn places(&self, order: &Order, plan: &mut ElfPlan<'data>) -> Places {
         let mut places = Places {
             // Those that are fixed come before them.
             sections: Vec::with_capacity(order.sections.len() + 5),
-            lists: 0,
             with_lists: order.class(LISTS),
             rows: 0,
             with_rows: order.class(ROWS),
         };
         plan.pieces.reserve_exact(self.out.pieces.len());
-        let lists = &order.sections[order.class(LISTS)];
-        let sizes = threads::map(threads, pieces, lists, |id| {
-            self.list_size(self.out.sections[*id as OutId].content)
-        });
         for (place, id) in order.sections.iter().enumerate() {
-            let section = &mut self.out.sections[*id as OutId];
+            let section = &self.out.sections[*id as OutId];
             let start = if is_list(section.content) {
-                let size = place.checked_sub(order.class(LISTS).start);
-                let size = size
-                    .and_then(|place| sizes.get(place))
-                    .copied()
-                    .unwrap_or(0);
-                section.size = size as u64;
-                places.lists += size;
-                places.lists - size
+                place - places.with_lists.start
             } else if let count @ 1.. = rows::count(section) {
                 places.rows += count;
                 places.rows - count
@@ -113,7 +94,6 @@ impl<'data> Finish<'_, 'data> {
         pieces: usize,
     ) -> Made<'data> {
         let size = if pieces > 1 { PART } else { usize::MAX };
-        let lists = arena.zeroed(places.lists);
         let none = PlanReloc {
             offset: 0,
             ty: 0,
@@ -126,15 +106,10 @@ impl<'data> Finish<'_, 'data> {
             let end = start.saturating_add(size).min(self.listed_symbols());
             parts.push(Part::Symbols(start..end, Vec::new(), Vec::new()));
         }
-        let (mut lists_left, mut rows_left) = (&mut *lists, plan.relocs.as_mut_slice());
-        for sections in places.sections[places.with_lists.clone()].chunks(size) {
-            let of_lists;
-            let lists = self.sections(sections).map(|(_, section)| section);
-            let lists = lists.filter(|section| is_list(section.content));
-            let bytes = lists.map(|section| section.size as usize).sum();
-            (of_lists, lists_left) = lists_left.split_at_mut(bytes);
-            parts.push(Part::Lists(sections, of_lists));
-        }
+        let with_lists = &places.sections[places.with_lists.clone()];
+        let lists = with_lists.chunks(PART);
+        parts.extend(lists.map(|part| Part::Lists(part, Vec::new(), Vec::new())));
+        let mut rows_left = plan.relocs.as_mut_slice();
         for sections in places.sections[places.with_rows.clone()].chunks(size) {
             let of_rows;
             let counts = self
@@ -146,6 +121,7 @@ impl<'data> Finish<'_, 'data> {
         threads::each(threads, pieces, &mut parts, |part| self.make(part));
         let mut call_graph = Vec::new();
         let mut index_rows = Vec::new();
+        let mut lists = Vec::with_capacity(with_lists.len());
         for part in parts {
             match part {
                 Part::CallGraph(bytes) => call_graph = bytes,
@@ -158,7 +134,15 @@ impl<'data> Finish<'_, 'data> {
                     plan.symbols.extend(symbols);
                     index_rows.extend(of_symbols);
                 }
-                Part::Lists(..) | Part::Rows(..) => {}
+                Part::Lists(_, bytes, ends) => {
+                    let bytes = arena.bytes(&bytes);
+                    let mut start = 0;
+                    for end in ends {
+                        lists.push(&bytes[start..end]);
+                        start = end;
+                    }
+                }
+                Part::Rows(..) => {}
             }
         }
         Made {
@@ -178,12 +162,11 @@ impl<'data> Finish<'_, 'data> {
             Part::Symbols(range, symbols, index_rows) => {
                 self.symbols(range.clone(), symbols, index_rows);
             }
-            Part::Lists(places, room) => {
-                let mut room = std::mem::take(room);
+            Part::Lists(places, bytes, ends) => {
+                ends.reserve_exact(places.len());
                 for (_, section) in self.sections(places) {
-                    if is_list(section.content) {
-                        room = self.put_list(section.content, room);
-                    }
+                    self.append_list(section.content, bytes);
+                    ends.push(bytes.len());
                 }
             }
             Part::Rows(places, room) => {

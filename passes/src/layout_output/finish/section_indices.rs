@@ -26,8 +26,13 @@ impl Finish<'_, '_> {
     /// The `st_shndx` of a symbol that is in this section or in none, and its row of `.symtab_shndx`, if there is one.
     pub(super) fn symbol_section(&self, section: Option<OutId>) -> (u16, u32) {
         let index = section.map_or(0, |id| self.section_index[id]);
-        let number = section.map_or(0, |id| self.out.sections[id].number);
-        fields(index, number, self.module.options.relocatable)
+        let relocatable = self.module.options.relocatable;
+        // Without a table of indices the number shows in relocatable output alone.
+        let shows_number = relocatable || self.out.needs_index_table();
+        let number = section
+            .filter(|_| shows_number)
+            .map_or(0, |id| self.out.sections[id].number);
+        fields(index, number, relocatable)
     }
 }
 

@@ -191,7 +191,7 @@ impl<'data> Finish<'_, 'data> {
             SymbolPlace::Absolute | SymbolPlace::Undefined | SymbolPlace::Reserved(_) => None,
         };
         let in_reserved = match (section, symbol.place) {
-            (Some(id), _) => self.out.sections[id].content == Content::ReservedShared,
+            (Some(id), _) => self.out.reserved.contains(&id),
             (None, SymbolPlace::Section(input)) => {
                 self.module.sections[input].kind == SectionKind::ReservedShared
             }
