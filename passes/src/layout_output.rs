@@ -11,6 +11,7 @@ pub(crate) mod constant_merge;
 pub(crate) mod constant_rows;
 mod contents;
 mod creation;
+mod fates;
 mod finish;
 mod function_sections;
 pub(crate) mod grouped;
@@ -47,6 +48,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use constant_merge::ConstantMerge;
+use fates::Fates;
 use function_sections::FunctionSections;
 use grouped::Grouped;
 use reloc_sections::RelocSections;
@@ -123,7 +125,9 @@ pub(crate) fn lay_out<'data>(
         ));
         return Err(PassError::Diagnosed);
     }
-    if refused::has_code_without_bytes(module) {
+    let fates = Fates::of(module, cx.threads);
+    // nvlink takes what lies in the file at that place.
+    if fates.has_code_without_bytes {
         cx.diagnostics
             .emit(Diagnostic::unsupported("code without bytes in its file"));
         return Err(PassError::Diagnosed);
@@ -141,7 +145,8 @@ pub(crate) fn lay_out<'data>(
     let (created, strings) = with_names(
         module,
         cx.threads,
-        |names| creation::replay(module, cx.arena, names),
+        fates.came_in,
+        |names| creation::replay(module, cx.arena, fates, names),
         then,
     );
     let created = match created {

@@ -8,6 +8,7 @@ mod header_operands;
 mod replaced_constants;
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
@@ -36,6 +37,10 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::threads;
+
+/// So many relocation rows are worth a thread of their own.
+const ROWS_FOR_A_THREAD: usize = 1 << 14;
 
 /// The `relocate` pass.
 pub struct Relocate;
@@ -66,47 +71,15 @@ impl Pass for Relocate {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let mut patches = Vec::new();
         let capmerc = module.is_capmerc();
         let rows = module.relocs.values().as_slice();
-        let mut start = 0;
-        for rows in rows.chunk_by(|one, next| one.section == next.section) {
-            let first = start;
-            start += rows.len();
-            let SectionInfo::Section(section) = module.sections[rows[0].section].info else {
-                continue;
-            };
-            // Mercury code is filled by `mercury-encode`, which knows the records.
-            if module.sections[section].kind == SectionKind::MercuryText {
-                continue;
-            }
-            for (ordinal, reloc) in rows.iter().enumerate().rev() {
-                let id = RelocId::new(first + ordinal);
-                match reloc.plan {
-                    RelocPlan::Apply {
-                        ty,
-                        value,
-                        in_place,
-                    } => {
-                        let filled = (ty, value, in_place);
-                        apply(module, &mut patches, id, reloc, section, filled);
-                    }
-                    RelocPlan::Clear => {
-                        let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
-                        let width = field.map_or(32, |field| field.width);
-                        patches.push(Patch {
-                            section,
-                            offset: reloc.offset,
-                            bit: 0,
-                            width,
-                            value: 0,
-                            add: false,
-                            cause: id,
-                        });
-                    }
-                    _ => {}
-                }
-            }
+        let pieces = rows.len() / ROWS_FOR_A_THREAD;
+        let parts = |count| parts(rows, count);
+        let part = |part: &Range<usize>| patches_of(module, part.clone());
+        let mut made = threads::map_parts(cx.threads, pieces, parts, part).into_iter();
+        let mut patches = made.next().unwrap_or_default();
+        for more in made {
+            patches.extend(more);
         }
         // The writer finds a section's patches by binary search; the sort is stable. Few sections have rows of two others.
         patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
@@ -140,6 +113,70 @@ impl Pass for Relocate {
         module.patches = patches;
         Ok(changed)
     }
+}
+
+/// Rows in parts for so many threads; those of one section are in one part.
+fn parts(rows: &[Reloc], pieces: usize) -> Vec<Range<usize>> {
+    let size = threads::parts(rows, pieces)
+        .next()
+        .map_or(0, <[Reloc]>::len);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < rows.len() {
+        let mut end = (start + size).min(rows.len());
+        while end < rows.len() && rows[end].section == rows[end - 1].section {
+            end += 1;
+        }
+        parts.push(start..end);
+        start = end;
+    }
+    parts
+}
+
+/// The patches of whole sections of rows.
+fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
+    let mut patches = Vec::new();
+    let mut start = part.start;
+    let rows = &module.relocs.values().as_slice()[part];
+    for rows in rows.chunk_by(|one, next| one.section == next.section) {
+        let first = start;
+        start += rows.len();
+        let SectionInfo::Section(section) = module.sections[rows[0].section].info else {
+            continue;
+        };
+        // Mercury code is filled by `mercury-encode`, which knows the records.
+        if module.sections[section].kind == SectionKind::MercuryText {
+            continue;
+        }
+        for (ordinal, reloc) in rows.iter().enumerate().rev() {
+            let id = RelocId::new(first + ordinal);
+            match reloc.plan {
+                RelocPlan::Apply {
+                    ty,
+                    value,
+                    in_place,
+                } => {
+                    let filled = (ty, value, in_place);
+                    apply(module, &mut patches, id, reloc, section, filled);
+                }
+                RelocPlan::Clear => {
+                    let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
+                    let width = field.map_or(32, |field| field.width);
+                    patches.push(Patch {
+                        section,
+                        offset: reloc.offset,
+                        bit: 0,
+                        width,
+                        value: 0,
+                        add: false,
+                        cause: id,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    patches
 }
 
 /// The type whose fields a type has: those of the Mercury view in data have those of the SASS view.

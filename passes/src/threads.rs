@@ -71,6 +71,28 @@ pub fn map<T: Sync, R: Send>(
     results
 }
 
+/// As [`map`], for parts of the work that are made when it is known how many threads there are: one part for one thread, which need not
+/// be put together.
+pub fn map_parts<T: Sync, R: Send>(
+    threads: &dyn Threads,
+    pieces: usize,
+    parts: impl Fn(usize) -> Vec<T> + Sync,
+    task: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let mut results = Vec::new();
+    let mut work = |count: usize| {
+        results = match count {
+            0 | 1 => parts(1).iter().map(&task).collect(),
+            _ => parts(pieces).par_iter().map(&task).collect(),
+        };
+    };
+    match pieces {
+        0 | 1 => work(1),
+        _ => threads.with(pieces, &mut work),
+    }
+    results
+}
+
 /// Parts of the work for each thread, so that none waits long for the last.
 const PARTS: usize = 4;
 

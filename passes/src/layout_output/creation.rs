@@ -8,9 +8,7 @@ mod sections;
 
 use cuweld_ir::Arena;
 use cuweld_ir::BankPiece;
-use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -38,7 +36,6 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
-use self::code::replaced_align;
 use self::own_banks::OwnBanks;
 use self::sections::Header;
 pub(super) use self::sections::MODULE_SHARED;
@@ -46,6 +43,7 @@ pub(super) use self::sections::output_of;
 pub(super) use self::sections::shared_output_of;
 use super::Content;
 use super::Created;
+use super::Fates;
 use super::FunctionSections;
 use super::Grouped;
 use super::NO_SECTION;
@@ -76,7 +74,7 @@ struct Replay<'m, 'data> {
     /// Sections of dead functions that have their number; none if no function is dead.
     numbered: Vec<bool>,
     /// What became of each function.
-    fates: Vec<Fate>,
+    fates: Fates,
     /// The input's section of its shared variables, by function, for relocatable output.
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
@@ -87,47 +85,17 @@ struct Replay<'m, 'data> {
     infos: Vec<(SectionId, FunctionId)>,
     /// Sections with relocation rows of the object at hand.
     with_rows: Vec<SectionId>,
-    /// The largest alignment in bytes of the code of copies that another replaced.
-    replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
     /// Whether names of dynamic shared memory show because the reserved block is added to their address.
     shows_reserve: bool,
 }
 
-/// What became of a function: looked up once, as rows of functions, symbols and link symbols are far from each other.
-#[derive(Clone, Copy)]
-struct Fate {
-    /// What its symbol stands for.
-    link: Option<LinkSymbolId>,
-    /// Whether that is kept.
-    is_live: bool,
-    /// Whether the copy was taken into the link at its turn, be it replaced or found dead since.
-    came_in: bool,
-    /// Whether the copy is linked.
-    is_linked: bool,
-    /// Whether its list of attributes has its section.
-    has_info: bool,
-}
-
-impl Fate {
-    fn of(module: &Module<'_>, row: &Function) -> Self {
-        let link = module.symbols[row.symbol].link;
-        let is_live = link.is_some_and(|link| module.link_symbols[link].live.is_live());
-        Fate {
-            link,
-            is_live,
-            came_in: row.edges_count,
-            is_linked: is_live && row.state == FunctionState::Chosen,
-            has_info: false,
-        }
-    }
-}
-
 /// Replays the creation of sections, symbols and strings.
 pub(super) fn replay<'data>(
     module: &Module<'data>,
     arena: &'data Arena,
+    fates: Fates,
     names: Names<'_, 'data>,
 ) -> Created<'data> {
     let mut info_lists = vec![u32::MAX; module.functions.len()];
@@ -166,9 +134,6 @@ pub(super) fn replay<'data>(
         true => own_shared(module),
         false => Vec::new(),
     };
-    let functions = module.functions.values();
-    let fates: Vec<Fate> = functions.map(|row| Fate::of(module, row)).collect();
-    let any_dead = fates.iter().any(|fate| fate.came_in && !fate.is_live);
     let mut replay = Replay {
         module,
         arena,
@@ -176,13 +141,19 @@ pub(super) fn replay<'data>(
         out,
         own_banks: OwnBanks::find(module, &fates),
         moved_banks: HashSet::default(),
-        numbered: vec![false; if any_dead { module.sections.len() } else { 0 }],
+        numbered: vec![
+            false;
+            if fates.any_dead {
+                module.sections.len()
+            } else {
+                0
+            }
+        ],
         fates,
         own_shared,
         others: Vec::new(),
         infos: Vec::new(),
         with_rows: Vec::new(),
-        replaced_align: replaced_align(module),
         roots: HostNames::kernels(&module.options),
         first_sass: module.first_sass_object(),
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
@@ -270,18 +241,18 @@ impl<'data> Replay<'_, 'data> {
 
     /// The link symbol of a function whose copy was taken into the link at its turn.
     fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
-        let fate = self.fates[function.index()];
+        let fate = self.fates.get(function);
         fate.link.filter(|_| fate.came_in && fate.is_live)
     }
 
     /// Whether a copy of a function was taken into the link at its turn, be it replaced or found dead since.
     fn came_in(&self, function: FunctionId) -> bool {
-        self.fates[function.index()].came_in
+        self.fates.get(function).came_in
     }
 
     /// Whether what a function's symbol stands for is kept.
     fn is_live(&self, function: FunctionId) -> bool {
-        self.fates[function.index()].is_live
+        self.fates.get(function).is_live
     }
 
     /// Whether a symbol that makes its link symbol puts it into the list of global ones.
@@ -352,7 +323,7 @@ impl<'data> Replay<'_, 'data> {
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);
-                self.fates[function.index()].has_info = true;
+                self.fates.has_info(function);
                 self.kernel_shared(link, function, symbol.name);
             }
         }
@@ -526,7 +497,7 @@ impl<'data> Replay<'_, 'data> {
         for index in 0..self.infos.len() {
             let (id, owner) = self.infos[index];
             match self.taken(owner) {
-                Some(_) if self.fates[owner.index()].has_info => {}
+                Some(_) if self.fates.get(owner).has_info => {}
                 Some(link) => {
                     let name = self.module.function_name(owner);
                     let input = self.module.sections[id].name;

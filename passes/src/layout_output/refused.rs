@@ -3,7 +3,6 @@
 
 use cuweld_ir::Module;
 use cuweld_ir::Section;
-use cuweld_ir::SectionContent;
 use cuweld_ir::SectionKind;
 use cuweld_ir::function::FunctionState;
 use cuweld_ir::symbol::stt;
@@ -18,15 +17,6 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
     };
     let mut functions = module.functions.values();
     functions.any(|function| function.object < first && function.state == FunctionState::Losing)
-}
-
-/// Whether code that is linked has no bytes in its file (type NOBITS): nvlink takes what lies there.
-pub(super) fn has_code_without_bytes(module: &Module<'_>) -> bool {
-    module.functions.values().any(|function| {
-        let text = function.views.sass.text;
-        let no_bits = matches!(module.sections[text].content, SectionContent::NoBits(1..));
-        no_bits && module.is_section_linked(text)
-    })
 }
 
 /// What the link has that nvlink makes further sections for.

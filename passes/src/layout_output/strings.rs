@@ -63,9 +63,9 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    fn new(module: &Module<'_>) -> Self {
+    fn new(module: &Module<'_>, functions: usize) -> Self {
         let of_symbols = Room::of_symbols(module);
-        let of_sections = Room::of_sections(module, of_symbols);
+        let of_sections = Room::of_sections(functions, of_symbols);
         let bytes = of_sections.bytes;
         Strings {
             tables: NameTables::with_capacity(
@@ -213,10 +213,11 @@ impl Drop for Names<'_, '_> {
     }
 }
 
-/// Does some work that adds names, and then goes on. Returns what comes of it, and the tables.
+/// Does some work that adds names, those of so many functions among them, and then goes on. Returns what comes of it, and the tables.
 pub(super) fn with_names<'data, A, B>(
     module: &Module<'data>,
     threads: &dyn Threads,
+    functions: usize,
     first: impl FnOnce(Names<'_, 'data>) -> A,
     then: impl FnOnce(A) -> B,
 ) -> (B, Strings) {
@@ -224,14 +225,14 @@ pub(super) fn with_names<'data, A, B>(
     let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
     let sections = 5 * module.link_symbols.len();
     let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
-        let mut strings = Strings::new(module);
+        let mut strings = Strings::new(module, functions);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
         return (then(made), strings);
     };
     std::thread::scope(|scope| {
         let (give, take) = sync_channel(WAITING);
         let second = scope.spawn(move || {
-            let mut strings = Strings::new(module);
+            let mut strings = Strings::new(module, functions);
             for mut names in take {
                 strings.add_all(&mut names);
             }
@@ -259,10 +260,9 @@ struct Room {
 }
 
 impl Room {
-    /// For the names of sections of functions that came into the link, which are as long as symbols are.
-    fn of_sections(module: &Module<'_>, symbols: Room) -> Self {
-        let came_in = module.functions.values().filter(|row| row.edges_count);
-        let names = came_in.count() * NAMES_OF_A_FUNCTION;
+    /// For the names of sections of so many functions, which are as long as symbols are.
+    fn of_sections(functions: usize, symbols: Room) -> Self {
+        let names = functions * NAMES_OF_A_FUNCTION;
         let length = symbols.bytes / symbols.names.max(1) + PREFIX_LENGTH;
         Room {
             names,

@@ -26,35 +26,37 @@ impl<'m> Patches<'m> {
     /// The patches of a section, in order.
     pub(super) fn of(&mut self, section: SectionId) -> &'m [Patch] {
         let start = self.start(section);
-        let later = self.rows.get(start..).unwrap_or(&[]);
-        // Most sections have none or a few.
-        let mut nearby = later.iter().take(8);
-        let count = match nearby.position(|patch| patch.section != section) {
-            Some(count) => count,
-            None => later.partition_point(|patch| patch.section <= section),
-        };
-        self.last = start + count;
-        later.get(..count).unwrap_or(&[])
+        let end = self.first_behind(start, |patch| patch.section <= section);
+        self.last = end;
+        self.rows.get(start..end).unwrap_or(&[])
     }
 
     /// The place of a section's patches: most often a little behind those that were found last.
     fn start(&self, section: SectionId) -> usize {
-        let is_before = |index: usize| {
-            let row: Option<&Patch> = self.rows.get(index);
-            row.is_some_and(|row| row.section < section)
+        let is_before = |patch: &Patch| patch.section < section;
+        let last = self
+            .last
+            .checked_sub(1)
+            .and_then(|last| self.rows.get(last));
+        let from = if last.is_some_and(is_before) {
+            self.last
+        } else {
+            0
         };
-        let mut from = match self.last.checked_sub(1) {
-            Some(last) if is_before(last) => self.last,
-            _ => 0,
-        };
+        self.first_behind(from, is_before)
+    }
+
+    /// The first patch from a place on, all of which before it are of some kind that none is behind it: looked for nearby first, as
+    /// patches far from each other are not in the processor's cache.
+    fn first_behind(&self, mut from: usize, is_before: impl Fn(&Patch) -> bool) -> usize {
         let mut step = 1;
-        while is_before(from + step - 1) {
+        while self.rows.get(from + step - 1).is_some_and(&is_before) {
             from += step;
             step *= 2;
         }
         let end = self.rows.len().min(from + step);
         let between = self.rows.get(from..end).unwrap_or(&[]);
-        from + between.partition_point(|patch| patch.section < section)
+        from + between.partition_point(is_before)
     }
 }
 

@@ -11,8 +11,8 @@ pub(super) struct OwnBanks {
 }
 
 impl OwnBanks {
-    pub(super) fn find(module: &Module<'_>, fates: &[Fate]) -> Self {
-        let link = |function: FunctionId| fates[function.index()].link;
+    pub(super) fn find(module: &Module<'_>, fates: &Fates) -> Self {
+        let link = |function: FunctionId| fates.get(function).link;
         // Relocatable output keeps the constants of each function where they are.
         let mut begins = vec![module.options.relocatable; module.sections.len()];
         let mut only_parameters = !module.options.relocatable;

@@ -82,7 +82,7 @@ impl<'data> Replay<'_, 'data> {
 
     /// Whether a section of an object that takes part is linked.
     fn is_linked(&self, section: &Section<'_>) -> bool {
-        let is_linked = |owner: FunctionId| self.fates[owner.index()].is_linked;
+        let is_linked = |owner: FunctionId| self.fates.get(owner).is_linked;
         section.kind != SectionKind::Stripped && section.owner.is_none_or(is_linked)
     }
 

@@ -122,6 +122,11 @@ impl<'data> Finish<'_, 'data> {
         let mut call_graph = Vec::new();
         let mut index_rows = Vec::new();
         let mut lists = Vec::with_capacity(with_lists.len());
+        let sizes = parts.iter().map(|part| match part {
+            Part::Lists(_, bytes, _) => bytes.len(),
+            _ => 0,
+        });
+        let mut room = arena.zeroed(sizes.sum());
         for part in parts {
             match part {
                 Part::CallGraph(bytes) => call_graph = bytes,
@@ -135,10 +140,13 @@ impl<'data> Finish<'_, 'data> {
                     index_rows.extend(of_symbols);
                 }
                 Part::Lists(_, bytes, ends) => {
-                    let bytes = arena.bytes(&bytes);
+                    let of_part;
+                    (of_part, room) = room.split_at_mut(bytes.len());
+                    of_part.copy_from_slice(&bytes);
+                    let of_part = &*of_part;
                     let mut start = 0;
                     for end in ends {
-                        lists.push(&bytes[start..end]);
+                        lists.push(&of_part[start..end]);
                         start = end;
                     }
                 }
@@ -168,6 +176,8 @@ impl<'data> Finish<'_, 'data> {
                     self.append_list(section.content, bytes);
                     ends.push(bytes.len());
                 }
+                // All parts wait for the last.
+                bytes.shrink_to_fit();
             }
             Part::Rows(places, room) => {
                 let mut room = std::mem::take(room);

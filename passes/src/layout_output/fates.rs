@@ -1,0 +1,118 @@
+//! What became of functions: looked up once, as rows of functions, symbols, link symbols and sections are far from each other.
+
+use cuweld_ir::Function;
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionContent;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::threads;
+use crate::threads::Threads;
+
+/// So many functions are worth a thread of their own.
+const FUNCTIONS_FOR_A_THREAD: usize = 1 << 13;
+
+/// What became of a function.
+#[derive(Clone, Copy)]
+pub(super) struct Fate {
+    /// What its symbol stands for.
+    pub(super) link: Option<LinkSymbolId>,
+    /// Whether that is kept.
+    pub(super) is_live: bool,
+    /// Whether the copy was taken into the link at its turn, be it replaced or found dead since.
+    pub(super) came_in: bool,
+    /// Whether the copy is linked.
+    pub(super) is_linked: bool,
+    /// Whether its list of attributes has its section.
+    pub(super) has_info: bool,
+}
+
+/// What became of all functions.
+#[derive(Default)]
+pub(super) struct Fates {
+    rows: Vec<Fate>,
+    /// How many came in.
+    pub(super) came_in: usize,
+    /// Whether one that came in is not kept.
+    pub(super) any_dead: bool,
+    /// Whether code that is linked has no bytes in its file (type NOBITS).
+    pub(super) has_code_without_bytes: bool,
+    /// Alignments in bytes of the code of copies that another replaced.
+    replaced: Vec<(LinkSymbolId, u64)>,
+    /// The largest of each, which stays that of the section (measured).
+    pub(super) replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
+}
+
+impl Fates {
+    /// Those of all functions.
+    pub(super) fn of(module: &Module<'_>, threads: &dyn Threads) -> Self {
+        let functions = module.functions.values().as_slice();
+        let pieces = functions.len() / FUNCTIONS_FOR_A_THREAD;
+        let parts = |count| threads::parts(functions, count).collect();
+        let part = |functions: &&[Function]| Fates::of_part(module, functions);
+        let parts = threads::map_parts(threads, pieces, parts, part);
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        all.rows.reserve_exact(functions.len() - all.rows.len());
+        for part in parts {
+            all.rows.extend(part.rows);
+            all.came_in += part.came_in;
+            all.any_dead |= part.any_dead;
+            all.has_code_without_bytes |= part.has_code_without_bytes;
+            all.replaced.extend(part.replaced);
+        }
+        for (link, align) in std::mem::take(&mut all.replaced) {
+            let largest = all.replaced_align.entry(link).or_default();
+            *largest = align.max(*largest);
+        }
+        all
+    }
+
+    fn of_part(module: &Module<'_>, functions: &[Function]) -> Self {
+        let mut fates = Fates {
+            rows: Vec::with_capacity(functions.len()),
+            ..Fates::default()
+        };
+        for row in functions {
+            let link = module.symbols[row.symbol].link;
+            let is_live = link.is_some_and(|link| module.link_symbols[link].live.is_live());
+            let fate = Fate {
+                link,
+                is_live,
+                came_in: row.edges_count,
+                is_linked: is_live && row.state == FunctionState::Chosen,
+                has_info: false,
+            };
+            fates.came_in += usize::from(fate.came_in);
+            fates.any_dead |= fate.came_in && !is_live;
+            let text = row.views.sass.text;
+            let has_bytes =
+                || !matches!(module.sections[text].content, SectionContent::NoBits(1..));
+            if fate.is_linked && !has_bytes() {
+                fates.has_code_without_bytes |= module.is_section_linked(text);
+            }
+            if fate.came_in
+                && row.state == FunctionState::Losing
+                && let Some(link) = link
+            {
+                fates.replaced.push((link, module.sections[text].align));
+            }
+            fates.rows.push(fate);
+        }
+        fates
+    }
+
+    /// What became of a function.
+    pub(super) fn get(&self, function: FunctionId) -> Fate {
+        self.rows[function.index()]
+    }
+
+    /// Its list of attributes has its section.
+    pub(super) fn has_info(&mut self, function: FunctionId) {
+        self.rows[function.index()].has_info = true;
+    }
+}
