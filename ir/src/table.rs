@@ -138,6 +138,15 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         parts.collect()
     }
 
+    /// All rows, as those of a part.
+    pub fn as_part(&self) -> Part<'_, K, V> {
+        Part {
+            start: 0,
+            rows: &self.rows,
+            key: PhantomData,
+        }
+    }
+
     /// Appends all rows of another table.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = V>) {
         self.rows.extend(rows);
@@ -145,6 +154,35 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 }
 
 /// Some rows of a table, by their ids.
+pub struct Part<'t, K, V> {
+    start: usize,
+    rows: &'t [V],
+    key: PhantomData<K>,
+}
+
+impl<'t, K: EntityId, V> Part<'t, K, V> {
+    /// The entity; the id is one of this part's.
+    pub fn at(self, id: K) -> &'t V {
+        &self.rows[id.index().wrapping_sub(self.start)]
+    }
+}
+
+impl<K, V> Clone for Part<'_, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, V> Copy for Part<'_, K, V> {}
+
+impl<K: EntityId, V> Index<K> for Part<'_, K, V> {
+    type Output = V;
+    fn index(&self, id: K) -> &V {
+        self.at(id)
+    }
+}
+
+/// Some rows of a table to change, by their ids.
 pub struct PartMut<'t, K, V> {
     start: usize,
     rows: &'t mut [V],
@@ -152,6 +190,32 @@ pub struct PartMut<'t, K, V> {
 }
 
 impl<K: EntityId, V> PartMut<'_, K, V> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The entities of a range, if all are in this part, to change; none otherwise.
+    pub fn range_mut(&mut self, range: IdRange<K>) -> &mut [V] {
+        let start = range.start().wrapping_sub(self.start);
+        let end = start.wrapping_add(range.len());
+        self.rows.get_mut(start..end).unwrap_or(&mut [])
+    }
+
+    /// The same rows, not to change.
+    pub fn as_part(&self) -> Part<'_, K, V> {
+        Part {
+            start: self.start,
+            rows: self.rows,
+            key: PhantomData,
+        }
+    }
+
     /// The entity, if it is in this part.
     pub fn get(&self, id: K) -> Option<&V> {
         self.rows.get(id.index().wrapping_sub(self.start))

@@ -45,7 +45,7 @@ impl Pass for CallgraphDce {
     }
 
     fn preserves(&self) -> Preserved {
-        Preserved::CALL_GRAPH
+        Preserved::CALL_GRAPH.and(Preserved::KINDS)
     }
 
     fn run<'data>(

@@ -10,10 +10,9 @@
 mod headers;
 mod records;
 mod refused;
+mod rows;
 mod symbols;
 
-use cuweld_ir::Attribute;
-use cuweld_ir::AttributeId;
 use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -23,11 +22,8 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::Symbol;
-use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::PartMut;
-use cuweld_ir::table::PrimaryMap;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::constant_bank;
 use cuweld_ir::target::section_types::shf;
@@ -35,12 +31,16 @@ use cuweld_ir::target::section_types::sht;
 
 pub(crate) mod mercury;
 
+use crate::analysis::Kinds;
+use crate::analysis::Preserved;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads;
-use crate::threads::Threads;
+use refused::Found;
+use rows::Rows;
+use rows::Shared;
 
 /// The `classify` pass.
 pub struct Classify;
@@ -62,13 +62,17 @@ impl Pass for Classify {
         Some(Phase::Classified)
     }
 
+    fn preserves(&self) -> Preserved {
+        Preserved::KINDS
+    }
+
     fn run<'data>(
         &self,
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        kinds(module, cx.threads);
-        refused::refuse(module, cx)?;
+        let found = kinds(module, cx);
+        refused::refuse(module, found, cx)?;
         cx.statistics.add("sections", module.sections.len() as u64);
         cx.statistics
             .add("functions", module.functions.len() as u64);
@@ -124,37 +128,51 @@ fn kind(section: &Section<'_>) -> SectionKind {
     }
 }
 
-/// So many sections are worth a thread of their own.
-const SECTIONS_PER_THREAD: usize = 8 << 10;
+/// So many rows of objects are worth a thread of their own.
+const ROWS_PER_THREAD: usize = 24 << 10;
 
 /// Some objects with the rows that are theirs alone.
 struct Part<'p, 'data> {
     objects: &'p [Object<'data>],
     sections: PartMut<'p, SectionId, Section<'data>>,
     functions: PartMut<'p, FunctionId, Function>,
+    /// What is odd about them.
+    found: Found,
+    /// The kinds that the sections have got.
+    kinds: Vec<SectionKind>,
 }
 
 /// Gives sections kinds and owners and functions what their records say, object by object: no row of one refers to another.
-fn kinds(module: &mut Module<'_>, threads: &dyn Threads) {
+/// What is odd about an object is looked for while its rows are at hand.
+fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
+    let rows = module.sections.len() + module.symbols.len();
+    let rows = rows + module.relocs.len() + module.attributes.len();
+    let pieces = (rows / ROWS_PER_THREAD).max(1);
     let capmerc = module.is_capmerc();
     let Module {
         objects,
         sections,
         symbols,
         functions,
+        relocs,
         attributes,
         attribute_refs,
+        calls,
+        prototypes,
         target,
         ..
     } = module;
-    let records = Records {
+    let shared = Shared {
         capmerc,
         is_mercury: target.is_mercury(),
+        target,
         symbols,
+        relocs,
         attributes,
-        refs: attribute_refs,
+        attribute_refs,
+        calls,
+        prototypes,
     };
-    let pieces = (sections.len() / SECTIONS_PER_THREAD).max(1);
     let objects = objects.values().as_slice();
     let chunks = || threads::parts(objects, pieces);
     let ends = |end: fn(&Object<'_>) -> usize| {
@@ -169,58 +187,71 @@ fn kinds(module: &mut Module<'_>, threads: &dyn Threads) {
             objects,
             sections,
             functions,
+            found: Found::default(),
+            kinds: Vec::new(),
         })
         .collect();
-    threads::each(threads, pieces, &mut parts, |part| part.classify(&records));
-}
-
-/// What is known of objects beside their sections and functions.
-struct Records<'m, 'data> {
-    capmerc: bool,
-    is_mercury: bool,
-    symbols: &'m PrimaryMap<SymbolId, Symbol<'data>>,
-    attributes: &'m PrimaryMap<AttributeId, Attribute<'data>>,
-    refs: &'m [SymbolRef],
+    let classify = |part: &mut Part<'_, '_>| part.classify(&shared);
+    threads::each(cx.threads, pieces, &mut parts, classify);
+    let mut found = Vec::with_capacity(parts.len());
+    let mut kinds = Vec::with_capacity(parts.len());
+    for part in parts {
+        kinds.push((part.kinds, part.found.has_shared()));
+        found.push(part.found);
+    }
+    cx.analyses.set_kinds(Kinds::of_parts(kinds));
+    found
 }
 
 impl Part<'_, '_> {
-    fn classify(&mut self, records: &Records<'_, '_>) {
+    fn classify(&mut self, shared: &Shared<'_, '_>) {
+        self.kinds.reserve(self.sections.len());
         for object in self.objects {
-            for id in object.sections.iter() {
-                let Some(section) = self.sections.get_mut(id) else {
-                    continue;
-                };
-                section.kind = match records.capmerc.then(|| mercury::kind(section)).flatten() {
-                    Some(kind) => kind,
-                    None if mercury::is_left_out(object, section) => SectionKind::Stripped,
-                    None => kind(section),
-                };
+            self.kinds(object, shared);
+            let rows = Rows {
+                sections: self.sections.as_part(),
+                functions: self.functions.as_part(),
+                shared: *shared,
+            };
+            self.found.object(&rows, object);
+        }
+    }
+
+    /// Gives the rows of an object what they are.
+    fn kinds(&mut self, object: &Object<'_>, shared: &Shared<'_, '_>) {
+        let sections = self.sections.range_mut(object.sections);
+        for section in &mut *sections {
+            section.kind = match shared.capmerc.then(|| mercury::kind(section)).flatten() {
+                Some(kind) => kind,
+                None if mercury::is_left_out(object, section) => SectionKind::Stripped,
+                None => kind(section),
+            };
+        }
+        let kinds = sections.iter().map(|section| section.kind);
+        self.kinds.extend(kinds);
+        self.functions(object, shared);
+        self.owners(object);
+        for attribute in &shared.attributes[object.attributes] {
+            if attribute.code != attributes::REGCOUNT {
+                continue;
             }
-            self.functions(object, records);
-            self.owners(object);
-            for attribute in &records.attributes[object.attributes] {
-                if attribute.code != attributes::REGCOUNT {
-                    continue;
-                }
-                let target = records.refs.get(attribute.refs.start as usize);
-                if let Some(SymbolRef::Symbol(symbol)) = target
-                    && let Some(function) = records.symbols[*symbol].function
-                    && let Some(function) = self.functions.get_mut(function)
-                    && let Some(count) = attribute.word(0)
-                {
-                    function.registers = count;
-                }
+            if let Some(SymbolRef::Symbol(symbol)) = shared.refs(attribute).first()
+                && let Some(function) = shared.symbols[*symbol].function
+                && let Some(function) = self.functions.get_mut(function)
+                && let Some(count) = attribute.word(0)
+            {
+                function.registers = count;
             }
         }
     }
 
     /// Gives the functions of an object their code.
-    fn functions(&mut self, object: &Object<'_>, records: &Records<'_, '_>) {
+    fn functions(&mut self, object: &Object<'_>, shared: &Shared<'_, '_>) {
         for id in object.functions.iter() {
             let Some(function) = self.functions.get_mut(id) else {
                 continue;
             };
-            if records.is_mercury && !records.capmerc {
+            if shared.is_mercury && !shared.capmerc {
                 // nvlink warns of it; what is linked is the SASS of all objects.
                 function.views.merc = None;
             }

@@ -28,6 +28,7 @@ use cuweld_ir::target::attributes;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::toolkit;
 
+use crate::analysis::Kinds;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::pass::Changed;
@@ -67,8 +68,9 @@ impl Pass for MergeMetadata {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let origins = Origins::new(module);
-        merge_info(module, &origins, cx.threads);
-        merge_compat(module);
+        let kinds = cx.analyses.kinds(module);
+        merge_info(module, &origins, kinds, cx.threads);
+        merge_compat(module, kinds);
         merge_notes(module, &origins, cx);
         let records: usize = module
             .merged_info
@@ -88,8 +90,8 @@ const RECORDS_PER_THREAD: usize = 12 << 10;
 
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
-fn merge_info(module: &mut Module<'_>, origins: &Origins, threads: &dyn Threads) {
-    let inputs = inputs(module);
+fn merge_info(module: &mut Module<'_>, origins: &Origins, kinds: &Kinds, threads: &dyn Threads) {
+    let inputs = inputs(module, kinds);
     let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
     let pieces = (records / RECORDS_PER_THREAD).max(1);
     let parts: Vec<&[Input]> = threads::parts(&inputs, pieces).collect();
@@ -131,7 +133,7 @@ struct Input {
 }
 
 /// What the output's lists are made of, in their order.
-fn inputs(module: &Module<'_>) -> Vec<Input> {
+fn inputs(module: &Module<'_>, kinds: &Kinds) -> Vec<Input> {
     let functions = module.functions.len().min(module.link_symbols.len());
     let mut inputs = Vec::with_capacity(functions + module.objects.len());
     let mut placed = vec![false; module.link_symbols.len()];
@@ -150,23 +152,32 @@ fn inputs(module: &Module<'_>) -> Vec<Input> {
             attributes: attributes.unwrap_or_default(),
         })
     };
-    let mut with_list: Vec<FunctionId> = Vec::new();
     for (_, object) in module.included_objects() {
-        with_list.clear();
-        for section in &module.sections[object.sections] {
-            match section.kind {
-                SectionKind::Info => inputs.push(Input {
+        for (id, kind) in kinds.of(object.sections) {
+            if kind == SectionKind::Info {
+                inputs.push(Input {
                     function: None,
-                    attributes: section.attributes,
-                }),
-                SectionKind::FunctionInfo => with_list.extend(section.owner),
-                _ => {}
+                    attributes: module.sections[id].attributes,
+                });
             }
         }
-        let is_kernel = |id: &FunctionId| module.symbols[module.functions[*id].symbol].is_entry();
-        let kernels = object.functions.iter().filter(is_kernel);
-        inputs.extend(kernels.filter_map(&mut input));
-        inputs.extend(with_list.iter().filter_map(|id| input(*id)));
+        // Of an object whose functions all lose, no section is looked at.
+        let mut has_others = false;
+        for id in object.functions.iter() {
+            let function = &module.functions[id];
+            if !function.edges_count {
+                continue;
+            }
+            match module.symbols[function.symbol].is_entry() {
+                true => inputs.extend(input(id)),
+                false => has_others = true,
+            }
+        }
+        if has_others {
+            let lists = kinds.of(object.sections);
+            let lists = lists.filter(|(_, kind)| *kind == SectionKind::FunctionInfo);
+            inputs.extend(lists.filter_map(|(id, _)| input(module.sections[id].owner?)));
+        }
     }
     inputs
 }
@@ -359,7 +370,7 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
     }
 }
 
-fn merge_compat(module: &mut Module<'_>) {
+fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
     if !module.target.has_compat() {
         return;
     }
@@ -379,10 +390,10 @@ fn merge_compat(module: &mut Module<'_>) {
         }
     };
     for (_, object) in module.included_objects() {
-        let mut sections = module.sections[object.sections].iter();
-        let Some(section) = sections.find(|section| section.kind == SectionKind::Compat) else {
+        let Some(section) = kinds.find(object.sections, SectionKind::Compat) else {
             continue;
         };
+        let section = &module.sections[section];
         // The codes of the object, a bit each.
         let mut codes = [0_u64; 4];
         for record in &module.attributes[section.attributes] {

@@ -26,6 +26,7 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::analysis::Kinds;
 use crate::analysis::Preserved;
 use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
@@ -67,7 +68,9 @@ impl Pass for PlaceMemory {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut errors = Vec::new();
-        let found = Found::new(module);
+        let kinds = cx.analyses.kinds(module);
+        let found = Found::new(module, kinds);
+        let has_shared = kinds.has_shared();
         if !module.options.relocatable && found.has_unified_tables {
             cx.diagnostics.emit(Diagnostic::fatal(
                 "Unified symbols found but index file not specified.",
@@ -88,7 +91,7 @@ impl Pass for PlaceMemory {
         let mut shared_errors = Vec::new();
         if !module.options.relocatable {
             let (graph, live) = cx.analyses.live_calls(module);
-            shared::place(module, graph, live, &mut shared_errors);
+            shared::place(module, has_shared, graph, live, &mut shared_errors);
         } else {
             shared_relocatable::place(module);
         }
@@ -122,7 +125,7 @@ struct Found {
 }
 
 impl Found {
-    fn new(module: &Module<'_>) -> Self {
+    fn new(module: &Module<'_>, kinds: &Kinds) -> Self {
         let mut found = Found {
             concatenated: Vec::new(),
             constants: Vec::new(),
@@ -131,8 +134,7 @@ impl Found {
         };
         for object in module.objects.values() {
             let is_included = object.state.is_included();
-            for id in object.sections.iter() {
-                let kind = module.sections[id].kind;
+            for (id, kind) in kinds.of(object.sections) {
                 if let SectionKind::FunctionConstants(_) = kind {
                     found.constants.push(id);
                 } else if is_included && kind.is_concatenated() {

@@ -18,6 +18,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use crate::analysis::Preserved;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -41,6 +42,10 @@ impl Pass for SelectObjects {
 
     fn establishes(&self) -> Option<Phase> {
         Some(Phase::Selected)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::KINDS
     }
 
     fn run<'data>(

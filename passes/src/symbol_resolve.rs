@@ -17,6 +17,7 @@
 mod variables;
 
 use std::cell::OnceCell;
+use std::hash::BuildHasher;
 
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
@@ -39,8 +40,10 @@ use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
+use crate::analysis::Kinds;
+use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::demangle;
 use crate::diagnostic::Diagnostic;
@@ -70,15 +73,17 @@ impl Pass for SymbolResolve {
         Some(Phase::Resolved)
     }
 
+    fn preserves(&self) -> Preserved {
+        Preserved::KINDS
+    }
+
     fn run<'data>(
         &self,
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        // Each name has one strong definition: as many names there are at least. Growing the table would look at all of them again.
-        let strong = module.symbols.values();
-        let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
-        let names = HashMap::with_capacity_and_hasher(strong.count(), FixedState::default());
+        let kinds = cx.analyses.kinds(module);
+        let names = likely_names(module);
         // What is not filled is never touched.
         let most = module.symbols.len();
         module.link_symbols.reserve(most);
@@ -87,10 +92,10 @@ impl Pass for SymbolResolve {
             diagnostics: Vec::new(),
             failed: false,
             ended: false,
-            names,
+            names: HashTable::with_capacity(names),
             function_over_variable: false,
             parameters: OnceCell::new(),
-            known_prototypes: Vec::with_capacity(most),
+            known_prototypes: Vec::new(),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
             common_is_taken: Vec::with_capacity(most),
@@ -125,7 +130,7 @@ impl Pass for SymbolResolve {
                 }
             }
             resolver.prototypes(object);
-            resolver.warn_of_isa_class(object);
+            resolver.warn_of_isa_class(object, kinds);
             // The first object with a conflict ends the link (measured).
             if resolver.failed {
                 break;
@@ -165,12 +170,12 @@ struct Resolver<'m, 'data> {
     failed: bool,
     /// Whether one of them ends the link at once.
     ended: bool,
-    names: HashMap<&'data [u8], LinkSymbolId, FixedState>,
+    names: HashTable<Named>,
     /// A device function has the name of a variable; nvlink then fails in its call graph.
     function_over_variable: bool,
     /// Sizes in bytes of the kernels' parameter banks, by function, once two kernels are compared.
     parameters: OnceCell<Vec<u64>>,
-    /// Prototypes by link symbol.
+    /// Prototypes by link symbol, up to the last that has one.
     known_prototypes: Vec<Option<&'data [u8]>>,
     /// The first definitions, also those that others replaced, by link symbol.
     first_definition: Vec<Option<SymbolId>>,
@@ -183,17 +188,48 @@ struct Resolver<'m, 'data> {
     weak_function_over_variable: bool,
 }
 
+/// How many of the first symbols tell what the others are like.
+const SAMPLE: usize = 4 << 10;
+
+/// About how many names there are: each has one strong definition.
+fn likely_names(module: &Module<'_>) -> usize {
+    let symbols = module.symbols.values().as_slice();
+    let sample = symbols.get(..SAMPLE).unwrap_or(symbols);
+    let strong = sample.iter();
+    let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
+    strong.count() * symbols.len() / sample.len().max(1)
+}
+
+/// A name, by what it stands for. Its hash stands beside it, so that the table grows without looking at names.
+struct Named {
+    hash: u32,
+    link: LinkSymbolId,
+}
+
+/// A hash of 32 bits, spread over the bits that the table looks at.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 impl<'data> Resolver<'_, 'data> {
     fn resolve(&mut self, id: SymbolId, symbol: Symbol<'data>) {
         let link = if symbol.bind == stb::LOCAL {
             self.create(id, &symbol)
         } else {
-            let next = self.module.link_symbols.next_id();
-            let link = *self.names.entry(symbol.name).or_insert(next);
-            match link == next {
-                true => self.create(id, &symbol),
-                false => {
+            let hash = (FixedState::default().hash_one(symbol.name) >> 32) as u32;
+            let module = &*self.module;
+            let is_same =
+                |named: &Named| named.hash == hash && module.link_name(named.link) == symbol.name;
+            match self.names.find(spread(hash), is_same) {
+                Some(&Named { link, .. }) => {
                     self.merge(link, id, &symbol);
+                    link
+                }
+                None => {
+                    let link = self.create(id, &symbol);
+                    let named = Named { hash, link };
+                    let rehash = |named: &Named| spread(named.hash);
+                    self.names.insert_unique(spread(hash), named, rehash);
                     link
                 }
             }
@@ -424,22 +460,23 @@ impl<'data> Resolver<'_, 'data> {
                 .symbol()
                 .and_then(|symbol| Some((symbol, module.symbols[symbol].link?)))
         };
-        self.known_prototypes
-            .resize(self.module.link_symbols.len(), None);
         for id in calls.iter() {
-            let call = &self.module.calls[id];
+            let call = self.module.calls[id];
             if call.kind == CallKind::AddressTaken
                 && let Some((_, link)) = link_of(self.module, call.from)
             {
-                self.known_prototypes[link.index()].get_or_insert(call.prototype);
+                self.known_prototype(link).get_or_insert(call.prototype);
             }
         }
         for id in prototypes.iter() {
-            let prototype = &self.module.prototypes[id];
+            let prototype = self.module.prototypes[id];
             let Some((symbol, link)) = link_of(self.module, prototype.function) else {
                 continue;
             };
-            let known = *self.known_prototypes[link.index()].get_or_insert(prototype.prototype);
+
+            let known = *self
+                .known_prototype(link)
+                .get_or_insert(prototype.prototype);
             if known != prototype.prototype {
                 let row = self.module.link_symbols[link];
                 let message = format!(
@@ -460,6 +497,14 @@ impl<'data> Resolver<'_, 'data> {
                 );
             }
         }
+    }
+
+    fn known_prototype(&mut self, link: LinkSymbolId) -> &mut Option<&'data [u8]> {
+        if self.known_prototypes.len() <= link.index() {
+            let count = self.module.link_symbols.len();
+            self.known_prototypes.resize(count, None);
+        }
+        &mut self.known_prototypes[link.index()]
     }
 
     /// nvlink takes no more objects once it has passed over one of the device runtime (measured).
@@ -491,13 +536,15 @@ impl<'data> Resolver<'_, 'data> {
     }
 
     /// A `.nv.compat` without the ISA class counts as one of class 0 (`nvinfo.md` section 4).
-    fn warn_of_isa_class(&mut self, object: ObjectId) {
+    fn warn_of_isa_class(&mut self, object: ObjectId, kinds: &Kinds) {
+        if !self.module.target.has_compat() {
+            return;
+        }
         let row = &self.module.objects[object];
         let sm = self.module.target.sm;
-        let section = row.sections.iter().find(|id| {
-            self.module.target.has_compat() && self.module.sections[*id].kind == SectionKind::Compat
-        });
-        let Some(section) = section else { return };
+        let Some(section) = kinds.find(row.sections, SectionKind::Compat) else {
+            return;
+        };
         let records = &self.module.attributes[self.module.sections[section].attributes];
         if records
             .iter()

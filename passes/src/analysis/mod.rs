@@ -4,6 +4,7 @@ mod call_graph;
 mod call_graph_dot;
 mod counting_calls;
 mod creation_order;
+mod kinds;
 mod reachers;
 
 pub use call_graph::CallGraph;
@@ -15,6 +16,7 @@ pub use creation_order::LiveFunctions;
 pub use creation_order::all_functions_in_creation_order;
 pub use creation_order::functions_in_creation_order;
 pub use creation_order::kernels;
+pub use kinds::Kinds;
 pub use reachers::reachers;
 
 use cuweld_ir::Module;
@@ -30,8 +32,15 @@ impl Preserved {
     pub const CALL_GRAPH: Preserved = Preserved(1);
     /// The functions that are kept.
     pub const LIVE_FUNCTIONS: Preserved = Preserved(2);
+    /// The kinds of sections.
+    pub const KINDS: Preserved = Preserved(4);
     /// Every analysis.
     pub const ALL: Preserved = Preserved(u32::MAX);
+
+    /// The analyses of two sets.
+    pub const fn and(self, other: Preserved) -> Preserved {
+        Preserved(self.0 | other.0)
+    }
 
     /// Whether this set has all of another.
     pub fn contains(self, other: Preserved) -> bool {
@@ -44,6 +53,7 @@ impl Preserved {
 pub struct Analyses {
     call_graph: Option<CallGraph>,
     live: Option<LiveFunctions>,
+    kinds: Option<Kinds>,
 }
 
 impl Analyses {
@@ -67,6 +77,16 @@ impl Analyses {
         (graph, live)
     }
 
+    /// The kinds of sections; asked for once they have them.
+    pub fn kinds(&mut self, module: &Module<'_>) -> &Kinds {
+        self.kinds.get_or_insert_with(|| Kinds::new(module))
+    }
+
+    /// The kinds as a pass has just given them.
+    pub(crate) fn set_kinds(&mut self, kinds: Kinds) {
+        self.kinds = Some(kinds);
+    }
+
     /// Drops what a pass did not preserve.
     pub fn invalidate(&mut self, preserved: Preserved) {
         if !preserved.contains(Preserved::CALL_GRAPH) {
@@ -74,6 +94,9 @@ impl Analyses {
         }
         if !preserved.contains(Preserved::LIVE_FUNCTIONS) {
             self.live = None;
+        }
+        if !preserved.contains(Preserved::KINDS) {
+            self.kinds = None;
         }
     }
 }

@@ -2,7 +2,6 @@
 //! at their word, each by rules of its own, so that an object with others is refused (measured with the headers of
 //! 527 objects for sm_75 to sm_90a, toolkits 12 and 13, and with about 1,500 changed ones).
 
-use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
@@ -10,6 +9,8 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
+
+use super::rows::Rows;
 
 /// What a section's header has to say, by its name.
 struct Expected {
@@ -76,12 +77,11 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
 }
 
 /// Whether a header of a SASS object is none that compilers write.
-pub(super) fn is_odd(module: &Module<'_>, id: SectionId) -> bool {
-    let section = &module.sections[id];
+pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) -> bool {
     let Some(expected) = expected(section) else {
         return false;
     };
-    let kind_is = |id: SectionId, kind| module.sections[id].kind == kind;
+    let kind_is = |id: SectionId, kind| rows.sections[id].kind == kind;
     let link_fits = match section.link {
         Some(link) => expected.symbols && kind_is(link, SectionKind::Symbols),
         None => !expected.symbols,
@@ -91,7 +91,7 @@ pub(super) fn is_odd(module: &Module<'_>, id: SectionId) -> bool {
         (Info::Section, SectionInfo::Section(_)) => true,
         (Info::Code, SectionInfo::Section(code)) => kind_is(code, SectionKind::Text),
         (Info::Function, SectionInfo::Symbol { symbol, .. }) => {
-            let symbol = &module.symbols[symbol];
+            let symbol = &rows.shared.symbols[symbol];
             symbol.is_function() && symbol.place == SymbolPlace::Section(id)
         }
         _ => false,

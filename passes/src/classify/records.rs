@@ -11,18 +11,21 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::UNIFIED_ENTRY;
 use cuweld_ir::attribute::format;
+use cuweld_ir::table::Part;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::attributes::reference_words;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::sht;
 
+use super::rows::Rows;
+
 /// Registers that a function can use, at most.
 const MOST_REGISTERS: u32 = 255;
 
 /// Whether a section holds records of compatibility, which have codes of their own.
-pub(super) fn is_compat(module: &Module<'_>, section: Option<SectionId>) -> bool {
-    section.is_some_and(|section| module.sections[section].kind == SectionKind::Compat)
+pub(super) fn is_compat(rows: &Rows<'_, '_>, section: Option<SectionId>) -> bool {
+    section.is_some_and(|section| rows.sections[section].kind == SectionKind::Compat)
 }
 
 /// What is odd about a record of compatibility.
@@ -33,13 +36,13 @@ pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<&'static str> {
 
 /// What is odd about another record of a SASS view.
 pub(super) fn attribute_oddity(
-    module: &Module<'_>,
+    rows: &Rows<'_, '_>,
     attribute: &Attribute<'_>,
 ) -> Option<&'static str> {
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
         return Some("a record that has to name a symbol and has no payload");
     }
-    let target = || module.refs(attribute).first();
+    let target = || rows.shared.refs(attribute).first();
     match attribute.code {
         attributes::REGCOUNT
         | attributes::FRAME_SIZE
@@ -48,7 +51,7 @@ pub(super) fn attribute_oddity(
         | attributes::SAM_REGION_STACK_SIZE => {
             let names_function = target()
                 .and_then(|target| target.symbol())
-                .is_some_and(|symbol| module.symbols[symbol].is_function());
+                .is_some_and(|symbol| rows.shared.symbols[symbol].is_function());
             if !names_function {
                 return Some("a record of registers or stack that does not name a function");
             }
@@ -71,7 +74,7 @@ pub(super) fn attribute_oddity(
             };
             let fits = bank.is_some_and(|bank| {
                 matches!(
-                    module.sections[bank].kind,
+                    rows.sections[bank].kind,
                     SectionKind::FunctionConstants(0) | SectionKind::SassParameters
                 )
             });
@@ -79,7 +82,7 @@ pub(super) fn attribute_oddity(
         }
         UNIFIED_ENTRY => {
             let symbol = target().and_then(|target| target.symbol());
-            let value = symbol.map(|symbol| module.symbols[symbol].value as u32);
+            let value = symbol.map(|symbol| rows.shared.symbols[symbol].value as u32);
             // The flags of ptxas, and those of nvlink.
             let fits = matches!(attribute.word(0), Some(1 | 7))
                 && attribute.word(1) == value
@@ -92,7 +95,7 @@ pub(super) fn attribute_oddity(
         attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {
             Some("a mask of sparse matrices of another format")
         }
-        attributes::AT_ENTRY_FRAGMENTS if !module.target.is_mercury() => {
+        attributes::AT_ENTRY_FRAGMENTS if !rows.shared.target.is_mercury() => {
             Some("fragments at the entry of code for this target")
         }
         _ => None,
@@ -108,7 +111,7 @@ pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
     };
     let lists = || {
         let sections = module.sections.iter();
-        sections.filter(|(_, section)| is_list_of_code(module, section))
+        sections.filter(|(_, section)| is_list_of_code(module.sections.as_part(), section))
     };
     let has_masks = lists().any(|(_, list)| has(list, attributes::SPARSE_MMA_MASK));
     let lacks = |list: &Section<'_>| {
@@ -122,30 +125,34 @@ pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
 }
 
 /// Whether a section is the list of a function that is not just the stub of a unified one.
-pub(super) fn is_list_of_code(module: &Module<'_>, section: &Section<'_>) -> bool {
-    let of_stub = matches!(section.info, SectionInfo::Section(code)
-        if module.sections[code].ty == sht::CUDA_UNIFIED_FUNCTION);
-    section.kind == SectionKind::FunctionInfo && !of_stub
+pub(super) fn is_list_of_code(
+    sections: Part<'_, SectionId, Section<'_>>,
+    section: &Section<'_>,
+) -> bool {
+    section.kind == SectionKind::FunctionInfo
+        && !matches!(section.info, SectionInfo::Section(code)
+            if sections[code].ty == sht::CUDA_UNIFIED_FUNCTION)
 }
 
-/// Whether the rows of a relocation section patch `.debug_frame`.
-pub(super) fn holds_frames(module: &Module<'_>, relocs: SectionId) -> bool {
-    matches!(module.sections[relocs].info, SectionInfo::Section(patched)
-        if module.sections[patched].name == b".debug_frame")
+/// The section that the rows of a relocation section patch, if it is `.debug_frame`.
+pub(super) fn frames(rows: &Rows<'_, '_>, relocs: &Section<'_>) -> Option<SectionId> {
+    match relocs.info {
+        SectionInfo::Section(patched) if rows.sections[patched].name == b".debug_frame" => {
+            Some(patched)
+        }
+        _ => None,
+    }
 }
 
-/// Whether a row of `.debug_frame` refers to something else than code and frames.
-pub(super) fn is_odd_frame(module: &Module<'_>, reloc: &Reloc) -> bool {
-    let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
-        return false;
-    };
+/// Whether a row of frames refers to something else than code and frames.
+pub(super) fn is_odd_frame(rows: &Rows<'_, '_>, frames: SectionId, reloc: &Reloc) -> bool {
     match reloc.target {
         SymbolRef::None => true,
-        SymbolRef::Symbol(symbol) => !module.symbols[symbol].is_function(),
+        SymbolRef::Symbol(symbol) => !rows.shared.symbols[symbol].is_function(),
         // Fields that are cleared with a function that is not linked name the function.
         SymbolRef::Section(section) => {
             let is_cleared = reloc_type(reloc.ty).is_some_and(|row| row.class == RelocClass::Clear);
-            section != patched && (is_cleared || module.sections[section].kind != SectionKind::Text)
+            section != frames && (is_cleared || rows.sections[section].kind != SectionKind::Text)
         }
     }
 }

@@ -10,6 +10,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
 use cuweld_ir::target::attributes;
 use cuweld_ir::target::section_types::shf;
 use cuweld_ir::target::section_types::sht;
@@ -20,25 +21,25 @@ use super::headers;
 use super::located;
 use super::mercury;
 use super::records;
+use super::rows::Rows;
 use super::symbols;
 use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::threads;
-use crate::threads::Threads;
 
-/// So many rows of an object's tables are worth a thread of their own.
-const ROWS_PER_THREAD: usize = 32 << 10;
-
-/// Reports what cannot be linked exactly; an error if there is anything.
-pub(super) fn refuse(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
+/// Reports what cannot be linked exactly, with what was found of each part of the objects; an error if there is anything.
+pub(super) fn refuse(
+    module: &Module<'_>,
+    found: Vec<Found>,
+    cx: &mut PassCx<'_, '_>,
+) -> Result<(), PassError> {
     let mut findings = Vec::new();
     if module.target.is_mercury() {
         mercury::refuse(module, cx.threads, &mut findings);
     }
     // What is odd about Mercury says more than what is odd about its SASS view.
     if findings.is_empty() {
-        findings = odd(module, cx.threads);
+        findings = odd(module, found);
     }
     if findings.is_empty() {
         return Ok(());
@@ -64,24 +65,59 @@ enum About {
     Functions,
 }
 
+/// What is odd about a row of an object.
+struct Finding {
+    about: About,
+    what: &'static str,
+    place: Place,
+}
+
+/// The row that is odd.
+enum Place {
+    Section(SectionId),
+    /// A record of a section, by its code.
+    Record(Option<SectionId>, u8),
+    Symbol(SymbolId),
+    /// One that is not named.
+    Object(ObjectId),
+}
+
+impl Finding {
+    fn said(&self, module: &Module<'_>) -> Diagnostic {
+        let what = self.what;
+        let is_internal = matches!(what, UNEXPECTED_RELOCS | UNMAPPED);
+        match self.place {
+            Place::Section(section) if is_internal => Diagnostic::fatal(what)
+                .note(located(module, section))
+                .at(module.sections[section].object.index_u32(), 0),
+            Place::Section(section) => refused(module, what, section),
+            Place::Record(section, code) => {
+                let finding = match section {
+                    Some(section) => refused(module, what, section),
+                    None => Diagnostic::unsupported(what),
+                };
+                finding.note(format!("record {code:#04x}"))
+            }
+            Place::Symbol(symbol) => named(what, &module.symbols[symbol]),
+            Place::Object(object) => Diagnostic::fatal(what).at(object.index_u32(), 0),
+        }
+    }
+}
+
+/// nvlink's words for relocations of a section that has none.
+const UNEXPECTED_RELOCS: &str = "Internal error: unexpected reloc section";
+
+/// Those for a texture in a section that is not part of the output.
+const UNMAPPED: &str = "Internal error: section not mapped";
+
 /// Everything that is odd about a link.
-fn odd(module: &Module<'_>, threads: &dyn Threads) -> Vec<Diagnostic> {
-    let rows = module.sections.len() + module.symbols.len();
-    let rows = rows + module.relocs.len() + module.attributes.len();
-    let pieces = (rows / ROWS_PER_THREAD).max(1);
-    let objects: Vec<ObjectId> = module.objects.ids().collect();
-    let parts: Vec<&[ObjectId]> = threads::parts(&objects, pieces).collect();
-    let capmerc = module.is_capmerc();
-    let found = threads::map(threads, pieces, &parts, |part| {
-        let mut found = Found::new(module, capmerc);
-        part.iter().for_each(|object| found.object(*object));
-        found.parts()
-    });
+fn odd(module: &Module<'_>, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut whole = Whole::default();
     let mut findings = Vec::new();
-    for (part, of_part) in found {
-        whole.add(&part);
-        findings.extend(of_part);
+    for part in found {
+        whole.add(&part.whole);
+        let said = |finding: &Finding| (finding.about, finding.said(module));
+        findings.extend(part.findings.iter().map(said));
     }
     whole.refuse(module, &mut findings);
     // Stable: within one subject they stay in the order of the rows.
@@ -150,65 +186,55 @@ impl Whole {
 const INCOMPLETE: &str = "a function without records that every function has";
 
 /// What is found in some objects.
-struct Found<'m, 'data> {
-    module: &'m Module<'data>,
-    is_mercury: bool,
-    capmerc: bool,
+#[derive(Default)]
+pub(super) struct Found {
     whole: Whole,
-    findings: Vec<(About, Diagnostic)>,
+    findings: Vec<Finding>,
     /// The kinds of sections that each function of the object has, a bit each.
     kinds: Vec<u32>,
+    has_shared: bool,
 }
 
-impl<'m, 'data> Found<'m, 'data> {
-    fn new(module: &'m Module<'data>, capmerc: bool) -> Self {
-        Found {
-            module,
-            is_mercury: module.target.is_mercury(),
-            capmerc,
-            whole: Whole::default(),
-            findings: Vec::new(),
-            kinds: Vec::new(),
-        }
+impl Found {
+    /// Whether any symbol is a shared variable.
+    pub(super) fn has_shared(&self) -> bool {
+        self.has_shared
     }
 
-    fn parts(self) -> (Whole, Vec<(About, Diagnostic)>) {
-        (self.whole, self.findings)
-    }
-
-    fn object(&mut self, id: ObjectId) {
-        let object = &self.module.objects[id];
+    /// Looks at an object whose sections have their kinds.
+    pub(super) fn object(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
         self.kinds.clear();
         self.kinds.resize(object.functions.len(), 0);
-        self.sections(object);
-        self.relocs(object);
-        self.records(object);
-        self.symbols(object);
-        self.calls(object);
-        self.functions(object);
+        self.sections(rows, object);
+        let has_reserved = self.symbols(rows, object);
+        self.relocs(rows, object, has_reserved);
+        self.records(rows, object);
+        self.calls(rows, object);
+        self.functions(rows, object);
     }
 
-    fn refuse(&mut self, about: About, what: &str, section: SectionId) {
-        self.findings
-            .push((about, refused(self.module, what, section)));
+    fn refuse(&mut self, about: About, what: &'static str, section: SectionId) {
+        self.find(about, what, Place::Section(section));
     }
 
-    fn sections(&mut self, object: &Object<'_>) {
-        let module = self.module;
-        let symbols = &module.symbols[object.symbols];
+    fn find(&mut self, about: About, what: &'static str, place: Place) {
+        self.findings.push(Finding { about, what, place });
+    }
+
+    fn sections(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
+        let is_mercury = rows.shared.is_mercury;
+        let symbols = &rows.shared.symbols[object.symbols];
         let shared_aligns = LazyCell::new(|| symbols::shared_aligns(object, symbols));
         let with_symbols = LazyCell::new(|| symbols::with_symbols(object, symbols));
         for (ordinal, id) in object.sections.iter().enumerate() {
-            let section = &module.sections[id];
+            let section = &rows.sections[id];
             let what = match section.kind {
                 SectionKind::ReservedShared if section.size() != 0 && !with_symbols[ordinal] => {
                     "variables in reserved shared memory"
                 }
                 // One without symbols is left out: the linker makes its own (measured).
                 SectionKind::RelAction
-                    if section.name != b".nv.rel.action"
-                        || self.is_mercury
-                        || with_symbols[ordinal] =>
+                    if section.name != b".nv.rel.action" || is_mercury || with_symbols[ordinal] =>
                 {
                     "an object whose .nv.rel.action has another name or symbols"
                 }
@@ -221,7 +247,7 @@ impl<'m, 'data> Found<'m, 'data> {
                     "two sections of one kind for a function"
                 }
                 SectionKind::FunctionConstants(bank)
-                    if !self.is_mercury && !is_bank_of_owner(module, section, bank) =>
+                    if !is_mercury && !is_bank_of_owner(rows, section, bank) =>
                 {
                     "a section of constants with an unusual name"
                 }
@@ -241,7 +267,9 @@ impl<'m, 'data> Found<'m, 'data> {
                 SectionKind::FunctionConstants(0) if !PARAMETER_ALIGNS.contains(&section.align) => {
                     "an alignment of parameters that no compiler writes"
                 }
-                SectionKind::Relocs if section.ty == sht::REL && module.target.has_compat() => {
+                SectionKind::Relocs
+                    if section.ty == sht::REL && rows.shared.target.has_compat() =>
+                {
                     "relocations without addends for a target whose compilers write addends"
                 }
                 SectionKind::ModuleShared | SectionKind::KernelShared
@@ -257,22 +285,18 @@ impl<'m, 'data> Found<'m, 'data> {
                 {
                     "code with unusual section flags"
                 }
-                _ if !self.is_mercury && has_foreign_bank(section) => {
+                _ if !is_mercury && has_foreign_bank(section) => {
                     "a constant bank whose name is not that of its type"
                 }
-                SectionKind::ConstantBank(2) if !self.is_mercury => {
+                SectionKind::ConstantBank(2) if !is_mercury => {
                     "a bank of compiler constants that is no function's"
                 }
                 SectionKind::Relocs | SectionKind::SassRelocs
-                    if !may_be_relocated(module, section) =>
+                    if !may_be_relocated(rows, section) =>
                 {
-                    let finding = Diagnostic::fatal("Internal error: unexpected reloc section")
-                        .note(located(module, id))
-                        .at(section.object.index_u32(), 0);
-                    self.findings.push((About::Sections, finding));
-                    continue;
+                    UNEXPECTED_RELOCS
                 }
-                _ if !self.is_mercury && headers::is_odd(module, id) => {
+                _ if !is_mercury && headers::is_odd(rows, id, section) => {
                     "a section header that no compiler writes"
                 }
                 _ => continue,
@@ -299,44 +323,52 @@ impl<'m, 'data> Found<'m, 'data> {
             })
     }
 
-    fn relocs(&mut self, object: &Object<'_>) {
-        let module = self.module;
-        let mut holder = None;
-        // Whether the rows of a section lie in frames.
-        let mut in_frames = false;
-        for reloc in &module.relocs[object.relocs] {
-            if holder != Some(reloc.section) {
-                holder = Some(reloc.section);
-                in_frames = !self.is_mercury && records::holds_frames(module, reloc.section);
-            }
-            let target = reloc.target.symbol().map(|symbol| &module.symbols[symbol]);
-            let what = if target.is_some_and(|symbol| {
-                symbols::is_in_reserved(module, symbol)
-                    && !(self.capmerc && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
-            }) {
-                "a reference to reserved shared memory"
-            } else if in_frames && records::is_odd_frame(module, reloc) {
-                "a frame that refers to something else than code and frames"
-            } else {
+    /// Looks at the rows of frames; at all where a symbol of the object lies in reserved shared memory.
+    fn relocs(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>, has_reserved: bool) {
+        let shared = &rows.shared;
+        for id in object.sections.iter() {
+            let section = &rows.sections[id];
+            if section.relocs.is_empty() {
                 continue;
+            }
+            let frames = match shared.is_mercury {
+                true => None,
+                false => records::frames(rows, section),
             };
-            self.refuse(About::Relocs, what, reloc.section);
+            if frames.is_none() && !has_reserved {
+                continue;
+            }
+            for reloc in &shared.relocs[section.relocs] {
+                let target = reloc.target.symbol().filter(|_| has_reserved);
+                let target = target.map(|symbol| &shared.symbols[symbol]);
+                let what = if target.is_some_and(|symbol| {
+                    symbols::is_in_reserved(rows, symbol)
+                        && !(shared.capmerc && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
+                }) {
+                    "a reference to reserved shared memory"
+                } else if frames.is_some_and(|frames| records::is_odd_frame(rows, frames, reloc)) {
+                    "a frame that refers to something else than code and frames"
+                } else {
+                    continue;
+                };
+                self.refuse(About::Relocs, what, id);
+            }
         }
     }
 
-    fn records(&mut self, object: &Object<'_>) {
-        let module = self.module;
+    fn records(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
+        let shared = &rows.shared;
         for id in object.sections.iter() {
-            let section = &module.sections[id];
+            let section = &rows.sections[id];
             if section.kind != SectionKind::FunctionInfo {
                 continue;
             }
             self.whole.is_packed |= section.flags & shf::COMPRESSED != 0;
-            if self.is_mercury || !records::is_list_of_code(module, section) {
+            if shared.is_mercury || !records::is_list_of_code(rows.sections, section) {
                 continue;
             }
             let (mut has_version, mut has_mask) = (false, false);
-            for record in &module.attributes[section.attributes] {
+            for record in &shared.attributes[section.attributes] {
                 has_version |= record.code == attributes::CUDA_API_VERSION;
                 has_mask |= record.code == attributes::SPARSE_MMA_MASK;
             }
@@ -348,74 +380,72 @@ impl<'m, 'data> Found<'m, 'data> {
         }
         let mut holder = None;
         let mut is_compat = false;
-        for attribute in &module.attributes[object.attributes] {
+        for attribute in &shared.attributes[object.attributes] {
             self.whole.uses_mask |=
                 attribute.code == attributes::SPARSE_MMA_MASK && attribute.value != 0;
-            if self.is_mercury {
+            if shared.is_mercury {
                 continue;
             }
             if holder != Some(attribute.section) {
                 holder = Some(attribute.section);
-                is_compat = records::is_compat(module, attribute.section);
+                is_compat = records::is_compat(rows, attribute.section);
             }
             let what = match is_compat {
                 true => records::compat_oddity(attribute),
-                false => records::attribute_oddity(module, attribute),
+                false => records::attribute_oddity(rows, attribute),
             };
             if let Some(what) = what {
-                let finding = match attribute.section {
-                    Some(section) => refused(module, what, section),
-                    None => Diagnostic::unsupported(what),
-                };
-                let finding = finding.note(format!("record {:#04x}", attribute.code));
-                self.findings.push((About::Records, finding));
+                let place = Place::Record(attribute.section, attribute.code);
+                self.find(About::Records, what, place);
             }
         }
     }
 
-    fn symbols(&mut self, object: &Object<'_>) {
-        let module = self.module;
-        for symbol in &module.symbols[object.symbols] {
-            let is_unmapped = || symbols::is_unmapped(module, symbol);
-            if let Some(what) =
-                symbols::oddity(module, symbol, self.capmerc).filter(|_| !is_unmapped())
-            {
-                self.findings.push((About::Symbols, named(what, symbol)));
+    /// Looks at the symbols; says whether one lies in reserved shared memory.
+    fn symbols(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) -> bool {
+        let mut has_reserved = false;
+        let symbols = &rows.shared.symbols[object.symbols];
+        for (id, symbol) in object.symbols.iter().zip(symbols) {
+            let is_unmapped = || symbols::is_unmapped(rows, symbol);
+            if let Some(what) = symbols::oddity(rows, symbol).filter(|_| !is_unmapped()) {
+                self.find(About::Symbols, what, Place::Symbol(id));
             }
             if is_unmapped() {
-                let finding = Diagnostic::fatal("Internal error: section not mapped");
-                let finding = finding.at(symbol.object.index_u32(), 0);
-                self.findings.push((About::Unmapped, finding));
+                self.find(About::Unmapped, UNMAPPED, Place::Object(symbol.object));
             }
             self.whole.names_local |= symbols::may_shadow(symbol);
             self.whole.names_untyped |= symbols::is_bare(symbol);
+            has_reserved |= symbols::is_in_reserved(rows, symbol);
+            self.has_shared |= symbol.is_shared();
         }
+        has_reserved
     }
 
-    fn calls(&mut self, object: &Object<'_>) {
-        let module = self.module;
-        let prototypes = &module.prototypes[object.prototypes];
-        let calls = &module.calls[object.calls];
+    fn calls(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
+        let symbols = rows.shared.symbols;
+        let prototypes = &rows.shared.prototypes[object.prototypes];
+        let calls = &rows.shared.calls[object.calls];
         self.whole.has_odd_calls |= prototypes
             .iter()
-            .any(|row| symbols::is_odd_prototype(module, row))
-            || calls.iter().any(|row| symbols::is_odd_call(module, row));
+            .any(|row| symbols::is_odd_prototype(symbols, row))
+            || calls.iter().any(|row| symbols::is_odd_call(symbols, row));
     }
 
-    fn functions(&mut self, object: &Object<'_>) {
-        let module = self.module;
+    fn functions(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
+        let shared = &rows.shared;
         for (ordinal, id) in object.functions.iter().enumerate() {
-            let function = &module.functions[id];
-            if !self.is_mercury
+            let function = &rows.functions[id];
+            if !shared.is_mercury
                 && let Some(view) = function.views.merc
             {
                 let what = "Mercury in a link without Mercury";
                 self.refuse(About::Functions, what, view.text);
             }
             let text = function.views.sass.text;
-            let section = &module.sections[text];
+            let section = &rows.sections[text];
             let has_parameters = self.kinds[ordinal] & PARAMETERS != 0;
-            if !self.capmerc && module.symbols[function.symbol].is_entry() != has_parameters {
+            let is_kernel = shared.symbols[function.symbol].is_entry();
+            if !shared.capmerc && is_kernel != has_parameters {
                 let what = "a kernel without parameter bank, or a bank without kernel";
                 self.refuse(About::Functions, what, text);
             }
@@ -493,14 +523,14 @@ fn is_made_by_linker(name: &[u8]) -> bool {
 }
 
 /// Whether a section of constants has the name that the linker would give it.
-fn is_bank_of_owner(module: &Module<'_>, section: &Section<'_>, bank: u8) -> bool {
+fn is_bank_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>, bank: u8) -> bool {
     let digits = [b'0' + bank / 10, b'0' + bank % 10];
     let digits = if bank < 10 { &digits[1..] } else { &digits[..] };
     let rest = section.name.strip_prefix(b".nv.constant");
     let rest = rest.and_then(|rest| rest.strip_prefix(digits)?.strip_prefix(b"."));
     section
         .owner
-        .is_some_and(|owner| rest == Some(module.function_name(owner)))
+        .is_some_and(|owner| rest == Some(rows.function_name(owner)))
 }
 
 /// Alignments in bytes of `.nv.constant0.K`; compilers write 4.
@@ -513,17 +543,15 @@ fn shared_align_fits(section: &Section<'_>, of_variables: u64) -> bool {
         || section.align > of_variables && section.kind == SectionKind::KernelShared
 }
 
-fn may_be_relocated(module: &Module<'_>, section: &Section<'_>) -> bool {
+fn may_be_relocated(rows: &Rows<'_, '_>, section: &Section<'_>) -> bool {
     let SectionInfo::Section(target) = section.info else {
         return false;
     };
-    if module.sections[target].kind == SectionKind::Text
-        && module.sections[target].ty == sht::NOBITS
-    {
+    if rows.sections[target].kind == SectionKind::Text && rows.sections[target].ty == sht::NOBITS {
         return false;
     }
     !matches!(
-        module.sections[target].kind,
+        rows.sections[target].kind,
         SectionKind::Null
             | SectionKind::Symbols
             | SectionKind::SectionNames

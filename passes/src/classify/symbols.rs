@@ -4,9 +4,11 @@
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
+use cuweld_ir::PrimaryMap;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
@@ -17,6 +19,8 @@ use cuweld_ir::symbol::stt;
 use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+
+use super::rows::Rows;
 
 /// Larger alignments in bytes of shared variables, which would make files of any size, are refused. (Compilers take
 /// up to 128.)
@@ -132,7 +136,7 @@ fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
 
 /// Whether a texture, sampler or surface lies in a section that is never part of the output as it is. Sections of code and
 /// data are mapped at a turn of their own; in those such a symbol is only odd (measured).
-pub(super) fn is_unmapped(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
+pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let SymbolPlace::Section(section) = symbol.place else {
         return false;
     };
@@ -140,7 +144,7 @@ pub(super) fn is_unmapped(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
         return false;
     }
     let is_table = matches!(
-        module.sections[section].kind,
+        rows.sections[section].kind,
         SectionKind::SectionNames
             | SectionKind::SymbolNames
             | SectionKind::Symbols
@@ -155,29 +159,25 @@ pub(super) fn is_unmapped(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
             | SectionKind::ModuleShared
             | SectionKind::Debug
     );
-    is_table && !module.target.is_mercury()
+    is_table && !rows.shared.is_mercury
 }
 
-/// What is odd about a symbol, once sections have their kinds. `capmerc` is [`Module::is_capmerc`], which looks at
-/// every object.
-pub(super) fn oddity(
-    module: &Module<'_>,
-    symbol: &Symbol<'_>,
-    capmerc: bool,
-) -> Option<&'static str> {
+/// What is odd about a symbol, once sections have their kinds.
+pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<&'static str> {
+    let capmerc = rows.shared.capmerc;
     if symbol.is_reserved_alias() {
         return None;
     }
     if symbol.is_filler() {
         // Labels of code that is gone, which debug information refers to.
         let is_label = symbol.is_undefined() && symbol.bind == stb::LOCAL;
-        return (module.target.is_mercury() && !is_label)
+        return (rows.shared.is_mercury && !is_label)
             .then_some("a symbol without a type in an object with Mercury");
     }
     let section = match symbol.place {
-        SymbolPlace::Section(section) => &module.sections[section],
+        SymbolPlace::Section(section) => &rows.sections[section],
         SymbolPlace::Undefined => {
-            return undefined(symbol, capmerc, module.target.is_mercury());
+            return undefined(symbol, capmerc, rows.shared.is_mercury);
         }
         SymbolPlace::Common => {
             let fits = symbol.bind == stb::GLOBAL
@@ -206,17 +206,15 @@ pub(super) fn oddity(
             }
             variable(symbol, section)
         }
-        SectionKind::ReservedShared if module.target.is_mercury() => {
-            reserved_variable(symbol, section)
-        }
+        SectionKind::ReservedShared if rows.shared.is_mercury => reserved_variable(symbol, section),
         _ => Some("a symbol whose section is of another memory space"),
     }
 }
 
 /// Whether a symbol is another name of the reserved block, or a variable in it.
-pub(super) fn is_in_reserved(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
+pub(super) fn is_in_reserved(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let in_section = matches!(symbol.place, SymbolPlace::Section(section)
-        if module.sections[section].kind == SectionKind::ReservedShared);
+        if rows.sections[section].kind == SectionKind::ReservedShared);
     in_section || symbol.is_reserved_alias()
 }
 
@@ -316,26 +314,32 @@ pub(super) fn bound_without_type<'module>(
 /// What is odd about call graphs and prototypes.
 pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<&'static str> {
     let mut prototypes = module.prototypes.values();
-    if prototypes.any(|row| is_odd_prototype(module, row)) {
+    if prototypes.any(|row| is_odd_prototype(&module.symbols, row)) {
         return Some("the prototype of a local function");
     }
     let mut calls = module.calls.values();
     calls
-        .any(|row| is_odd_call(module, row))
+        .any(|row| is_odd_call(&module.symbols, row))
         .then_some("a call graph that names a symbol without a type")
 }
 
 /// Whether a prototype is that of a local function.
-pub(super) fn is_odd_prototype(module: &Module<'_>, row: &PrototypeRecord<'_>) -> bool {
+pub(super) fn is_odd_prototype(
+    symbols: &PrimaryMap<SymbolId, Symbol<'_>>,
+    row: &PrototypeRecord<'_>,
+) -> bool {
     let symbol = row.function.symbol();
-    symbol.is_some_and(|symbol| module.symbols[symbol].is_local())
+    symbol.is_some_and(|symbol| symbols[symbol].is_local())
 }
 
 /// Whether a call is of or by a symbol without a type: nvlink crashes.
-pub(super) fn is_odd_call(module: &Module<'_>, row: &CallRecord<'_>) -> bool {
+pub(super) fn is_odd_call(
+    symbols: &PrimaryMap<SymbolId, Symbol<'_>>,
+    row: &CallRecord<'_>,
+) -> bool {
     let is_untyped = |target: SymbolRef| {
         let symbol = target.symbol();
-        symbol.is_some_and(|symbol| module.symbols[symbol].ty == stt::NOTYPE)
+        symbol.is_some_and(|symbol| symbols[symbol].ty == stt::NOTYPE)
     };
     is_untyped(row.from) || is_untyped(row.to)
 }

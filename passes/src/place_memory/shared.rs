@@ -41,15 +41,16 @@ struct Slot {
     offset: u64,
 }
 
-/// Lays out the shared memory of every live kernel.
+/// Lays out the shared memory of every live kernel; whether any object has or declares a shared variable is known.
 pub fn place(
     module: &mut Module<'_>,
+    has_shared: bool,
     graph: &CallGraph,
     live: &LiveFunctions,
     errors: &mut Vec<Diagnostic>,
 ) {
     let kernels = &live.kernels;
-    let uses = match has_shared(module) {
+    let uses = match has_shared {
         true => Uses::new(module, graph, kernels),
         false => Uses::none(kernels.len()),
     };
@@ -230,12 +231,6 @@ pub fn declares_dynamic(module: &Module<'_>) -> bool {
             .iter()
             .any(|symbol| symbol.is_dynamic_shared())
     })
-}
-
-/// Whether any object has or declares a shared variable.
-fn has_shared(module: &Module<'_>) -> bool {
-    let mut symbols = module.symbols.values();
-    symbols.any(|symbol| symbol.is_shared())
 }
 
 /// The shared variables in order of creation, with the kernel that owns them.

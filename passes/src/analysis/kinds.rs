@@ -1,0 +1,59 @@
+//! The kinds of sections side by side. Rows of sections are large, so that a pass that looks for those of a few kinds
+//! among all rows waits for memory more than for anything else.
+
+use cuweld_ir::IdRange;
+use cuweld_ir::Module;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+
+/// What there is among sections and symbols.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    sections: Vec<SectionKind>,
+    has_shared: bool,
+}
+
+impl Kinds {
+    /// Those of a classified module.
+    pub fn new(module: &Module<'_>) -> Self {
+        let sections = module.sections.values();
+        let mut symbols = module.symbols.values();
+        Kinds {
+            sections: sections.map(|section| section.kind).collect(),
+            has_shared: symbols.any(|symbol| symbol.is_shared()),
+        }
+    }
+
+    /// Those that parts of all sections and symbols have, in order.
+    pub(crate) fn of_parts(parts: impl IntoIterator<Item = (Vec<SectionKind>, bool)>) -> Self {
+        let mut kinds = Kinds::default();
+        for (sections, has_shared) in parts {
+            kinds.has_shared |= has_shared;
+            match kinds.sections.is_empty() {
+                true => kinds.sections = sections,
+                false => kinds.sections.extend(sections),
+            }
+        }
+        kinds
+    }
+
+    /// Some sections with their kinds.
+    pub fn of(
+        &self,
+        sections: IdRange<SectionId>,
+    ) -> impl Iterator<Item = (SectionId, SectionKind)> {
+        let kinds = self.sections.get(sections.indices()).unwrap_or(&[]);
+        sections.iter().zip(kinds.iter().copied())
+    }
+
+    /// The first of some sections that has a kind.
+    pub fn find(&self, sections: IdRange<SectionId>, kind: SectionKind) -> Option<SectionId> {
+        let found = self.of(sections).find(|(_, known)| *known == kind);
+        found.map(|(id, _)| id)
+    }
+
+    /// Whether any object has or declares a shared variable.
+    pub fn has_shared(&self) -> bool {
+        self.has_shared
+    }
+}
