@@ -37,6 +37,7 @@ use refusal::PAST_END;
 use refusal::Refusal;
 use refusal::refused;
 use rows::Planner;
+use rows::is_like;
 
 /// The `plan-relocations` pass.
 pub struct PlanRelocations;
@@ -130,23 +131,46 @@ impl Decided {
     fn new(facts: &Facts<'_, '_>, start: usize, rows: &mut [Reloc]) -> Self {
         let mut decided = Decided::default();
         let mut planner = Planner::new(facts);
-        for (index, reloc) in rows.iter_mut().enumerate() {
-            let plan = match planner.plan(reloc) {
-                Ok(plan) => plan,
-                Err(refusal) => {
-                    let id = RelocId::new(start + index);
-                    decided.refusals.push((id, refusal));
+        let mut index = start;
+        // Runs are looked for where rows are at hand.
+        for rows in rows.chunks_mut(ROWS_AT_A_TIME) {
+            for rows in rows.chunk_by_mut(is_like) {
+                let Some((first, others)) = rows.split_first_mut() else {
+                    continue;
+                };
+                decided.take(index, first, planner.plan(first));
+                index += 1;
+                if others.is_empty() {
                     continue;
                 }
-            };
-            match plan {
-                RelocPlan::Keep { .. } => decided.kept += 1,
-                RelocPlan::Apply { .. } | RelocPlan::Clear => decided.applied += 1,
-                _ => decided.dropped += 1,
+                // Tables have many rows that fare as the first.
+                let run = planner.run(first);
+                for reloc in others {
+                    let plan = match run.as_ref().and_then(|run| run.plan(reloc)) {
+                        Some(plan) => Ok(plan),
+                        None => planner.plan(reloc),
+                    };
+                    decided.take(index, reloc, plan);
+                    index += 1;
+                }
             }
-            reloc.plan = plan;
         }
         decided
+    }
+
+    /// Takes down what becomes of a row.
+    fn take(&mut self, index: usize, reloc: &mut Reloc, plan: Result<RelocPlan, Refusal>) {
+        match plan {
+            Ok(plan) => {
+                match plan {
+                    RelocPlan::Keep { .. } => self.kept += 1,
+                    RelocPlan::Apply { .. } | RelocPlan::Clear => self.applied += 1,
+                    _ => self.dropped += 1,
+                }
+                reloc.plan = plan;
+            }
+            Err(refusal) => self.refusals.push((RelocId::new(index), refusal)),
+        }
     }
 
     /// Adds what was decided on later rows.

@@ -39,6 +39,39 @@ pub(super) struct Planner<'f, 'm, 'data> {
     target: Option<(SymbolRef, TargetKind)>,
 }
 
+/// Rows of one type against one target, one behind the other in a section, as in tables of addresses: they are kept.
+pub(super) struct Run {
+    /// Size in bytes of what they patch.
+    size: u64,
+    /// What is added to their addends because of where the target lies.
+    moved: i64,
+    /// Their type in the output.
+    ty: u32,
+    /// Whether they have addends there.
+    rela: bool,
+}
+
+impl Run {
+    /// What becomes of another row of it.
+    pub(super) fn plan(&self, reloc: &Reloc) -> Option<RelocPlan> {
+        let fares_alike = reloc.offset < self.size && reloc.plan != RelocPlan::Gone;
+        let addend = match self.rela {
+            true => reloc.addend.wrapping_add(self.moved),
+            false => 0,
+        };
+        fares_alike.then_some(RelocPlan::Keep {
+            ty: self.ty,
+            addend,
+            rela: self.rela,
+        })
+    }
+}
+
+/// Whether a row has the type and the target of the one before, in the same section.
+pub(super) fn is_like(before: &Reloc, reloc: &Reloc) -> bool {
+    before.target == reloc.target && before.ty == reloc.ty && before.section == reloc.section
+}
+
 /// What the rows of a relocation section have in common.
 struct Holder<'f> {
     id: SectionId,
@@ -55,6 +88,8 @@ struct Holder<'f> {
     in_line_table: bool,
     /// Size in bytes of that section.
     size: u64,
+    /// Whether it has no bytes in the file.
+    is_empty: bool,
     /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions occupy.
     losing: &'f [LosingRange],
 }
@@ -80,6 +115,7 @@ impl<'f> Holder<'f> {
                 .is_some_and(|patched| LINE_TABLES.contains(&view_name(&module.sections[patched]))),
             in_code: kind == Some(SectionKind::MercuryText),
             size: patched.map_or(0, |patched| patched_size(module, patched)),
+            is_empty: patched.is_none_or(|patched| module.sections[patched].bytes().is_empty()),
             losing: match (patched, kind) {
                 // Variables lie in data: `classify` refuses others.
                 (Some(patched), Some(kind)) if !kind.is_code() && kind != SectionKind::Debug => {
@@ -187,7 +223,7 @@ impl Row<'_, '_, '_> {
 
     /// Whether `--force-rela` gives the row an addend.
     fn is_forced(&self) -> bool {
-        self.facts.module.options.force_rela && !self.has_addend()
+        !self.has_addend() && self.facts.module.options.force_rela
     }
 
     /// The addend that it then has.
@@ -202,60 +238,64 @@ impl Row<'_, '_, '_> {
 
     /// Refuses an offset behind the end of a section, with nvlink's words where it is that of the output.
     fn check_offset(&self, words: &'static str) -> Result<(), Refusal> {
-        if self.reloc.offset < self.holder.size {
-            return Ok(());
+        match self.reloc.offset < self.holder.size {
+            true => Ok(()),
+            false => Err(self.behind_end(words)),
         }
+    }
+
+    #[cold]
+    fn behind_end(&self, words: &'static str) -> Refusal {
         let module = self.facts.module;
         let section = &module.sections[self.patched];
         let place = contribution(module, self.patched).saturating_add(self.reloc.offset);
         let whole = self.facts.end(section.name).unwrap_or(0);
         if section.kind.is_concatenated() && place < whole {
             // nvlink goes on in what other objects add to the section (measured).
-            Err(Refusal::Unsupported(
-                "a relocation behind its object's part of a section",
-            ))
+            Refusal::Unsupported("a relocation behind its object's part of a section")
         } else {
-            Err(Refusal::Internal(words))
+            Refusal::Internal(words)
         }
     }
 
     fn keep(&self) -> Result<RelocPlan, Refusal> {
-        let is_forced = self.is_forced();
-        let field = match is_forced {
-            true => addend_field(self.ty),
+        let field = match self.is_forced() {
+            true => match addend_field(self.ty) {
+                Some(field) => Some(field),
+                None => {
+                    return Err(Refusal::Unsupported(
+                        "--force-rela with an addend in the field of this type",
+                    ));
+                }
+            },
             false => None,
         };
-        if is_forced && field.is_none() {
-            return Err(Refusal::Unsupported(
-                "--force-rela with an addend in the field of this type",
-            ));
-        }
         self.check_offset(PAST_END)?;
-        let end = field.map_or(0, |field| u64::from(field.bit + field.width).div_ceil(8));
-        if is_forced && self.reloc.offset.saturating_add(end) > self.holder.size {
+        let addend = self.reloc.addend.wrapping_add(self.moved as i64);
+        let Some(field) = field else {
+            let rela = self.has_addend();
+            return Ok(RelocPlan::Keep {
+                ty: self.ty,
+                addend: if rela { addend } else { 0 },
+                rela,
+            });
+        };
+        let end = u64::from(field.bit + field.width).div_ceil(8);
+        if self.reloc.offset.saturating_add(end) > self.holder.size {
             return Err(Refusal::Unsupported(
                 "a field that goes over the end of its section",
             ));
         }
-        let rela = is_forced || self.has_addend();
-        let addend = match rela {
-            true => self.reloc.addend.wrapping_add(self.moved as i64),
-            false => 0,
-        };
         Ok(RelocPlan::Keep {
             ty: self.ty,
-            addend: match is_forced {
-                true => addend.wrapping_add(self.in_place()),
-                false => addend,
-            },
-            rela,
+            addend: addend.wrapping_add(self.in_place()),
+            rela: true,
         })
     }
 
     /// Refuses a field that cannot be filled.
     fn patch(&self) -> Result<(), Refusal> {
-        let section = &self.facts.module.sections[self.patched];
-        if section.bytes().is_empty() && self.holder.size != 0 {
+        if self.holder.is_empty && self.holder.size != 0 {
             return Err(Refusal::Unsupported(
                 "a relocation of a section without bytes",
             ));
@@ -302,6 +342,29 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             holder: None,
             target: None,
         }
+    }
+
+    /// The run that the row begins which was decided on last, if others like it fare as it does.
+    pub(super) fn run(&self, reloc: &Reloc) -> Option<Run> {
+        let holder = self.holder.as_ref()?;
+        let RelocPlan::Keep { ty, addend, rela } = reloc.plan else {
+            return None;
+        };
+        // Places of frames count from the row's own, and so does the addend that a field holds.
+        let depends_on_row = holder.kind == SectionKind::SassRelocs
+            || !holder.losing.is_empty()
+            || !holder.is_rela && self.facts.module.options.force_rela;
+        let moved = if rela {
+            addend.wrapping_sub(reloc.addend)
+        } else {
+            0
+        };
+        (!depends_on_row).then_some(Run {
+            size: holder.size,
+            moved,
+            ty,
+            rela,
+        })
     }
 
     /// What becomes of a row.
