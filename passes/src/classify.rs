@@ -140,6 +140,8 @@ struct Part<'p, 'data> {
     found: Found,
     /// The kinds that the sections have got.
     kinds: Vec<SectionKind>,
+    /// The relocation sections of an object.
+    second: Vec<SectionId>,
 }
 
 /// Gives sections kinds and owners and functions what their records say, object by object: no row of one refers to another.
@@ -189,6 +191,7 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
             functions,
             found: Found::default(),
             kinds: Vec::new(),
+            second: Vec::new(),
         })
         .collect();
     let classify = |part: &mut Part<'_, '_>| part.classify(&shared);
@@ -273,41 +276,46 @@ impl Part<'_, '_> {
 
     /// Gives the sections of an object, whose code has its functions, those of what they belong to.
     fn owners(&mut self, object: &Object<'_>) {
-        for is_second in [false, true] {
-            for id in object.sections.iter() {
-                let Some(section) = self.sections.get(id) else {
-                    continue;
-                };
-                // Relocation sections come second: their target may be owned only since the first round.
-                let is_relocs =
-                    matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs);
-                if is_relocs != is_second || section.kind == SectionKind::CudaInfo {
-                    continue;
-                }
-                let SectionInfo::Section(target) = section.info else {
-                    continue;
-                };
-                let owner = self.sections.get(target).and_then(|target| target.owner);
-                let Some(section) = self.sections.get_mut(id) else {
-                    continue;
-                };
-                section.owner = owner;
-                let Some(function) = owner.and_then(|owner| self.functions.get_mut(owner)) else {
-                    continue;
-                };
-                let views = &mut function.views;
-                match section.kind {
-                    SectionKind::FunctionInfo if section.flags & shf::MERCURY != 0 => {
-                        if let Some(merc) = &mut views.merc {
-                            merc.info = Some(id);
-                        }
-                    }
-                    SectionKind::FunctionInfo | SectionKind::SassFunctionInfo => {
-                        views.sass.info = Some(id);
-                    }
-                    _ => {}
+        // Relocation sections come second: their target may be owned only since the first round.
+        let mut second = std::mem::take(&mut self.second);
+        for id in object.sections.iter() {
+            match self.sections.get(id).map(|section| section.kind) {
+                Some(SectionKind::Relocs | SectionKind::SassRelocs) => second.push(id),
+                Some(SectionKind::CudaInfo) | None => {}
+                Some(_) => self.owner(id),
+            }
+        }
+        second.drain(..).for_each(|id| self.owner(id));
+        self.second = second;
+    }
+
+    /// Gives a section the owner of what it belongs to.
+    fn owner(&mut self, id: SectionId) {
+        let Some(section) = self.sections.get(id) else {
+            return;
+        };
+        let SectionInfo::Section(target) = section.info else {
+            return;
+        };
+        let owner = self.sections.get(target).and_then(|target| target.owner);
+        let Some(section) = self.sections.get_mut(id) else {
+            return;
+        };
+        section.owner = owner;
+        let Some(function) = owner.and_then(|owner| self.functions.get_mut(owner)) else {
+            return;
+        };
+        let views = &mut function.views;
+        match section.kind {
+            SectionKind::FunctionInfo if section.flags & shf::MERCURY != 0 => {
+                if let Some(merc) = &mut views.merc {
+                    merc.info = Some(id);
                 }
             }
+            SectionKind::FunctionInfo | SectionKind::SassFunctionInfo => {
+                views.sass.info = Some(id);
+            }
+            _ => {}
         }
     }
 }

@@ -131,28 +131,25 @@ impl Decided {
     fn new(facts: &Facts<'_, '_>, start: usize, rows: &mut [Reloc]) -> Self {
         let mut decided = Decided::default();
         let mut planner = Planner::new(facts);
-        let mut index = start;
-        // Runs are looked for where rows are at hand.
-        for rows in rows.chunks_mut(ROWS_AT_A_TIME) {
-            for rows in rows.chunk_by_mut(is_like) {
-                let Some((first, others)) = rows.split_first_mut() else {
-                    continue;
+        let mut index = 0;
+        while let Some(reloc) = rows.get_mut(index) {
+            decided.take(start + index, reloc, planner.plan(reloc));
+            index += 1;
+            if !matches!(reloc.plan, RelocPlan::Keep { .. }) {
+                continue;
+            }
+            // Tables have many rows that fare as the first.
+            let first = *reloc;
+            let others = rows.get_mut(index..).unwrap_or(&mut []);
+            let others = others.iter_mut().take_while(|reloc| is_like(&first, reloc));
+            let mut run = None;
+            for reloc in others {
+                let run = run.get_or_insert_with(|| planner.run(&first));
+                let Some(plan) = run.as_ref().and_then(|run| run.plan(reloc)) else {
+                    break;
                 };
-                decided.take(index, first, planner.plan(first));
+                decided.take(start + index, reloc, Ok(plan));
                 index += 1;
-                if others.is_empty() {
-                    continue;
-                }
-                // Tables have many rows that fare as the first.
-                let run = planner.run(first);
-                for reloc in others {
-                    let plan = match run.as_ref().and_then(|run| run.plan(reloc)) {
-                        Some(plan) => Ok(plan),
-                        None => planner.plan(reloc),
-                    };
-                    decided.take(index, reloc, plan);
-                    index += 1;
-                }
             }
         }
         decided

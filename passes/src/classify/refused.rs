@@ -205,9 +205,8 @@ impl Found {
     pub(super) fn object(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
         self.kinds.clear();
         self.kinds.resize(object.functions.len(), 0);
-        self.sections(rows, object);
         let has_reserved = self.symbols(rows, object);
-        self.relocs(rows, object, has_reserved);
+        self.sections(rows, object, has_reserved);
         self.records(rows, object);
         self.calls(rows, object);
         self.functions(rows, object);
@@ -221,13 +220,19 @@ impl Found {
         self.findings.push(Finding { about, what, place });
     }
 
-    fn sections(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
+    fn sections(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>, has_reserved: bool) {
         let is_mercury = rows.shared.is_mercury;
         let symbols = &rows.shared.symbols[object.symbols];
         let shared_aligns = LazyCell::new(|| symbols::shared_aligns(object, symbols));
         let with_symbols = LazyCell::new(|| symbols::with_symbols(object, symbols));
         for (ordinal, id) in object.sections.iter().enumerate() {
             let section = &rows.sections[id];
+            if !section.relocs.is_empty() {
+                self.relocs(rows, id, section, has_reserved);
+            }
+            if section.kind == SectionKind::FunctionInfo {
+                self.list(rows, id, section);
+            }
             let what = match section.kind {
                 SectionKind::ReservedShared if section.size() != 0 && !with_symbols[ordinal] => {
                     "variables in reserved shared memory"
@@ -323,61 +328,61 @@ impl Found {
             })
     }
 
-    /// Looks at the rows of frames; at all where a symbol of the object lies in reserved shared memory.
-    fn relocs(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>, has_reserved: bool) {
+    /// Looks at the rows of a relocation section: those of frames, and all where a symbol of the object lies in reserved
+    /// shared memory.
+    fn relocs(
+        &mut self,
+        rows: &Rows<'_, '_>,
+        id: SectionId,
+        section: &Section<'_>,
+        has_reserved: bool,
+    ) {
         let shared = &rows.shared;
-        for id in object.sections.iter() {
-            let section = &rows.sections[id];
-            if section.relocs.is_empty() {
+        let frames = match shared.is_mercury {
+            true => None,
+            false => records::frames(rows, section),
+        };
+        if frames.is_none() && !has_reserved {
+            return;
+        }
+        for reloc in &shared.relocs[section.relocs] {
+            let target = reloc.target.symbol().filter(|_| has_reserved);
+            let target = target.map(|symbol| &shared.symbols[symbol]);
+            let what = if target.is_some_and(|symbol| {
+                symbols::is_in_reserved(rows, symbol)
+                    && !(shared.capmerc && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
+            }) {
+                "a reference to reserved shared memory"
+            } else if frames.is_some_and(|frames| records::is_odd_frame(rows, frames, reloc)) {
+                "a frame that refers to something else than code and frames"
+            } else {
                 continue;
-            }
-            let frames = match shared.is_mercury {
-                true => None,
-                false => records::frames(rows, section),
             };
-            if frames.is_none() && !has_reserved {
-                continue;
-            }
-            for reloc in &shared.relocs[section.relocs] {
-                let target = reloc.target.symbol().filter(|_| has_reserved);
-                let target = target.map(|symbol| &shared.symbols[symbol]);
-                let what = if target.is_some_and(|symbol| {
-                    symbols::is_in_reserved(rows, symbol)
-                        && !(shared.capmerc && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
-                }) {
-                    "a reference to reserved shared memory"
-                } else if frames.is_some_and(|frames| records::is_odd_frame(rows, frames, reloc)) {
-                    "a frame that refers to something else than code and frames"
-                } else {
-                    continue;
-                };
-                self.refuse(About::Relocs, what, id);
-            }
+            self.refuse(About::Relocs, what, id);
+        }
+    }
+
+    /// Looks at which records a list of a function has.
+    fn list(&mut self, rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) {
+        let shared = &rows.shared;
+        self.whole.is_packed |= section.flags & shf::COMPRESSED != 0;
+        if shared.is_mercury || !records::is_list_of_code(rows.sections, section) {
+            return;
+        }
+        let (mut has_version, mut has_mask) = (false, false);
+        for record in &shared.attributes[section.attributes] {
+            has_version |= record.code == attributes::CUDA_API_VERSION;
+            has_mask |= record.code == attributes::SPARSE_MMA_MASK;
+        }
+        self.whole.has_mask |= has_mask;
+        self.whole.lacks_mask |= !has_mask;
+        if !has_version {
+            self.refuse(About::Lists, INCOMPLETE, id);
         }
     }
 
     fn records(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
         let shared = &rows.shared;
-        for id in object.sections.iter() {
-            let section = &rows.sections[id];
-            if section.kind != SectionKind::FunctionInfo {
-                continue;
-            }
-            self.whole.is_packed |= section.flags & shf::COMPRESSED != 0;
-            if shared.is_mercury || !records::is_list_of_code(rows.sections, section) {
-                continue;
-            }
-            let (mut has_version, mut has_mask) = (false, false);
-            for record in &shared.attributes[section.attributes] {
-                has_version |= record.code == attributes::CUDA_API_VERSION;
-                has_mask |= record.code == attributes::SPARSE_MMA_MASK;
-            }
-            self.whole.has_mask |= has_mask;
-            self.whole.lacks_mask |= !has_mask;
-            if !has_version {
-                self.refuse(About::Lists, INCOMPLETE, id);
-            }
-        }
         let mut holder = None;
         let mut is_compat = false;
         for attribute in &shared.attributes[object.attributes] {
