@@ -45,7 +45,9 @@ impl Pass for CallgraphDce {
     }
 
     fn preserves(&self) -> Preserved {
-        Preserved::CALL_GRAPH.and(Preserved::KINDS)
+        Preserved::CALL_GRAPH
+            .and(Preserved::KINDS)
+            .and(Preserved::MEANINGS)
     }
 
     fn run<'data>(

@@ -10,7 +10,6 @@
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::IdRange;
 use cuweld_ir::MergedInfo;
 use cuweld_ir::Module;
@@ -29,6 +28,7 @@ use cuweld_ir::target::compat;
 use cuweld_ir::target::toolkit;
 
 use crate::analysis::Kinds;
+use crate::analysis::Meanings;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::pass::Changed;
@@ -68,8 +68,8 @@ impl Pass for MergeMetadata {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let origins = Origins::new(module);
-        let kinds = cx.analyses.kinds(module);
-        merge_info(module, &origins, kinds, cx.threads);
+        let (kinds, meanings) = cx.analyses.kinds_and_meanings(module);
+        merge_info(module, &origins, (kinds, meanings), cx.threads);
         merge_compat(module, kinds);
         merge_notes(module, &origins, cx);
         let records: usize = module
@@ -90,12 +90,19 @@ const RECORDS_PER_THREAD: usize = 12 << 10;
 
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
-fn merge_info(module: &mut Module<'_>, origins: &Origins, kinds: &Kinds, threads: &dyn Threads) {
-    let inputs = inputs(module, kinds);
+fn merge_info(
+    module: &mut Module<'_>,
+    origins: &Origins,
+    (kinds, meanings): (&Kinds, &Meanings),
+    threads: &dyn Threads,
+) {
+    let inputs = inputs(module, kinds, meanings);
     let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
     let pieces = (records / RECORDS_PER_THREAD).max(1);
     let parts: Vec<&[Input]> = threads::parts(&inputs, pieces).collect();
-    let parts = threads::map(threads, pieces, &parts, |part| Lists::new(module, part));
+    let parts = threads::map(threads, pieces, &parts, |part| {
+        Lists::new(module, meanings, part)
+    });
     let mut of_module = Vec::new();
     let mut lists = Vec::with_capacity(inputs.len() + 1);
     lists.push(MergedInfo {
@@ -133,14 +140,14 @@ struct Input {
 }
 
 /// What the output's lists are made of, in their order.
-fn inputs(module: &Module<'_>, kinds: &Kinds) -> Vec<Input> {
+fn inputs(module: &Module<'_>, kinds: &Kinds, meanings: &Meanings) -> Vec<Input> {
     let functions = module.functions.len().min(module.link_symbols.len());
     let mut inputs = Vec::with_capacity(functions + module.objects.len());
     let mut placed = vec![false; module.link_symbols.len()];
     // The copy whose turn created a function's section gives the place, the chosen copy the records.
     let mut input = |function: FunctionId| {
         let row = &module.functions[function];
-        let link = module.symbols[row.symbol].link?;
+        let link = meanings.link(row.symbol)?;
         let is_first = row.edges_count
             && module.link_symbols[link].live.is_live()
             && !std::mem::replace(&mut placed[link.index_u32() as usize], true);
@@ -192,7 +199,7 @@ struct Lists {
 }
 
 impl Lists {
-    fn new(module: &Module<'_>, inputs: &[Input]) -> Self {
+    fn new(module: &Module<'_>, meanings: &Meanings, inputs: &[Input]) -> Self {
         let of_functions = inputs.iter().filter(|input| input.function.is_some());
         let of_module = inputs.iter().filter(|input| input.function.is_none());
         let mut lists = Lists {
@@ -204,7 +211,7 @@ impl Lists {
         for input in inputs {
             if input.function.is_none() {
                 for id in input.attributes.iter() {
-                    match fate(module, id, None) {
+                    match fate(module, meanings, id, None) {
                         Fate::Stays => lists.of_module.push(id),
                         Fate::Goes => {}
                         Fate::LosesSome => {
@@ -217,7 +224,7 @@ impl Lists {
             }
             let mut records = Vec::with_capacity(input.attributes.len() + PROPAGATED);
             for id in input.attributes.iter().rev() {
-                match fate(module, id, input.function) {
+                match fate(module, meanings, id, input.function) {
                     Fate::Stays => records.push(id),
                     Fate::Goes => {}
                     Fate::LosesSome => {
@@ -272,7 +279,12 @@ enum Fate {
 }
 
 /// What becomes of a record of a function, or of the module.
-fn fate(module: &Module<'_>, id: AttributeId, function: Option<FunctionId>) -> Fate {
+fn fate(
+    module: &Module<'_>,
+    meanings: &Meanings,
+    id: AttributeId,
+    function: Option<FunctionId>,
+) -> Fate {
     let attribute = &module.attributes[id];
     let executable = !module.options.relocatable;
     let refs = module.refs(attribute);
@@ -295,7 +307,9 @@ fn fate(module: &Module<'_>, id: AttributeId, function: Option<FunctionId>) -> F
             kept > 0 || waits
         }
         attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => true,
-        _ => refs.iter().all(|target| survives(module, *target)),
+        _ => refs
+            .iter()
+            .all(|target| survives(module, meanings, *target)),
     };
     match stays {
         true => Fate::Stays,
@@ -317,17 +331,15 @@ fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
 }
 
 /// Whether what a record refers to is part of the output.
-fn survives(module: &Module<'_>, target: SymbolRef) -> bool {
+fn survives(module: &Module<'_>, meanings: &Meanings, target: SymbolRef) -> bool {
     match target {
         SymbolRef::None => true,
         SymbolRef::Section(section) => module.is_section_linked(section),
         SymbolRef::Symbol(symbol) => {
-            let row = &module.symbols[symbol];
-            let Some(link) = row.link else { return false };
-            let losing = row
-                .function
-                .is_some_and(|function| module.functions[function].state == FunctionState::Losing);
-            module.link_symbols[link].live.is_live() && !losing
+            let Some(link) = meanings.link(symbol) else {
+                return false;
+            };
+            !meanings.is_losing(symbol) && module.link_symbols[link].live.is_live()
         }
     }
 }

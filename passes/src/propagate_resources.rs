@@ -74,10 +74,10 @@ impl Pass for PropagateResources {
         if module.options.relocatable {
             return Ok(Changed::No);
         }
-        let (graph, live) = cx.analyses.live_calls(module);
+        let (graph, live, meanings) = cx.analyses.resolved(module);
         let (functions, kernels) = (&live.functions, &live.kernels);
         let listed = listed(module);
-        let summaries = Summaries::new(module, graph, kernels, &listed);
+        let summaries = Summaries::new(module, meanings, graph, kernels, &listed);
         for &(link, _) in kernels {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.suppress_stack_size_warning {

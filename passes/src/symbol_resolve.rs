@@ -43,6 +43,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::analysis::Kinds;
+use crate::analysis::Meanings;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::demangle;
@@ -74,7 +75,7 @@ impl Pass for SymbolResolve {
     }
 
     fn preserves(&self) -> Preserved {
-        Preserved::KINDS
+        Preserved::KINDS.and(Preserved::MEANINGS)
     }
 
     fn run<'data>(
@@ -100,6 +101,7 @@ impl Pass for SymbolResolve {
             named_by: Vec::with_capacity(most),
             common_is_taken: Vec::with_capacity(most),
             weak_function_over_variable: false,
+            meanings: Meanings::of_nothing(most),
         };
         let has_ewp = resolver.module.has_ewp_object();
         let first_sass = resolver.module.first_sass_object();
@@ -146,11 +148,13 @@ impl Pass for SymbolResolve {
         let diagnostics = std::mem::take(&mut resolver.diagnostics);
         let failed = resolver.failed;
         let ended = resolver.ended;
+        let meanings = std::mem::take(&mut resolver.meanings);
         cx.statistics
             .add("link symbols", module.link_symbols.len() as u64);
         for diagnostic in diagnostics {
             cx.diagnostics.emit(diagnostic);
         }
+        cx.analyses.set_meanings(meanings);
         if !failed {
             return Ok(Changed::Yes);
         }
@@ -186,6 +190,8 @@ struct Resolver<'m, 'data> {
     common_is_taken: Vec<bool>,
     /// The same with two weak symbols, where it fails elsewhere.
     weak_function_over_variable: bool,
+    /// What symbols stand for, as an analysis has it.
+    meanings: Meanings,
 }
 
 /// How many of the first symbols tell what the others are like.
@@ -235,6 +241,7 @@ impl<'data> Resolver<'_, 'data> {
             }
         };
         self.module.symbols[id].link = Some(link);
+        self.meanings.set(id, link);
     }
 
     fn create(&mut self, id: SymbolId, symbol: &Symbol<'data>) -> LinkSymbolId {
@@ -269,10 +276,13 @@ impl<'data> Resolver<'_, 'data> {
         let function = &mut self.module.functions[function];
         function.state = FunctionState::Chosen;
         function.edges_count = true;
+        self.meanings.set_losing(function.symbol, false);
     }
 
     fn lose(&mut self, function: FunctionId) {
-        self.module.functions[function].state = FunctionState::Losing;
+        let function = &mut self.module.functions[function];
+        function.state = FunctionState::Losing;
+        self.meanings.set_losing(function.symbol, true);
     }
 
     /// Another symbol of a name that is known.

@@ -5,6 +5,7 @@ mod call_graph_dot;
 mod counting_calls;
 mod creation_order;
 mod kinds;
+mod meanings;
 mod reachers;
 
 pub use call_graph::CallGraph;
@@ -17,6 +18,7 @@ pub use creation_order::all_functions_in_creation_order;
 pub use creation_order::functions_in_creation_order;
 pub use creation_order::kernels;
 pub use kinds::Kinds;
+pub use meanings::Meanings;
 pub use reachers::reachers;
 
 use cuweld_ir::Module;
@@ -34,6 +36,8 @@ impl Preserved {
     pub const LIVE_FUNCTIONS: Preserved = Preserved(2);
     /// The kinds of sections.
     pub const KINDS: Preserved = Preserved(4);
+    /// What symbols stand for.
+    pub const MEANINGS: Preserved = Preserved(8);
     /// Every analysis.
     pub const ALL: Preserved = Preserved(u32::MAX);
 
@@ -54,6 +58,7 @@ pub struct Analyses {
     call_graph: Option<CallGraph>,
     live: Option<LiveFunctions>,
     kinds: Option<Kinds>,
+    meanings: Option<Meanings>,
 }
 
 impl Analyses {
@@ -68,7 +73,34 @@ impl Analyses {
         self.live.get_or_insert_with(|| LiveFunctions::new(module))
     }
 
-    /// Both.
+    /// What symbols stand for; asked for once they do.
+    pub fn meanings(&mut self, module: &Module<'_>) -> &Meanings {
+        self.meanings.get_or_insert_with(|| Meanings::new(module))
+    }
+
+    /// What symbols stand for since a pass has just found it.
+    pub(crate) fn set_meanings(&mut self, meanings: Meanings) {
+        self.meanings = Some(meanings);
+    }
+
+    /// The kinds of sections, and what symbols stand for.
+    pub fn kinds_and_meanings(&mut self, module: &Module<'_>) -> (&Kinds, &Meanings) {
+        let kinds = self.kinds.get_or_insert_with(|| Kinds::new(module));
+        let meanings = self.meanings.get_or_insert_with(|| Meanings::new(module));
+        (kinds, meanings)
+    }
+
+    /// The call graph, the functions that are kept, and what symbols stand for.
+    pub fn resolved(&mut self, module: &Module<'_>) -> (&CallGraph, &LiveFunctions, &Meanings) {
+        let meanings = self.meanings.get_or_insert_with(|| Meanings::new(module));
+        let graph = self
+            .call_graph
+            .get_or_insert_with(|| CallGraph::new(module));
+        let live = self.live.get_or_insert_with(|| LiveFunctions::new(module));
+        (graph, live, meanings)
+    }
+
+    /// The call graph and the functions that are kept.
     pub fn live_calls(&mut self, module: &Module<'_>) -> (&CallGraph, &LiveFunctions) {
         let graph = self
             .call_graph
@@ -97,6 +129,9 @@ impl Analyses {
         }
         if !preserved.contains(Preserved::KINDS) {
             self.kinds = None;
+        }
+        if !preserved.contains(Preserved::MEANINGS) {
+            self.meanings = None;
         }
     }
 }

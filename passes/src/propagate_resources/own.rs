@@ -15,6 +15,7 @@ use super::summary::Summary;
 use super::summary::add_mbarriers;
 use super::summary::merge_places;
 use crate::analysis::CallGraph;
+use crate::analysis::Meanings;
 use crate::merge_metadata::is_kept_extern;
 
 /// The index of each code in [`FIRST_SIGHT_CODES`]; no index of any for other codes.
@@ -50,6 +51,7 @@ impl OwnSummaries {
 /// Reads what the nodes of a call graph need.
 pub(super) fn own_summaries(
     module: &Module<'_>,
+    meanings: &Meanings,
     graph: &CallGraph,
     listed: &[Listed],
     summaries: &mut Summaries,
@@ -64,13 +66,13 @@ pub(super) fn own_summaries(
     for function in module.functions.values() {
         // Those of names that are not kept too: what has its address taken may call them.
         if function.state == FunctionState::Chosen
-            && let Some(link) = module.symbols[function.symbol].link
+            && let Some(link) = meanings.link(function.symbol)
             && module.link_symbols[link].definition == Some(function.symbol)
         {
             nodes.of(link).registers = function.registers;
         }
     }
-    frames(module, &mut nodes);
+    frames(module, meanings, &mut nodes);
     let mut without_mask = Vec::new();
     for row in listed {
         let node = nodes.of(row.link);
@@ -88,7 +90,7 @@ pub(super) fn own_summaries(
 }
 
 /// Frame sizes, region stacks and load caching, which stand in the module-wide lists.
-fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
+fn frames(module: &Module<'_>, meanings: &Meanings, nodes: &mut OwnSummaries) {
     for (_, object) in module.included_objects() {
         for attribute in &module.attributes[object.attributes] {
             let wanted = matches!(
@@ -101,15 +103,18 @@ fn frames(module: &Module<'_>, nodes: &mut OwnSummaries) {
             let Some(SymbolRef::Symbol(symbol)) = module.refs(attribute).first().copied() else {
                 continue;
             };
-            let row = &module.symbols[symbol];
-            let (Some(link), Some(value)) = (row.link, attribute.word(0)) else {
+            let Some(link) = meanings.link(symbol) else {
                 continue;
             };
-            let is_chosen = || module.link_symbols[link].definition == Some(symbol);
-            let chosen = row.function.is_none() || is_chosen();
-            if !chosen {
+            let is_chosen = module.link_symbols[link].definition == Some(symbol);
+            let is_copy =
+                || meanings.is_losing(symbol) || module.symbols[symbol].function.is_some();
+            if !is_chosen && is_copy() {
                 continue;
             }
+            let Some(value) = attribute.word(0) else {
+                continue;
+            };
             let node = nodes.of(link);
             match attribute.code {
                 code::FRAME_SIZE => node.stack = Some(value),

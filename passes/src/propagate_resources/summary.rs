@@ -16,6 +16,7 @@ use super::Listed;
 use super::own::OwnSummaries;
 use super::own::own_summaries;
 use crate::analysis::CallGraph;
+use crate::analysis::Meanings;
 
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
 /// EXTERNS count even if the output keeps none of the list (measured).
@@ -237,6 +238,7 @@ impl Summaries {
     /// Summarises every component of the call graph, callees first.
     pub fn new(
         module: &Module<'_>,
+        meanings: &Meanings,
         graph: &CallGraph,
         kernels: &[(LinkSymbolId, FunctionId)],
         listed: &[Listed],
@@ -250,7 +252,8 @@ impl Summaries {
             granularities: [false; 2],
             externs: Vec::new(),
         };
-        let OwnSummaries { rows, of_node } = own_summaries(module, graph, listed, &mut summaries);
+        let OwnSummaries { rows, of_node } =
+            own_summaries(module, meanings, graph, listed, &mut summaries);
         summaries.rows = rows;
         if let [(kernel, _)] = kernels {
             let mut all = Summary::default();
