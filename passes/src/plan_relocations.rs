@@ -22,6 +22,7 @@ use cuweld_ir::RelocPlan;
 use cuweld_ir::table::EntityId;
 use rayon::prelude::*;
 
+use crate::analysis::Meanings;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::classify::located;
@@ -77,7 +78,9 @@ impl Pass for PlanRelocations {
         }
         // No row depends on another: threads that decide on some of them store what becomes of each in place.
         let mut relocs = std::mem::take(&mut module.relocs);
-        let decided = decide(&Facts::new(module), relocs.rows_mut(), cx.threads);
+        let meanings = cx.analyses.meanings(module);
+        let facts = Facts::new(module, meanings);
+        let decided = decide(&facts, relocs.rows_mut(), cx.threads);
         module.relocs = relocs;
         let Decided {
             kept,
@@ -131,26 +134,22 @@ impl Decided {
     fn new(facts: &Facts<'_, '_>, start: usize, rows: &mut [Reloc]) -> Self {
         let mut decided = Decided::default();
         let mut planner = Planner::new(facts);
-        let mut index = 0;
-        while let Some(reloc) = rows.get_mut(index) {
-            decided.take(start + index, reloc, planner.plan(reloc));
+        let mut index = start;
+        let mut rest = rows;
+        while let Some((reloc, others)) = rest.split_first_mut() {
+            decided.take(index, reloc, planner.plan(reloc));
             index += 1;
-            if !matches!(reloc.plan, RelocPlan::Keep { .. }) {
-                continue;
-            }
+            let mut done = 0;
             // Tables have many rows that fare as the first.
-            let first = *reloc;
-            let others = rows.get_mut(index..).unwrap_or(&mut []);
-            let others = others.iter_mut().take_while(|reloc| is_like(&first, reloc));
-            let mut run = None;
-            for reloc in others {
-                let run = run.get_or_insert_with(|| planner.run(&first));
-                let Some(plan) = run.as_ref().and_then(|run| run.plan(reloc)) else {
-                    break;
-                };
-                decided.take(start + index, reloc, Ok(plan));
-                index += 1;
+            if matches!(reloc.plan, RelocPlan::Keep { .. })
+                && others.first().is_some_and(|other| is_like(reloc, other))
+                && let Some(run) = planner.run(reloc)
+            {
+                done = run.take(reloc, others);
+                decided.kept += done as u64;
             }
+            index += done;
+            rest = others.get_mut(done..).unwrap_or(&mut []);
         }
         decided
     }
@@ -196,8 +195,8 @@ fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &dyn Threads) -> D
 }
 
 /// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
-pub(crate) fn past_end(module: &Module<'_>) -> Option<Diagnostic> {
-    let facts = Facts::new(module);
+pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
+    let facts = Facts::new(module, meanings);
     let mut planner = Planner::new(&facts);
     module
         .relocs

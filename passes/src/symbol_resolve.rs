@@ -276,13 +276,13 @@ impl<'data> Resolver<'_, 'data> {
         let function = &mut self.module.functions[function];
         function.state = FunctionState::Chosen;
         function.edges_count = true;
-        self.meanings.set_losing(function.symbol, false);
+        self.meanings.set_copy(function);
     }
 
     fn lose(&mut self, function: FunctionId) {
         let function = &mut self.module.functions[function];
         function.state = FunctionState::Losing;
-        self.meanings.set_losing(function.symbol, true);
+        self.meanings.set_copy(function);
     }
 
     /// Another symbol of a name that is known.

@@ -80,7 +80,8 @@ impl Pass for CheckUndefined {
             return Err(PassError::Diagnosed);
         }
         if !module.options.relocatable && report_undefined(module, cx) {
-            if let Some(finding) = past_end(module) {
+            let meanings = cx.analyses.meanings(module);
+            if let Some(finding) = past_end(module, meanings) {
                 // nvlink finds it behind all of them.
                 cx.diagnostics.emit(finding.at(u32::MAX, 0));
             }

@@ -1,5 +1,6 @@
 //! What symbols stand for, side by side: rows of symbols and functions are large, and records refer to them in any order.
 
+use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
@@ -11,26 +12,46 @@ use cuweld_ir::table::EntityId;
 #[derive(Debug, Default)]
 pub struct Meanings {
     links: Vec<Option<LinkSymbolId>>,
-    losing: Vec<bool>,
+    copies: Vec<Copied>,
+}
+
+/// What became of the copy of a function that a symbol defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copied {
+    /// Another one is not linked in its place, or it is none.
+    No,
+    /// Another one took its place, once it was part of the link.
+    Replaced,
+    /// It never was part of the link.
+    Passed,
+}
+
+impl Copied {
+    fn of(function: &Function) -> Self {
+        match (function.state, function.edges_count) {
+            (FunctionState::Losing, true) => Copied::Replaced,
+            (FunctionState::Losing, false) => Copied::Passed,
+            _ => Copied::No,
+        }
+    }
 }
 
 impl Meanings {
     /// Those of a resolved module.
     pub fn new(module: &Module<'_>) -> Self {
-        let losing =
-            |function: FunctionId| module.functions[function].state == FunctionState::Losing;
+        let copied = |function: FunctionId| Copied::of(&module.functions[function]);
         let symbols = module.symbols.values();
-        let (links, losing) = symbols
-            .map(|symbol| (symbol.link, symbol.function.is_some_and(losing)))
+        let (links, copies) = symbols
+            .map(|symbol| (symbol.link, symbol.function.map_or(Copied::No, copied)))
             .unzip();
-        Meanings { links, losing }
+        Meanings { links, copies }
     }
 
     /// Those of so many symbols that stand for nothing so far.
     pub(crate) fn of_nothing(symbols: usize) -> Self {
         Meanings {
             links: vec![None; symbols],
-            losing: vec![false; symbols],
+            copies: vec![Copied::No; symbols],
         }
     }
 
@@ -39,9 +60,9 @@ impl Meanings {
         self.links[symbol.index()] = Some(link);
     }
 
-    /// Another copy of the function is linked that a symbol defines, or not.
-    pub(crate) fn set_losing(&mut self, symbol: SymbolId, is_losing: bool) {
-        self.losing[symbol.index()] = is_losing;
+    /// It is known which copy of a function is linked so far.
+    pub(crate) fn set_copy(&mut self, function: &Function) {
+        self.copies[function.symbol.index()] = Copied::of(function);
     }
 
     /// What a symbol stands for.
@@ -51,6 +72,11 @@ impl Meanings {
 
     /// Whether a symbol defines a copy of a function in whose place another copy is linked.
     pub fn is_losing(&self, symbol: SymbolId) -> bool {
-        self.losing[symbol.index()]
+        self.copies[symbol.index()] != Copied::No
+    }
+
+    /// Whether it defines one that never was part of the link.
+    pub fn is_passed(&self, symbol: SymbolId) -> bool {
+        self.copies[symbol.index()] == Copied::Passed
     }
 }

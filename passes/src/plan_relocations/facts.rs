@@ -2,6 +2,7 @@
 
 use super::frames::FramePlaces;
 use super::refusal::Refusal;
+use crate::analysis::Meanings;
 use crate::layout_output;
 use std::sync::OnceLock;
 
@@ -35,6 +36,7 @@ pub(super) type LosingRange = (SectionId, u64, u64);
 /// What the plan of a relocation needs to know beside the row. What few links ask for is gathered when a row does.
 pub(super) struct Facts<'m, 'data> {
     pub(super) module: &'m Module<'data>,
+    pub(super) meanings: &'m Meanings,
     /// Sizes of the concatenations of same-named sections.
     ends: OnceLock<HashMap<&'data [u8], u64, FixedState>>,
     /// The bytes that losing definitions of variables occupy, sorted.
@@ -134,7 +136,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
     }
 
-    pub(super) fn new(module: &'m Module<'data>) -> Self {
+    pub(super) fn new(module: &'m Module<'data>, meanings: &'m Meanings) -> Self {
         let capmerc = module.is_capmerc();
         let views = match capmerc {
             true => Views::new(module),
@@ -143,6 +145,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         let slots = module.header_slots.iter();
         Facts {
             module,
+            meanings,
             ends: OnceLock::new(),
             losing_variables: OnceLock::new(),
             relocated: OnceLock::new(),

@@ -52,18 +52,25 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What becomes of another row of it.
-    pub(super) fn plan(&self, reloc: &Reloc) -> Option<RelocPlan> {
-        let fares_alike = reloc.offset < self.size && reloc.plan != RelocPlan::Gone;
-        let addend = match self.rela {
-            true => reloc.addend.wrapping_add(self.moved),
-            false => 0,
+    /// Decides on the rows behind the first one that fare as it does; says how many there are.
+    pub(super) fn take(&self, first: &Reloc, others: &mut [Reloc]) -> usize {
+        let fares_alike = |reloc: &Reloc| {
+            is_like(first, reloc) && reloc.offset < self.size && reloc.plan != RelocPlan::Gone
         };
-        fares_alike.then_some(RelocPlan::Keep {
-            ty: self.ty,
-            addend,
-            rela: self.rela,
-        })
+        let mut count = 0;
+        for reloc in others.iter_mut().take_while(|reloc| fares_alike(reloc)) {
+            let addend = match self.rela {
+                true => reloc.addend.wrapping_add(self.moved),
+                false => 0,
+            };
+            reloc.plan = RelocPlan::Keep {
+                ty: self.ty,
+                addend,
+                rela: self.rela,
+            };
+            count += 1;
+        }
+        count
     }
 }
 

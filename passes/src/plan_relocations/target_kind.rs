@@ -117,6 +117,13 @@ fn symbol_kind(
     in_line_table: bool,
     facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
+    // Most rows of line tables are of such copies where there are any: no row of theirs is looked at. Those without addends are below.
+    if in_line_table
+        && facts.meanings.is_passed(id)
+        && module.sections[reloc.section].ty != sht::REL
+    {
+        return Ok(TargetKind::LosingCopy);
+    }
     let symbol = &module.symbols[id];
     let Some(link) = symbol.link else {
         return Ok(TargetKind::Nothing);
