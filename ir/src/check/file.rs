@@ -31,10 +31,8 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
 
 /// Whether a file holds Mercury beside SASS.
 pub(super) fn has_mercury(view: &View<'_>) -> bool {
-    view.sections
-        .iter()
-        .any(|section| section.ty() == sht::CUDA_CAPMERC)
-        || view.first(sht::CUDA_MERCURY_SYMTAB).is_some()
+    let is_code = |section: &ViewSection<'_>| section.ty() == sht::CUDA_CAPMERC;
+    view.first(sht::CUDA_MERCURY_SYMTAB).is_some() || view.sections.iter().any(is_code)
 }
 
 /// A stretch of the file with its owner.

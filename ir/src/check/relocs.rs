@@ -272,13 +272,16 @@ impl<'v, 'data> Compared<'v, 'data> {
         let Some((symbol, table)) = self.symbols.get(row.symbol as usize).zip(self.table) else {
             return false;
         };
-        let is_such = |name: &[u8], is_partition: bool| {
-            toolkit::is_reserved_shared_symbol(name) || self.is_linked && is_partition
-        };
+        // Most names are of others, which their beginnings say.
         let start = self.names.get(symbol.name.get() as usize..).unwrap_or(&[]);
-        is_such(start, start.starts_with(toolkit::TENSOR_MEMORY_PARTITION)) && {
+        let may_be = toolkit::is_reserved_shared_symbol(start)
+            || self.is_linked && start.starts_with(toolkit::TENSOR_MEMORY_PARTITION);
+        may_be && {
             let name = self.view.symbol_name(table, symbol);
-            name.is_some_and(|name| is_such(name, name == toolkit::TENSOR_MEMORY_PARTITION))
+            name.is_some_and(|name| {
+                toolkit::is_reserved_shared_symbol(name)
+                    || self.is_linked && name == toolkit::TENSOR_MEMORY_PARTITION
+            })
         }
     }
 

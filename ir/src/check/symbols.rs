@@ -30,7 +30,7 @@ const CAPMERC: &[u8] = b".nv.capmerc";
 const RESERVED: &[u8] = b".nv.merc.nv.shared.reserved.";
 
 pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
-    for table in &view.sections {
+    for table in view.tables.iter().map(|index| &view.sections[*index]) {
         if matches!(table.ty(), sht::SYMTAB | sht::CUDA_MERCURY_SYMTAB) {
             symbols(view, table, findings);
         }
@@ -372,31 +372,39 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     let one_table = sass.header.link == mercury.header.link;
     let is_object = view.headers.file.e_type.get() == ET_REL;
     for (index, (sass_row, row)) in left.iter().zip(right).enumerate() {
-        let is_section = row.info & 15 == stt::SECTION;
-        let same_name = is_section
-            || one_table && sass_row.name == row.name
-            || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
-        if !same_name || sass_row.info >> 4 != row.info >> 4 {
-            differs(
-                index,
-                format!("symbol {index} has another name or binding"),
-                findings,
-            );
-        }
-        let is_header = stt::is_header(sass_row.info & 15) || stt::is_header(row.info & 15);
-        if is_header && sass_row.info != row.info {
-            differs(index, format!("symbol {index} has another type"), findings);
-        }
-        let is_reserved = || {
-            let name = view.symbol_name(mercury, row);
-            name.is_some_and(toolkit::is_reserved_shared_symbol)
-        };
-        // Executables have shared memory, kinds of memory and addresses of their own in each view.
-        let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;
-        let same_value = sass_row.value == row.value && sass_row.other == row.other;
-        if is_object && !(same_size && same_value) && !is_reserved() {
-            let what = format!("symbol {index} has another value or size");
-            differs(index, what, findings);
+        // Most rows differ in their section alone.
+        let is_same = one_table
+            && sass_row.name == row.name
+            && (sass_row.info, sass_row.other) == (row.info, row.other)
+            && sass_row.value == row.value
+            && sass_row.size == row.size;
+        if !is_same {
+            let is_section = row.info & 15 == stt::SECTION;
+            let same_name = is_section
+                || one_table && sass_row.name == row.name
+                || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
+            if !same_name || sass_row.info >> 4 != row.info >> 4 {
+                differs(
+                    index,
+                    format!("symbol {index} has another name or binding"),
+                    findings,
+                );
+            }
+            let is_header = stt::is_header(sass_row.info & 15) || stt::is_header(row.info & 15);
+            if is_header && sass_row.info != row.info {
+                differs(index, format!("symbol {index} has another type"), findings);
+            }
+            let is_reserved = || {
+                let name = view.symbol_name(mercury, row);
+                name.is_some_and(toolkit::is_reserved_shared_symbol)
+            };
+            // Executables have shared memory, kinds of memory and addresses of their own in each view.
+            let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;
+            let same_value = sass_row.value == row.value && sass_row.other == row.other;
+            if is_object && !(same_size && same_value) && !is_reserved() {
+                let what = format!("symbol {index} has another value or size");
+                differs(index, what, findings);
+            }
         }
         let place = section_of(sass_row, index, left_places) as usize;
         let found = section_of(row, index, right_places) as usize;

@@ -56,6 +56,20 @@ pub struct View<'data> {
     pub headers: Headers<'data>,
     /// Its sections, the null section included.
     pub sections: Vec<ViewSection<'data>>,
+    /// Which of them are tables of symbols or of section indices of symbols.
+    pub(super) tables: Vec<usize>,
+}
+
+/// The tables of symbols, and of section indices of symbols, among some sections.
+fn tables(sections: &[ViewSection<'_>]) -> Vec<usize> {
+    let numbered = (0..).zip(sections).filter(|(_, section)| {
+        let ty = section.ty();
+        matches!(
+            ty,
+            sht::SYMTAB | sht::CUDA_MERCURY_SYMTAB | sht::SYMTAB_SHNDX
+        )
+    });
+    numbered.map(|(index, _)| index).collect()
 }
 
 impl<'data> View<'data> {
@@ -82,6 +96,7 @@ impl<'data> View<'data> {
         Some(View {
             image,
             headers,
+            tables: tables(&sections),
             sections,
         })
     }
@@ -98,10 +113,12 @@ impl<'data> View<'data> {
             name,
             bytes: bytes_of(image, header),
         });
+        let sections: Vec<_> = sections.collect();
         View {
             image,
             headers,
-            sections: sections.collect(),
+            tables: tables(&sections),
+            sections,
         }
     }
 
@@ -124,9 +141,15 @@ impl<'data> View<'data> {
         self.headers.file.e_type.get() == ET_EXEC
     }
 
-    /// The first section of a type.
+    /// The tables of symbols and of section indices of symbols, with their indices.
+    fn numbered_tables(&self) -> impl Iterator<Item = (usize, &ViewSection<'data>)> {
+        let tables = self.tables.iter();
+        tables.map(|index| (*index, &self.sections[*index]))
+    }
+
+    /// The first table of a type: symbols, or section indices of symbols.
     pub fn first(&self, ty: u32) -> Option<(usize, &ViewSection<'data>)> {
-        (0..).zip(&self.sections).find(|(_, row)| row.ty() == ty)
+        self.numbered_tables().find(|(_, row)| row.ty() == ty)
     }
 
     /// The rows of a symbol table; a rest that is no row is left out.
@@ -136,11 +159,11 @@ impl<'data> View<'data> {
 
     /// The rows of the table of section indices that belongs to a symbol table; none without one.
     pub fn index_rows(&self, table: usize) -> &'data [U32] {
-        let belongs = |row: &&ViewSection<'data>| {
+        let belongs = |row: &ViewSection<'data>| {
             row.ty() == sht::SYMTAB_SHNDX && row.header.link.get() as usize == table
         };
-        let found = self.sections.iter().find(belongs);
-        found.map_or(&[], |found| rows(found.bytes))
+        let found = self.numbered_tables().find(|(_, row)| belongs(row));
+        found.map_or(&[], |(_, found)| rows(found.bytes))
     }
 
     /// The name of a symbol, from the table that its own is linked to.
