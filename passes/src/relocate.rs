@@ -141,6 +141,10 @@ fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
     for rows in rows.chunk_by(|one, next| one.section == next.section) {
         let first = start;
         start += rows.len();
+        let changes = |row: &Reloc| matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear);
+        if !rows.iter().any(changes) {
+            continue;
+        }
         let SectionInfo::Section(section) = module.sections[rows[0].section].info else {
             continue;
         };
