@@ -79,8 +79,7 @@ impl Pass for PlanRelocations {
         // No row depends on another: threads that decide on some of them store what becomes of each in place.
         let mut relocs = std::mem::take(&mut module.relocs);
         let meanings = cx.analyses.meanings(module);
-        let facts = Facts::new(module, meanings);
-        let decided = decide(&facts, relocs.rows_mut(), cx.threads);
+        let decided = decide(&Facts::new(module, meanings), relocs.rows_mut(), cx.threads);
         module.relocs = relocs;
         let Decided {
             kept,

@@ -79,28 +79,25 @@ struct Frames<'m> {
 }
 
 impl<'m> Frames<'m> {
-    /// Appends the frames of later objects.
-    fn append(&mut self, other: Frames<'m>) {
-        if self.bytes.is_empty() && self.kept.is_empty() {
-            *self = other;
-            return;
-        }
-        let before = self.bytes.len();
-        self.bytes.extend_from_slice(&other.bytes);
-        for field in other.fields {
-            let field = before + field;
-            if let Some(field) = self.bytes.get_mut(field..)
-                && let Some(place) = field.first_chunk_mut::<8>()
-            {
-                let moved = u64::from_le_bytes(*place).wrapping_add(before as u64);
-                *place = moved.to_le_bytes();
+    /// Writes the frames to their place, behind so many bytes of earlier objects.
+    fn write(&self, place: &mut [u8], before: u64) {
+        place.copy_from_slice(&self.bytes);
+        for field in &self.fields {
+            let field = place
+                .get_mut(*field..)
+                .and_then(|rest| rest.first_chunk_mut::<8>());
+            if let Some(cie) = field {
+                *cie = u64::from_le_bytes(*cie).wrapping_add(before).to_le_bytes();
             }
         }
-        let moved = other.kept.into_iter().map(|(row, added, stays)| {
-            let before = if stays { before as u64 } else { 0 };
-            (row, added.wrapping_add(before), stays)
-        });
-        self.kept.extend(moved);
+    }
+
+    /// The rows that are kept, the last of the input first, behind so many bytes of earlier objects.
+    fn rows_behind(self, before: u64) -> impl Iterator<Item = (&'m Reloc, u64)> {
+        self.kept.into_iter().rev().map(move |(row, added, stays)| {
+            let before = if stays { before } else { 0 };
+            (row, added.wrapping_add(before))
+        })
     }
 }
 
@@ -118,15 +115,13 @@ impl<'m, 'data> Encode<'m, 'data> {
             }
             Ok(made)
         });
-        let mut frames = Frames::default();
-        for made in made {
-            frames.append(made?);
-        }
-        let Frames { bytes, kept, .. } = frames;
+        let made = made
+            .into_iter()
+            .collect::<Result<Vec<Frames<'_>>, Refusal>>()?;
         // A copy that was replaced keeps its frame, which nvlink makes anew.
         let mut seen = vec![false; module.link_symbols.len()];
         let mut seen_local: HashSet<SymbolRef, FixedState> = HashSet::default();
-        for (row, ..) in &kept {
+        for (row, ..) in made.iter().flat_map(|frames| &frames.kept) {
             let link = row.target.symbol().and_then(|id| module.symbols[id].link);
             let is_second = match link {
                 Some(link) => std::mem::replace(&mut seen[link.index()], true),
@@ -139,11 +134,25 @@ impl<'m, 'data> Encode<'m, 'data> {
                 ));
             }
         }
+        let size = made.iter().map(|frames| frames.bytes.len()).sum();
+        let bytes = self.arena.zeroed(size);
+        let mut rest = &mut *bytes;
+        for frames in &made {
+            let before = (size - rest.len()) as u64;
+            let (own, behind) = rest.split_at_mut(frames.bytes.len());
+            frames.write(own, before);
+            rest = behind;
+        }
         let section = &mut self.plan.sections[index];
-        section.size = bytes.len() as u64;
-        section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
-        let kept = kept.into_iter().rev();
-        Ok(kept.map(|(row, added, _)| (row, added)).collect())
+        section.size = size as u64;
+        section.content = PlanContent::Bytes(bytes);
+        let mut kept = Vec::with_capacity(made.iter().map(|frames| frames.kept.len()).sum());
+        let mut before = size as u64;
+        for frames in made.into_iter().rev() {
+            before -= frames.bytes.len() as u64;
+            kept.extend(frames.rows_behind(before));
+        }
+        Ok(kept)
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Facts<'m, 'data> {
     /// The Mercury form of each debug section.
     mercury_debug: HashMap<SectionId, SectionId, FixedState>,
     /// Entries of `.debug_frame` in both views.
-    frames: FramePlaces,
+    frames: FramePlaces<'m>,
     /// Whether the Mercury view is linked.
     pub(super) capmerc: bool,
     /// Offset of the slot of each texture, sampler and surface, by link symbol.
@@ -230,18 +230,18 @@ fn losing_variables(module: &Module<'_>) -> Vec<LosingRange> {
 
 /// Which sections of objects with Mercury stand for each other.
 #[derive(Default)]
-struct Views {
+struct Views<'m> {
     /// The section with the bytes of each Mercury twin.
     twins: HashMap<SectionId, SectionId, FixedState>,
     /// The Mercury form of each debug section.
     mercury_debug: HashMap<SectionId, SectionId, FixedState>,
     /// Entries of `.debug_frame` in both views.
-    frames: FramePlaces,
+    frames: FramePlaces<'m>,
 }
 
-impl Views {
+impl<'m> Views<'m> {
     /// Finds pairs by their names within an object.
-    fn new(module: &Module<'_>) -> Self {
+    fn new(module: &'m Module<'_>) -> Self {
         type Named<'data> = HashMap<(ObjectId, &'data [u8]), SectionId, FixedState>;
         let mut views = Views::default();
         let (mut debug, mut plain) = (Named::default(), Named::default());
