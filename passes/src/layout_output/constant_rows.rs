@@ -30,6 +30,10 @@ pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedSt
             constants.insert(owner, id);
         }
     }
+    // Few programs have such constants.
+    if constants.is_empty() {
+        return found;
+    }
     for (id, section) in module.sections.iter() {
         if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
             (section.kind, section.owner, section.info)
