@@ -72,10 +72,10 @@ const FIRST_BUFFERS: u64 = 256 << 10;
 const SHARED_BUFFER: u64 = 2 << 20;
 
 /// Fewer files are opened by the thread that looks into them alone.
-const FILES_FOR_A_THREAD: usize = 128;
+const FILES_FOR_A_THREAD: usize = 64;
 
 /// How many files a thread opens at a time.
-const BATCH: usize = 32;
+const BATCH: usize = 16;
 
 /// How many batches of the second thread wait for the first one.
 const BATCHES_AHEAD: usize = 8;
