@@ -13,7 +13,6 @@ use cuweld_passes::finalizer::profile_of;
 
 use super::lowering::NamedImage;
 use crate::heap;
-use crate::input::mapped::prefault;
 
 /// An image that takes part, or none.
 pub(super) type Candidate<'data> = Option<NamedImage<'data>>;
@@ -84,7 +83,7 @@ impl<'data> Reading<'data> {
 
     fn read_one(&mut self, image: &NamedImage<'data>) -> Result<ObjectFacts, ReadError> {
         let (name, member) = (image.name.as_bytes(), image.member.as_bytes());
-        prefault(image.image);
+        heap::prefault(image.image);
         self.reader.read(image.image, name, member)?;
         let part = &mut self.reader.part;
         let mut facts = last_facts(part);

@@ -32,10 +32,6 @@ const SMALLEST_MAP: u64 = 2 << 10;
 /// larger files, archives first of all, a part may do.
 const POPULATE_LIMIT: u64 = 1 << 20;
 
-/// Smaller images are not worth the call.
-#[cfg(target_os = "linux")]
-const SMALLEST_PREFAULT: usize = 128 << 10;
-
 /// How many files are mapped; a process may have 65530 mappings.
 const MAP_LIMIT: usize = 48 << 10;
 
@@ -261,28 +257,6 @@ impl Batches<'_> {
         })
     }
 }
-
-/// Has the system map all pages of an image at once, before it is read: one call in place of a page fault for every 64 KiB, and the
-/// calls that write from pages that are not mapped take twice the time (measured).
-#[cfg(target_os = "linux")]
-pub(crate) fn prefault(image: &[u8]) {
-    use rustix::mm::Advice;
-    use rustix::mm::madvise;
-    const PAGE: usize = 4 << 10;
-    if image.len() < SMALLEST_PREFAULT {
-        return;
-    }
-    let start = image.as_ptr();
-    let before = start.addr() % PAGE;
-    let place = start.wrapping_sub(before).cast_mut().cast();
-    let bytes = (image.len() + before).next_multiple_of(PAGE);
-    // SAFETY: advice changes neither what memory holds nor whether it can be read or written, whoever it belongs to.
-    // A system that knows no such advice maps page by page.
-    let _ = unsafe { madvise(place, bytes, Advice::LinuxPopulateRead) };
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn prefault(_image: &[u8]) {}
 
 /// A file that was opened, on its way into the arena.
 struct Fetched<'data> {
