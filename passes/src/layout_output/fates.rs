@@ -90,9 +90,7 @@ impl Fates {
             fates.came_in += usize::from(fate.came_in);
             fates.any_dead |= fate.came_in && !is_live;
             let text = row.views.sass.text;
-            let has_bytes =
-                || !matches!(module.sections[text].content, SectionContent::NoBits(1..));
-            if fate.is_linked && !has_bytes() {
+            if matches!(module.sections[text].content, SectionContent::NoBits(1..)) {
                 fates.has_code_without_bytes |= module.is_section_linked(text);
             }
             if fate.came_in
