@@ -17,7 +17,6 @@
 mod variables;
 
 use std::cell::OnceCell;
-use std::hash::BuildHasher;
 
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
@@ -34,12 +33,12 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::analysis::Kinds;
@@ -208,13 +207,8 @@ fn likely_names(module: &Module<'_>) -> usize {
 
 /// A name, by what it stands for. Its hash stands beside it, so that the table grows without looking at names.
 struct Named {
-    hash: u32,
+    hash: NameHash,
     link: LinkSymbolId,
-}
-
-/// A hash of 32 bits, spread over the bits that the table looks at.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl<'data> Resolver<'_, 'data> {
@@ -222,11 +216,11 @@ impl<'data> Resolver<'_, 'data> {
         let link = if symbol.bind == stb::LOCAL {
             self.create(id, &symbol)
         } else {
-            let hash = (FixedState::default().hash_one(symbol.name) >> 32) as u32;
+            let hash = NameHash::of(symbol.name);
             let module = &*self.module;
             let is_same =
                 |named: &Named| named.hash == hash && module.link_name(named.link) == symbol.name;
-            match self.names.find(spread(hash), is_same) {
+            match self.names.find(hash.spread(), is_same) {
                 Some(&Named { link, .. }) => {
                     self.merge(link, id, &symbol);
                     link
@@ -234,8 +228,8 @@ impl<'data> Resolver<'_, 'data> {
                 None => {
                     let link = self.create(id, &symbol);
                     let named = Named { hash, link };
-                    let rehash = |named: &Named| spread(named.hash);
-                    self.names.insert_unique(spread(hash), named, rehash);
+                    let rehash = |named: &Named| named.hash.spread();
+                    self.names.insert_unique(hash.spread(), named, rehash);
                     link
                 }
             }
@@ -483,7 +477,6 @@ impl<'data> Resolver<'_, 'data> {
             let Some((symbol, link)) = link_of(self.module, prototype.function) else {
                 continue;
             };
-
             let known = *self
                 .known_prototype(link)
                 .get_or_insert(prototype.prototype);

@@ -109,14 +109,20 @@ impl Index {
 }
 
 /// The hash of a name.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NameHash(u32);
 
 impl NameHash {
-    fn of(name: &[u8]) -> Self {
+    /// That of these bytes.
+    pub fn of(name: &[u8]) -> Self {
         let mut hasher = FixedState::default().build_hasher();
         hasher.write(name);
         NameHash((hasher.finish() >> 32) as u32)
+    }
+
+    /// Its bits spread over those that tables of the crate hashbrown look at.
+    pub fn spread(self) -> u64 {
+        u64::from(self.0).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
