@@ -29,13 +29,18 @@ pub mod toolkit;
 /// A program of its own is `cuweld::cli::main(&[register])` and has every command of `cuweld`, with
 /// the passes that `register` adds.
 pub fn main(register: &[Register]) -> ExitCode {
+    ExitCode::from(exit_code(register))
+}
+
+/// As [`main`], for programs that do not hand an `ExitCode` to Rust's runtime.
+pub fn exit_code(register: &[Register]) -> u8 {
     let arguments: Vec<Vec<u8>> = std::env::args_os()
         .map(std::ffi::OsString::into_vec)
         .collect();
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
     if log::start(&mut stderr).is_err() {
-        return ExitCode::from(1);
+        return 1;
     }
     // Drivers call us by nvlink's name; on that path nothing of clap is set up.
     let by_name = arguments
@@ -57,8 +62,8 @@ pub fn main(register: &[Register]) -> ExitCode {
     };
     let flushed = stderr.flush().and_then(|()| stdout.flush());
     match (result, flushed) {
-        (Ok(code), Ok(())) => ExitCode::from(code),
+        (Ok(code), Ok(())) => code,
         // Whoever read our messages is gone; there is nobody to tell.
-        _ => ExitCode::from(1),
+        _ => 1,
     }
 }
