@@ -117,9 +117,13 @@ pub fn measure(
         all.extend(["-o".to_owned(), ours.to_owned()]);
         taken(tools, folder, &all)
     };
+    let watched = own("-1", None)?;
+    if watched.code != 0 {
+        return Err(format!("{cuweld} nvlink ends with {}", watched.code));
+    }
     let mut measured = Measured {
         cuweld: Vec::new(),
-        anonymous: own("-1", None)?.anonymous,
+        anonymous: watched.anonymous,
         nvlink: Vec::new(),
         single: Vec::new(),
         floor: Vec::new(),
