@@ -19,53 +19,27 @@ const BLOCK_HEADER: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct LargePages;
 
-// SAFETY: every block is the system allocator's, which gets back what it gave, with the layout that it was asked for: `rounded` says the
-// same of the same size.
+// SAFETY: every block is the system allocator's, which gets back what it gave, with the layout that it was asked for.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises; the layout is no smaller.
-        asked_for(unsafe { System.alloc(rounded(layout)) }, layout.size())
+        // SAFETY: as the caller promises.
+        asked_for(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises; the layout is no smaller.
-        asked_for(
-            unsafe { System.alloc_zeroed(rounded(layout)) },
-            layout.size(),
-        )
+        // SAFETY: as the caller promises.
+        asked_for(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: as the caller promises; this is the layout that the block was asked for with.
-        unsafe { System.dealloc(block, rounded(layout)) }
+        unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let new =
-            Layout::from_size_align(size, layout.align()).map_or(size, |new| rounded(new).size());
-        // SAFETY: as the caller promises; this is the layout that the block was asked for with, and the new size is no smaller.
-        asked_for(unsafe { System.realloc(block, rounded(layout), new) }, size)
+        // SAFETY: as the caller promises; this is the layout that the block was asked for with.
+        asked_for(unsafe { System.realloc(block, layout, size) }, size)
     }
-}
-
-/// The layout that takes whole large pages, if it is an eighth larger at most.
-#[inline]
-fn rounded(layout: Layout) -> Layout {
-    let size = layout.size();
-    if size < PAGE {
-        return layout;
-    }
-    let Some(pages) = size
-        .saturating_add(BLOCK_HEADER)
-        .checked_next_multiple_of(PAGE)
-    else {
-        return layout;
-    };
-    let whole = pages - BLOCK_HEADER;
-    if whole - size > size / 8 {
-        return layout;
-    }
-    Layout::from_size_align(whole, layout.align()).unwrap_or(layout)
 }
 
 /// The block, which has asked for large pages: for all that it is, as the system cannot move what is advised in part.

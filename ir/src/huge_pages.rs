@@ -6,31 +6,22 @@ const PAGE: usize = 2 << 20;
 /// Bytes of a small page, or more: advice is given for whole ones.
 const SMALL_PAGE: usize = 4 << 10;
 
-/// What the allocator writes before a large block, or more. A block that takes whole large pages with it begins at one.
-const BLOCK_HEADER: usize = 64;
-
 /// Smaller tables are not worth a call.
 const SMALLEST: usize = 128 << 10;
 
-/// Makes room for as many rows as a table is going to have, and a few to spare, and has the system give memory for those that it is going to have at once: two thirds of what a page fault for each small page takes. Large pages, one for 512 small ones, take less than
-/// half of that again, and the processor finds them faster on each walk over the table.
+/// Makes room for as many rows as a table is going to have, and a few to spare, and has the system give memory for those that it is going
+/// to have at once: two thirds of what a page fault for each small page takes. Large pages, one for 512 small ones, take less than half of
+/// that again, and the processor finds them faster on each walk over the table. Room that is not used lies on large pages with what follows,
+/// and takes memory: there should be little of it.
 pub fn reserve<T>(rows: &mut Vec<T>, more: usize, spare: usize) {
-    let size = size_of::<T>();
-    let bytes = rows.len().saturating_add(more).saturating_mul(size);
-    if bytes < SMALLEST {
-        return rows.reserve_exact(more.saturating_add(spare));
+    rows.reserve_exact(more.saturating_add(spare));
+    let bytes = rows
+        .len()
+        .saturating_add(more)
+        .saturating_mul(size_of::<T>());
+    if bytes >= SMALLEST {
+        prepare(rows, bytes);
     }
-    let mut capacity = rows.len().saturating_add(more).saturating_add(spare);
-    if bytes >= PAGE
-        && let Some(whole) = capacity
-            .saturating_mul(size)
-            .saturating_add(BLOCK_HEADER)
-            .checked_next_multiple_of(PAGE)
-    {
-        capacity = (whole - BLOCK_HEADER) / size.max(1);
-    }
-    rows.reserve_exact(capacity.saturating_sub(rows.len()));
-    prepare(rows, bytes);
 }
 
 /// Has the system give memory for the first bytes of a table's room.
@@ -41,13 +32,9 @@ fn prepare<T>(rows: &mut Vec<T>, bytes: usize) {
     let start = rows.as_mut_ptr().cast::<u8>();
     let before = start.addr() % SMALL_PAGE;
     let place = start.wrapping_sub(before).cast();
-    // The last large page, if most of it will be used. The first stays small pages, as the allocator has written to it by now.
-    let large = match bytes {
-        PAGE.. => (bytes + PAGE / 2) / PAGE * PAGE,
-        _ => 0,
-    };
+    let large = bytes / PAGE * PAGE;
     // SAFETY: advice changes neither what memory holds nor whether it can be read or written, also not that of what lies on the first page
-    // before the table. Where the table has large pages, its block takes whole ones; `bytes` end within its room.
+    // before the table; `bytes` end within its room.
     let asked = unsafe {
         if large != 0 {
             let _ = madvise(place, large, Advice::LinuxHugepage);

@@ -111,9 +111,9 @@ impl ObjectPart<'_> {
     }
 }
 
-/// Room for the records that passes add to so many: compilers write about three for each kernel and function that leave two to be made.
+/// Room for the records that passes add to so many: two for each kernel, of which compilers write a dozen.
 pub(super) fn spare_records(records: usize) -> usize {
-    records - records / 4
+    records / 4
 }
 
 /// How much of all files was read.
@@ -126,7 +126,7 @@ struct Share {
 impl Share {
     /// Room for the rows to come, and for some that passes add: a table that is too small is moved.
     fn reserve<T>(self, rows: &mut Vec<T>) {
-        self.reserve_with(rows, |expected| expected / 8);
+        self.reserve_with(rows, |expected| expected / 16);
     }
 
     fn reserve_with<T>(self, rows: &mut Vec<T>, spare: fn(usize) -> usize) {

@@ -169,8 +169,10 @@ struct Reader<'part, 'data> {
 /// Files of so many bytes have their tables made large enough before they are read.
 const LARGE_FILE: usize = 1 << 20;
 
-/// Bytes of an attribute record, on average.
-const RECORD_SIZE: usize = 10;
+/// So many bytes at the beginning of a section tell how long its attribute records are on average, and so many sections how long those of
+/// other ones are.
+const SAMPLE: usize = 1 << 10;
+const SAMPLED_SECTIONS: usize = 64;
 
 impl<'data> Reader<'_, 'data> {
     fn rows(&mut self) -> Result<(), ReadError> {
@@ -189,33 +191,59 @@ impl<'data> Reader<'_, 'data> {
         if self.image.len() < LARGE_FILE || self.base.objects > 0 {
             return;
         }
-        let (mut relocs, mut records, mut symbols) = (0, 0, 0);
-        for header in self.headers.sections {
-            let (ty, size) = (header.ty.get(), header.size.get() as usize);
-            match ty {
-                sht::SYMTAB => symbols += size / size_of::<RawSymbol>(),
-                _ if is_rela(ty) => relocs += size / size_of::<RawRela>(),
-                _ if is_relocs(ty) => relocs += size / size_of::<RawRel>(),
-                _ if is_info(ty) => records += size / RECORD_SIZE,
-                _ => {}
+        let (mut relocs, mut symbols, mut functions) = (0, 0, 0);
+        let headers = self.headers.sections;
+        // A second symbol table is an error.
+        if let Some(table) = headers.iter().position(|row| row.ty.get() == sht::SYMTAB) {
+            for row in <[RawSymbol]>::ref_from_bytes(self.bytes(table)).unwrap_or(&[]) {
+                let ty = row.info & 15;
+                symbols += usize::from(ty != stt::SECTION);
+                functions += usize::from(ty == stt::FUNC && row.shndx.get() != 0);
             }
+        }
+        for header in headers {
+            relocs += match header.ty.get() {
+                ty if is_rela(ty) => header.size.get() as usize / size_of::<RawRela>(),
+                ty if is_relocs(ty) => header.size.get() as usize / size_of::<RawRel>(),
+                _ => 0,
+            };
         }
         // Layer 1 has checked that each section lies within the file, not that they do beside each other.
         let most = self.image.len();
+        let records = self.expected_records().min(most);
         let part = &mut *self.part;
-        huge_pages::reserve(&mut part.sections, self.headers.sections.len(), 0);
-        huge_pages::reserve(
-            &mut part.symbols,
-            symbols.min(most / size_of::<RawSymbol>()),
-            0,
-        );
+        huge_pages::reserve(&mut part.sections, headers.len(), 0);
+        huge_pages::reserve(&mut part.symbols, symbols, 0);
+        huge_pages::reserve(&mut part.functions, functions, 0);
         huge_pages::reserve(&mut part.relocs, relocs.min(most / size_of::<RawRel>()), 0);
-        let records = records.min(most / RECORD_SIZE);
         huge_pages::reserve(&mut part.attributes, records, spare_records(records));
-        // Room takes no memory until it is used.
-        part.attribute_refs.reserve(records);
-        part.functions
-            .reserve(symbols.min(most / size_of::<RawSymbol>()));
+        part.attribute_refs.reserve(records / 2);
+    }
+
+    /// How many attribute records there are, about.
+    fn expected_records(&self) -> usize {
+        let of = |records: usize, bytes: usize, all: usize| {
+            (records as u128 * all as u128 / bytes.max(1) as u128) as usize
+        };
+        let (mut seen, mut sampled, mut found) = (0, 0, 0);
+        let (mut expected, mut others) = (0usize, 0usize);
+        for (index, header) in self.headers.sections.iter().enumerate() {
+            if !is_info(header.ty.get()) {
+                continue;
+            }
+            let bytes = self.bytes(index);
+            seen += 1;
+            if seen > SAMPLED_SECTIONS && bytes.len() <= SAMPLE {
+                others = others.saturating_add(bytes.len());
+                continue;
+            }
+            let sample = &bytes[..bytes.len().min(SAMPLE)];
+            let records = records::records_in(sample);
+            expected = expected.saturating_add(of(records, sample.len(), bytes.len()));
+            sampled += sample.len();
+            found += records;
+        }
+        expected.saturating_add(of(found, sampled, others))
     }
 
     /// The id that the object gets.

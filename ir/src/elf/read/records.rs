@@ -250,3 +250,17 @@ impl<'data> Reader<'_, 'data> {
         Ok(())
     }
 }
+
+/// How many attribute records these bytes hold.
+pub(super) fn records_in(mut bytes: &[u8]) -> usize {
+    let mut count = 0;
+    while let &[format, _, low, high, ref tail @ ..] = bytes {
+        let payload = match format {
+            format::SVAL => u16::from_le_bytes([low, high]).into(),
+            _ => 0,
+        };
+        bytes = tail.get(payload..).unwrap_or(&[]);
+        count += 1;
+    }
+    count
+}

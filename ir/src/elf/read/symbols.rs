@@ -22,7 +22,6 @@ impl<'data> Reader<'_, 'data> {
         let extended = self.extended_indices(table)?;
         let object = self.object();
         self.symbol_refs.reserve(rows.len());
-        self.part.symbols.reserve(rows.len());
         for (index, row) in rows.iter().enumerate() {
             let (bind, ty) = (row.info >> 4, row.info & 15);
             let place = match row.shndx.get() {
