@@ -5,6 +5,8 @@ use std::fs::File;
 use std::fs::Metadata;
 use std::io;
 use std::io::Read;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
@@ -67,6 +69,9 @@ const FIRST_BUFFERS: u64 = 256 << 10;
 /// How much memory small files share; the system can give it as one page.
 const SHARED_BUFFER: u64 = 2 << 20;
 
+/// How much of it each of two threads takes at a time: what they leave at the end takes memory.
+const PIECE: usize = 256 << 10;
+
 /// Fewer files are opened by the thread that looks into them alone.
 const FILES_FOR_A_THREAD: usize = 64;
 
@@ -116,7 +121,7 @@ pub(super) struct Loader<'a, 'data> {
     arena: &'data InputArena,
     /// What leaves to use a second thread are asked of; `None` for none.
     jobs: Option<&'a Jobs>,
-    room: RefCell<Room<'data>>,
+    room: RefCell<Room<'data, 'data>>,
 }
 
 impl<'a, 'data> Loader<'a, 'data> {
@@ -147,7 +152,7 @@ impl<'a, 'data> Loader<'a, 'data> {
     }
 
     /// The room for further files, with memory for small ones that they share once there are many.
-    fn room(&self, files: usize) -> Room<'data> {
+    fn room(&self, files: usize) -> Room<'data, 'data> {
         let mut room = self.room.take();
         let buffered = self.arena.bytes_buffered();
         room.bytes = BUFFER_LIMIT.saturating_sub(buffered);
@@ -189,7 +194,8 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
             return one_by_one(self, paths, size, take);
         };
         let mut room = self.room(paths.len());
-        let second = room.split_off_half();
+        let memory = Mutex::new(std::mem::take(&mut room.rest));
+        let (room, second) = room.halves(&memory);
         let batches = Batches {
             batches: paths.chunks(BATCH).collect(),
             next: AtomicUsize::new(0),
@@ -219,14 +225,14 @@ type Batch<'data> = (usize, Vec<io::Result<Fetched<'data>>>);
 
 impl Batches<'_> {
     /// Opens the next batch; `None` behind the last.
-    fn fetch<'data>(&self, room: &mut Room<'data>) -> Option<Batch<'data>> {
+    fn fetch<'data>(&self, room: &mut Room<'_, 'data>) -> Option<Batch<'data>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let paths = self.batches.get(number)?;
         Some((number, paths.iter().map(|path| room.fetch(path)).collect()))
     }
 
     /// Opens batches until there are no more, or nobody takes them after an error.
-    fn fetch_for<'data>(&self, mut room: Room<'data>, taker: SyncSender<Batch<'data>>) {
+    fn fetch_for<'data>(&self, mut room: Room<'_, 'data>, taker: SyncSender<Batch<'data>>) {
         while let Some(batch) = self.fetch(&mut room) {
             if taker.send(batch).is_err() {
                 return;
@@ -237,7 +243,7 @@ impl Batches<'_> {
     /// All files in order, from another thread and, where it has not come to them, from this one.
     fn in_order<'data>(
         &self,
-        mut room: Room<'data>,
+        mut room: Room<'_, 'data>,
         other: Receiver<Batch<'data>>,
     ) -> impl Iterator<Item = io::Result<Fetched<'data>>> {
         let mut waiting: Vec<Option<Vec<_>>> = self.batches.iter().map(|_| None).collect();
@@ -272,28 +278,39 @@ enum Contents<'data> {
 
 /// What opening files takes.
 #[derive(Default)]
-struct Room<'data> {
+struct Room<'m, 'data> {
     /// Memory that small files share, all zeros.
     rest: &'data mut [u8],
+    /// Where more of it comes from; `None` for nowhere.
+    more: Option<&'m Mutex<&'data mut [u8]>>,
     /// How many bytes more of files that are large enough to be mapped are read.
     bytes: u64,
     /// How many files more are mapped.
     maps: usize,
 }
 
-impl<'data> Room<'data> {
-    /// Takes half of it.
-    fn split_off_half(&mut self) -> Self {
-        let rest = std::mem::take(&mut self.rest);
-        let half = rest.len() / 2;
-        let (first, second) = rest.split_at_mut(half);
-        self.rest = first;
-        self.bytes /= 2;
-        self.maps /= 2;
-        Room {
-            rest: second,
-            ..*self
+impl<'data> Room<'_, 'data> {
+    /// One for each of two threads that share this memory.
+    fn halves<'s>(&self, memory: &'s Mutex<&'data mut [u8]>) -> (Room<'s, 'data>, Room<'s, 'data>) {
+        let half = || Room {
+            rest: &mut [],
+            more: Some(memory),
+            bytes: self.bytes / 2,
+            maps: self.maps / 2,
+        };
+        (half(), half())
+    }
+
+    /// Memory for a small file, all zeros; `None` if there is none left.
+    fn take(&mut self, size: usize) -> Option<&'data mut [u8]> {
+        if self.rest.len() < size
+            && let Some(more) = self.more
+        {
+            let mut more = more.lock().unwrap_or_else(PoisonError::into_inner);
+            let piece = more.len().min(PIECE.max(size));
+            self.rest = more.split_off_mut(..piece).unwrap_or_default();
         }
+        self.rest.split_off_mut(..size)
     }
 
     fn fetch(&mut self, path: &str) -> io::Result<Fetched<'data>> {
@@ -340,14 +357,12 @@ impl<'data> Room<'data> {
 
     /// The bytes of a small file, which a single call reads if the file has the size that it says.
     fn read(&mut self, file: &mut File, size: usize) -> io::Result<Contents<'data>> {
-        if self.rest.len() < size {
+        let Some(buffer) = self.take(size) else {
             let mut buffer = vec![0; size];
             let end = read_into(file, &mut buffer)?;
             buffer.truncate(end);
             return Ok(Contents::Own(buffer));
-        }
-        let (buffer, rest) = std::mem::take(&mut self.rest).split_at_mut(size);
-        self.rest = rest;
+        };
         let end = read_into(file, buffer)?;
         Ok(Contents::Shared(&buffer[..end]))
     }
