@@ -145,7 +145,7 @@ pub(crate) fn lay_out<'data>(
     let (created, strings) = with_names(
         module,
         cx.threads,
-        fates.came_in,
+        (fates.sections(), fates.section_names()),
         |names| creation::replay(module, cx.arena, fates, names),
         then,
     );

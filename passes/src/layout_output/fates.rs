@@ -35,8 +35,10 @@ pub(super) struct Fate {
 #[derive(Default)]
 pub(super) struct Fates {
     rows: Vec<Fate>,
-    /// How many came in.
-    pub(super) came_in: usize,
+    /// How many kernels came in and are kept.
+    kernels: usize,
+    /// How many other functions.
+    others: usize,
     /// Whether one that came in is not kept.
     pub(super) any_dead: bool,
     /// Whether code that is linked has no bytes in its file (type NOBITS).
@@ -60,7 +62,8 @@ impl Fates {
         all.rows.reserve_exact(functions.len() - all.rows.len());
         for part in parts {
             all.rows.extend(part.rows);
-            all.came_in += part.came_in;
+            all.kernels += part.kernels;
+            all.others += part.others;
             all.any_dead |= part.any_dead;
             all.has_code_without_bytes |= part.has_code_without_bytes;
             all.replaced.extend(part.replaced);
@@ -78,7 +81,8 @@ impl Fates {
             ..Fates::default()
         };
         for row in functions {
-            let link = module.symbols[row.symbol].link;
+            let symbol = &module.symbols[row.symbol];
+            let link = symbol.link;
             let is_live = link.is_some_and(|link| module.link_symbols[link].live.is_live());
             let fate = Fate {
                 link,
@@ -87,7 +91,12 @@ impl Fates {
                 is_linked: is_live && row.state == FunctionState::Chosen,
                 has_info: false,
             };
-            fates.came_in += usize::from(fate.came_in);
+            if fate.came_in && is_live {
+                match symbol.is_entry() {
+                    true => fates.kernels += 1,
+                    false => fates.others += 1,
+                }
+            }
             fates.any_dead |= fate.came_in && !is_live;
             let text = row.views.sass.text;
             if matches!(module.sections[text].content, SectionContent::NoBits(1..)) {
@@ -102,6 +111,16 @@ impl Fates {
             fates.rows.push(fate);
         }
         fates
+    }
+
+    /// About how many sections come with the functions that are kept: of code, attributes, constants, shared memory and relocations.
+    pub(super) fn sections(&self) -> usize {
+        5 * self.kernels + 4 * self.others
+    }
+
+    /// About how many names of sections come with them, of those that are not made, too.
+    pub(super) fn section_names(&self) -> usize {
+        6 * self.kernels + 4 * self.others
     }
 
     /// What became of a function.

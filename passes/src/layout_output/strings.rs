@@ -63,9 +63,9 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    fn new(module: &Module<'_>, functions: usize) -> Self {
+    fn new(module: &Module<'_>, names: usize) -> Self {
         let of_symbols = Room::of_symbols(module);
-        let of_sections = Room::of_sections(functions, of_symbols);
+        let of_sections = Room::of_sections(names, of_symbols);
         let bytes = of_sections.bytes;
         Strings {
             tables: NameTables::with_capacity(
@@ -213,26 +213,27 @@ impl Drop for Names<'_, '_> {
     }
 }
 
-/// Does some work that adds names, those of so many functions among them, and then goes on. Returns what comes of it, and the tables.
+/// Does some work that adds names, those of so many sections of functions among them and more of sections that are not made, and then goes
+/// on. Returns what comes of it, and the tables.
 pub(super) fn with_names<'data, A, B>(
     module: &Module<'data>,
     threads: &dyn Threads,
-    functions: usize,
+    (sections, names): (usize, usize),
     first: impl FnOnce(Names<'_, 'data>) -> A,
     then: impl FnOnce(A) -> B,
 ) -> (B, Strings) {
-    // Most functions have a name, and three sections or more; room for five takes no memory until it is used.
+    // Most functions have a name, and three sections or more.
     let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
-    let sections = 5 * module.link_symbols.len();
+    let sections = sections + OTHERS;
     let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
-        let mut strings = Strings::new(module, functions);
+        let mut strings = Strings::new(module, names);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
         return (then(made), strings);
     };
     std::thread::scope(|scope| {
         let (give, take) = sync_channel(WAITING);
         let second = scope.spawn(move || {
-            let mut strings = Strings::new(module, functions);
+            let mut strings = Strings::new(module, names);
             for mut names in take {
                 strings.add_all(&mut names);
             }
@@ -246,8 +247,8 @@ pub(super) fn with_names<'data, A, B>(
     })
 }
 
-/// About how many names come with a function: of its code, its attributes, its constants, its shared memory and their relocations.
-const NAMES_OF_A_FUNCTION: usize = 6;
+/// Room for sections and names that are not those of functions.
+const OTHERS: usize = 32;
 
 /// About what stands before the name of a function in those of its sections.
 const PREFIX_LENGTH: usize = 14;
@@ -260,9 +261,9 @@ struct Room {
 }
 
 impl Room {
-    /// For the names of sections of so many functions, which are as long as symbols are.
-    fn of_sections(functions: usize, symbols: Room) -> Self {
-        let names = functions * NAMES_OF_A_FUNCTION;
+    /// For so many names of sections of functions, which are as long as symbols are.
+    fn of_sections(names: usize, symbols: Room) -> Self {
+        let names = names + OTHERS;
         let length = symbols.bytes / symbols.names.max(1) + PREFIX_LENGTH;
         Room {
             names,
