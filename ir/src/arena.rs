@@ -1,6 +1,9 @@
 //! The arena that owns bytes which no input holds: records the linker creates, parsed text.
 
+use std::cell::Cell;
+
 use bumpalo::Bump;
+use typed_arena::Arena as TypedArena;
 
 /// A bump allocator for byte strings that live as long as the module.
 ///
@@ -10,6 +13,9 @@ pub struct Arena {
     bump: Bump,
     /// What is asked for zeroed is large, and all of it at once: behind it the arena would ask the system for twice as much.
     zeroed: Bump,
+    /// Buffers that were taken over, and their bytes.
+    kept: TypedArena<Vec<u8>>,
+    kept_bytes: Cell<usize>,
 }
 
 impl Arena {
@@ -35,6 +41,13 @@ impl Arena {
         self.zeroed.alloc_slice_fill_copy(size, 0)
     }
 
+    /// Takes over bytes.
+    pub fn keep(&self, bytes: Vec<u8>) -> &[u8] {
+        self.kept_bytes
+            .set(self.kept_bytes.get() + bytes.capacity());
+        self.kept.alloc(bytes)
+    }
+
     /// Copies two strings of bytes into the arena, one behind the other.
     pub fn joined(&self, first: &[u8], second: &[u8]) -> &[u8] {
         let joined = self
@@ -53,6 +66,6 @@ impl Arena {
 
     /// Bytes taken from the system so far.
     pub fn allocated_bytes(&self) -> usize {
-        self.bump.allocated_bytes() + self.zeroed.allocated_bytes()
+        self.bump.allocated_bytes() + self.zeroed.allocated_bytes() + self.kept_bytes.get()
     }
 }

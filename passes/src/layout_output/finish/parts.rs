@@ -122,11 +122,6 @@ impl<'data> Finish<'_, 'data> {
         let mut call_graph = Vec::new();
         let mut index_rows = Vec::new();
         let mut lists = Vec::with_capacity(with_lists.len());
-        let sizes = parts.iter().map(|part| match part {
-            Part::Lists(_, bytes, _) => bytes.len(),
-            _ => 0,
-        });
-        let mut room = arena.zeroed(sizes.sum());
         for part in parts {
             match part {
                 Part::CallGraph(bytes) => call_graph = bytes,
@@ -140,10 +135,7 @@ impl<'data> Finish<'_, 'data> {
                     index_rows.extend(of_symbols);
                 }
                 Part::Lists(_, bytes, ends) => {
-                    let of_part;
-                    (of_part, room) = room.split_at_mut(bytes.len());
-                    of_part.copy_from_slice(&bytes);
-                    let of_part = &*of_part;
+                    let of_part = arena.keep(bytes);
                     let mut start = 0;
                     for end in ends {
                         lists.push(&of_part[start..end]);
@@ -176,7 +168,6 @@ impl<'data> Finish<'_, 'data> {
                     self.append_list(section.content, bytes);
                     ends.push(bytes.len());
                 }
-                // All parts wait for the last.
                 bytes.shrink_to_fit();
             }
             Part::Rows(places, room) => {
