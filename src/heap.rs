@@ -104,6 +104,10 @@ const SMALLEST: u64 = 512 << 10;
 /// The most that the heap grows at once.
 const MOST: u64 = 256 << 20;
 
+/// What is left of the heap before it grows, or more.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const TOP: usize = 256 << 10;
+
 /// Gives the heap room on large pages for a link of inputs of so many bytes, once for the program; whether they are worth it. Memory that
 /// is not used is not taken.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -119,7 +123,7 @@ pub fn prepare(bytes: u64) -> bool {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn make_room(bytes: u64) {
     use std::ffi::c_int;
-    let room = bytes.saturating_mul(4).min(MOST);
+    let room = bytes.saturating_mul(4).min(MOST) as usize;
     let block = PAGE / 2;
     // SAFETY: these settings, of which each is a valid one, change where blocks come from; the blocks are given back as they came, or never,
     // and the first lies on the heap, which ends where the program's data do. Advice changes neither what memory holds nor whether it can
@@ -128,11 +132,14 @@ fn make_room(bytes: u64) {
         // Blocks of large pages get their own memory, and give it back.
         libc::mallopt(libc::M_MMAP_THRESHOLD, PAGE as c_int);
         libc::mallopt(libc::M_TRIM_THRESHOLD, c_int::MAX);
+        // The last large page is a whole one.
+        let end = libc::sbrk(0).addr();
+        let room = (end + room).next_multiple_of(PAGE) - end + TOP;
         libc::mallopt(libc::M_TOP_PAD, room as c_int);
         let start = libc::malloc(block).cast::<u8>();
         let end = libc::sbrk(0).cast::<u8>();
         let heap = end.addr().checked_sub(start.addr());
-        let heap = heap.filter(|heap| *heap >= block && *heap as u64 <= MOST + PAGE as u64);
+        let heap = heap.filter(|heap| *heap >= block && *heap <= room + PAGE);
         if let Some(heap) = heap {
             ask(start, heap);
         }
