@@ -118,7 +118,7 @@ impl LinkedFile<'_> {
                     return Err(OutputError::NoPlan);
                 };
                 write_atomically_with(path, Some(plan.file_size), |file| {
-                    write_blocks(file, plan.file_size, jobs, |take| {
+                    write_blocks(file, plan.sections.len(), jobs, |take| {
                         elf::write_in_order(module, plan, take)
                     })
                 })

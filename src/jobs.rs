@@ -25,6 +25,10 @@ use jobserver::Tokens;
 /// Threads that a link starts without being asked for a number: what it divides among more wins next to nothing, and they take time to start.
 const MOST_THREADS: usize = 8;
 
+/// Work of passes that is worth fewer threads is not worth a second one: links of less than 20 ms took as long with two threads as with one,
+/// or a tenth longer (measured on two processors).
+const LEAST_PIECES: usize = 8;
+
 /// What limits the number of threads.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
@@ -133,7 +137,7 @@ fn start(count: usize) -> Option<ThreadPool> {
 
 impl Threads for Jobs {
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send)) {
-        let team = self.team(pieces);
+        let team = self.team(if pieces < LEAST_PIECES { 1 } else { pieces });
         let size = team.size();
         match team.pool() {
             None => work(1),
