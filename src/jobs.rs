@@ -25,8 +25,8 @@ use jobserver::Tokens;
 /// Threads that a link starts without being asked for a number: what it divides among more wins next to nothing, and they take time to start.
 const MOST_THREADS: usize = 8;
 
-/// Work of passes that is worth fewer threads is not worth a second one: links of less than 20 ms took as long with two threads as with one,
-/// or a tenth longer (measured on two processors).
+/// Work of passes in fewer pieces is done by one thread where nobody asked for a number: links of less than 20 ms took as long with two
+/// threads as with one, or a tenth longer (measured on two processors).
 const LEAST_PIECES: usize = 8;
 
 /// What limits the number of threads.
@@ -137,7 +137,8 @@ fn start(count: usize) -> Option<ThreadPool> {
 
 impl Threads for Jobs {
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send)) {
-        let team = self.team(if pieces < LEAST_PIECES { 1 } else { pieces });
+        let is_enough = self.asked.is_some() || pieces >= LEAST_PIECES;
+        let team = self.team(if is_enough { pieces } else { 1 });
         let size = team.size();
         match team.pool() {
             None => work(1),

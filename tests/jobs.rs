@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use harness::command::stderr;
-use harness::copies::copies;
+use harness::copies::{SM_90, SM_100, copies};
 
-fn link(folder: &Path, files: &[String], jobs: usize) -> Output {
+fn link(arch: &str, folder: &Path, files: &[String], jobs: usize) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cuweld"))
-        .args(["nvlink", "-arch=sm_90", "-o", "out.cubin"])
+        .args(["nvlink", "-arch", arch, "-o", "out.cubin"])
         .args(files)
         .env("CUWELD_JOBS", jobs.to_string())
         .current_dir(folder)
@@ -18,31 +18,39 @@ fn link(folder: &Path, files: &[String], jobs: usize) -> Output {
         .unwrap()
 }
 
-#[test]
-fn the_number_of_threads_changes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let mut files = copies(folder, 3000);
-    let size: u64 = files
-        .iter()
-        .map(|file| std::fs::metadata(folder.join(file)).unwrap().len())
-        .sum();
-    // Enough that reading them is divided.
-    assert!(size > 12 << 20, "{size}");
+/// Links of these files with one thread and more write the same.
+fn compare_outputs(arch: &str, folder: &Path, files: &[String]) {
     let mut outputs = Vec::new();
     for jobs in [1, 2, 5] {
-        let done = link(folder, &files, jobs);
+        let done = link(arch, folder, files, jobs);
         assert!(done.status.success(), "{}", stderr(&done));
         outputs.push(std::fs::read(folder.join("out.cubin")).unwrap());
     }
     assert!(outputs[0] == outputs[1] && outputs[0] == outputs[2]);
+}
+
+// There is enough of everything that the work of each pass is divided.
+
+#[test]
+fn the_number_of_threads_changes_nothing_with_mercury() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = copies(SM_100, folder.path(), 3000);
+    compare_outputs("sm_100", folder.path(), &files);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut files = copies(SM_90, folder, 10_000);
+    compare_outputs("sm_90", folder, &files);
     // Two inputs are damaged: the first of them is named.
     let damaged = std::fs::read(folder.join("0.cubin")).unwrap();
     for name in ["bad.cubin", "worse.cubin"] {
         std::fs::write(folder.join(name), &damaged[..damaged.len() - 64]).unwrap();
         files.insert(2000, name.to_owned());
     }
-    let said = [1, 2, 5].map(|jobs| stderr(&link(folder, &files, jobs)));
+    let said = [1, 2, 5].map(|jobs| stderr(&link("sm_90", folder, &files, jobs)));
     assert!(
         said[0].contains("worse.cubin") && !said[0].contains("bad.cubin"),
         "{}",
@@ -57,7 +65,7 @@ fn the_number_of_threads_changes_nothing() {
 fn make_gets_its_tokens_back() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let files = copies(folder, 3000).join(" ");
+    let files = copies(SM_90, folder, 3000).join(" ");
     let program = env!("CARGO_BIN_EXE_cuweld");
     let rule = format!("\t+@{program} nvlink -arch=sm_90 -o $@ {files}\n");
     let text = format!("all: a.out\na.out: b.out\n{rule}b.out:\n{rule}");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use cuweld_ir::Arena;
 use cuweld_ir::text::{DumpBytes, parse, print};
-use harness::copies::copies;
+use harness::copies::{SM_90, copies};
 
 /// A byte of a large link may cost so many times as much as one of a small link: caches and allocation, but no loop in a loop, which
 /// would make it eight times as much.
@@ -18,7 +18,7 @@ const SLOWER: f64 = 3.0;
 
 /// The laid-out link of so many objects as text.
 fn text_of(folder: &Path, objects: usize) -> String {
-    let files = copies(folder, objects);
+    let files = copies(SM_90, folder, objects);
     let output = Command::new(env!("CARGO_BIN_EXE_cuweld"))
         .args([
             "opt",
