@@ -8,6 +8,9 @@
 //! `cuweld-measure floor TARGET OUTPUT COPY` reads the files that standard input names, one a line, unpacks what is packed in them, and
 //! writes as many bytes as OUTPUT has to COPY; prints the seconds, the bytes of the inputs unpacked, and how many sections, symbols and
 //! relocations they hold.
+//!
+//! `cuweld-measure warm BYTES` takes memory and gives it back. A virtual machine's host takes back memory that is free for some seconds, and getting it again
+//! takes programs more time than they run: what ran or waited before them would decide on that.
 
 mod floor;
 
@@ -22,6 +25,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use cuweld::input::Target;
+use memmap2::MmapMut;
 use nix::sys::resource::UsageWho;
 use nix::sys::resource::getrusage;
 use nix::sys::time::TimeValLike;
@@ -36,10 +40,27 @@ fn main() -> io::Result<()> {
             run(limit.unwrap_or(0.0), program, arguments)
         }
         (Some("floor"), [target, output, copy]) => print_floor(target, output, copy),
+        (Some("warm"), [bytes]) => {
+            let bytes = bytes.to_str().and_then(|text| text.parse().ok());
+            warm(bytes.unwrap_or(0))
+        }
         _ => Err(io::Error::other(
-            "run SECONDS PROGRAM ..., or floor TARGET OUTPUT COPY",
+            "run SECONDS PROGRAM ..., floor TARGET OUTPUT COPY, or warm BYTES",
         )),
     }
+}
+
+/// What a page has, or less.
+const PAGE: usize = 4 << 10;
+
+fn warm(bytes: usize) -> io::Result<()> {
+    let mut memory = MmapMut::map_anon(bytes.max(1))?;
+    #[cfg(target_os = "linux")]
+    let _ = memory.advise(memmap2::Advice::HugePage);
+    for byte in memory.iter_mut().step_by(PAGE) {
+        *byte = 1;
+    }
+    Ok(())
 }
 
 fn run(limit: f64, program: &OsString, arguments: &[OsString]) -> io::Result<()> {
