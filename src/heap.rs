@@ -134,7 +134,10 @@ fn make_room(bytes: u64) {
         libc::mallopt(libc::M_TRIM_THRESHOLD, c_int::MAX);
         // The last large page is a whole one.
         let end = libc::sbrk(0).addr();
-        let room = (end + room).next_multiple_of(PAGE) - end + TOP;
+        let whole = end
+            .checked_add(room)
+            .and_then(|last| last.checked_next_multiple_of(PAGE));
+        let room = whole.map_or(room, |last| last - end) + TOP;
         libc::mallopt(libc::M_TOP_PAD, room as c_int);
         let start = libc::malloc(block).cast::<u8>();
         let end = libc::sbrk(0).cast::<u8>();

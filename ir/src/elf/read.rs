@@ -174,6 +174,9 @@ const LARGE_FILE: usize = 1 << 20;
 const SAMPLE: usize = 1 << 10;
 const SAMPLED_SECTIONS: usize = 64;
 
+/// Bytes of an attribute record where most are short.
+const SHORT_RECORD: usize = 8;
+
 impl<'data> Reader<'_, 'data> {
     fn rows(&mut self) -> Result<(), ReadError> {
         self.make_room();
@@ -210,7 +213,7 @@ impl<'data> Reader<'_, 'data> {
         }
         // Layer 1 has checked that each section lies within the file, not that they do beside each other.
         let most = self.image.len();
-        let records = self.expected_records().min(most);
+        let records = self.expected_records().min(most / SHORT_RECORD);
         let part = &mut *self.part;
         huge_pages::reserve(&mut part.sections, headers.len(), 0);
         huge_pages::reserve(&mut part.symbols, symbols, 0);
