@@ -20,6 +20,12 @@ fn link(arch: &str, folder: &Path, files: &[String], jobs: usize) -> Output {
 
 /// Links of these files with one thread and more write the same.
 fn compare_outputs(arch: &str, folder: &Path, files: &[String]) {
+    let size: u64 = files
+        .iter()
+        .map(|file| std::fs::metadata(folder.join(file)).unwrap().len())
+        .sum();
+    // Enough that reading them is divided, and the work of passes.
+    assert!(size > 12 << 20, "{size}");
     let mut outputs = Vec::new();
     for jobs in [1, 2, 5] {
         let done = link(arch, folder, files, jobs);
@@ -28,8 +34,6 @@ fn compare_outputs(arch: &str, folder: &Path, files: &[String]) {
     }
     assert!(outputs[0] == outputs[1] && outputs[0] == outputs[2]);
 }
-
-// There is enough of everything that the work of each pass is divided.
 
 #[test]
 fn the_number_of_threads_changes_nothing_with_mercury() {
@@ -65,7 +69,8 @@ fn the_number_of_threads_changes_nothing() {
 fn make_gets_its_tokens_back() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let files = copies(SM_90, folder, 3000).join(" ");
+    // Enough that passes divide their work where nobody asks for a number of threads.
+    let files = copies(SM_90, folder, 4000).join(" ");
     let program = env!("CARGO_BIN_EXE_cuweld");
     let rule = format!("\t+@{program} nvlink -arch=sm_90 -o $@ {files}\n");
     let text = format!("all: a.out\na.out: b.out\n{rule}b.out:\n{rule}");
