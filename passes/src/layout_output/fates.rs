@@ -16,6 +16,9 @@ use crate::threads::Threads;
 /// So many functions are worth a thread of their own.
 const FUNCTIONS_FOR_A_THREAD: usize = 1 << 13;
 
+/// Room for sections that are not those of functions.
+const OTHER_SECTIONS: usize = 32;
+
 /// What became of a function.
 #[derive(Clone, Copy)]
 pub(super) struct Fate {
@@ -113,14 +116,15 @@ impl Fates {
         fates
     }
 
-    /// About how many sections come with the functions that are kept: of code, attributes, constants, shared memory and relocations.
+    /// About how many sections there will be: of code, attributes, constants, shared memory and relocations of the functions that are kept,
+    /// and a few others.
     pub(super) fn sections(&self) -> usize {
-        5 * self.kernels + 4 * self.others
+        5 * self.kernels + 4 * self.others + OTHER_SECTIONS
     }
 
-    /// About how many names of sections come with them, of those that are not made, too.
+    /// About how many names of sections, of those that are not made, too.
     pub(super) fn section_names(&self) -> usize {
-        6 * self.kernels + 4 * self.others
+        6 * self.kernels + 4 * self.others + OTHER_SECTIONS
     }
 
     /// What became of a function.

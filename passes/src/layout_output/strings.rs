@@ -213,8 +213,8 @@ impl Drop for Names<'_, '_> {
     }
 }
 
-/// Does some work that adds names, those of so many sections of functions among them and more of sections that are not made, and then goes
-/// on. Returns what comes of it, and the tables.
+/// Does some work that adds names, those of about so many sections among them, and so many with sections that are not made, and then goes on.
+/// Returns what comes of it, and the tables.
 pub(super) fn with_names<'data, A, B>(
     module: &Module<'data>,
     threads: &dyn Threads,
@@ -224,7 +224,6 @@ pub(super) fn with_names<'data, A, B>(
 ) -> (B, Strings) {
     // Most functions have a name, and three sections or more.
     let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
-    let sections = sections + OTHERS;
     let Some(_leave) = is_worth_it.then(|| threads.second()).flatten() else {
         let mut strings = Strings::new(module, names);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
@@ -247,9 +246,6 @@ pub(super) fn with_names<'data, A, B>(
     })
 }
 
-/// Room for sections and names that are not those of functions.
-const OTHERS: usize = 32;
-
 /// About what stands before the name of a function in those of its sections.
 const PREFIX_LENGTH: usize = 14;
 
@@ -261,9 +257,8 @@ struct Room {
 }
 
 impl Room {
-    /// For so many names of sections of functions, which are as long as symbols are.
+    /// For so many names of sections, most of which are as long as symbols are, behind a prefix.
     fn of_sections(names: usize, symbols: Room) -> Self {
-        let names = names + OTHERS;
         let length = symbols.bytes / symbols.names.max(1) + PREFIX_LENGTH;
         Room {
             names,
