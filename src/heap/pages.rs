@@ -1,0 +1,124 @@
+//! Memory from the system, which the heap grows by.
+
+use std::cell::Cell;
+use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+
+use dlmalloc::Allocator;
+use rustix::mm;
+use rustix::mm::Advice;
+use rustix::mm::MapFlags;
+use rustix::mm::ProtFlags;
+
+/// Bytes of a large page, where the system has any.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Bytes of a small page, or more: memory comes in whole ones.
+const SMALL_PAGE: usize = 4 << 10;
+
+/// Bytes that the heap begins with.
+pub(super) const FIRST: usize = 256 << 10;
+
+/// The least that the heap grows by.
+const LEAST: usize = 4 << 20;
+
+/// Memory that comes with the program: links of small inputs ask the system for none. What is not used is never touched, and takes none.
+#[repr(align(4096))]
+struct First(UnsafeCell<[u8; FIRST]>);
+
+// SAFETY: nothing but the heap uses it, which one thread at a time asks.
+unsafe impl Sync for First {}
+
+static FIRST_MEMORY: First = First(UnsafeCell::new([0; FIRST]));
+
+/// What the heap grows by.
+pub(super) struct Pages {
+    /// Whether it has its first memory.
+    has_first: Cell<bool>,
+    /// Bytes that it grows by, on large pages; 0 if not on those.
+    room: Cell<usize>,
+}
+
+impl Pages {
+    pub(super) const fn new() -> Self {
+        Pages {
+            has_first: Cell::new(false),
+            room: Cell::new(0),
+        }
+    }
+
+    /// The heap grows by so many bytes, on large pages, from now on; whether that is news, and there is a heap.
+    pub(super) fn grows_by(&mut self, room: usize) -> bool {
+        self.has_first.get() && self.room.replace(room) == 0
+    }
+}
+
+// SAFETY: memory is given once, and belongs to nobody else.
+unsafe impl Allocator for Pages {
+    fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
+        if size <= FIRST && !self.has_first.replace(true) {
+            return (FIRST_MEMORY.0.get().cast(), FIRST, 0);
+        }
+        let room = self.room.get();
+        let wanted = grown(size.max(LEAST).max(room), room != 0);
+        // More than is needed may be more than there is.
+        wanted
+            .or_else(|| grown(size, false))
+            .unwrap_or((null_mut(), 0, 0))
+    }
+
+    fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
+        null_mut()
+    }
+
+    fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool {
+        false
+    }
+
+    fn free(&self, _: *mut u8, _: usize) -> bool {
+        false
+    }
+
+    fn can_release_part(&self, _: u32) -> bool {
+        false
+    }
+
+    fn allocates_zeros(&self) -> bool {
+        true
+    }
+
+    fn page_size(&self) -> usize {
+        SMALL_PAGE
+    }
+}
+
+/// Has the system map all pages of bytes that are going to be read.
+pub(super) fn read_ahead(bytes: &[u8]) {
+    advise(bytes.as_ptr(), bytes.len(), Advice::LinuxPopulateRead);
+}
+
+/// New memory of at least so many bytes; `None` if the system has none.
+fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
+    let pages = bytes.checked_next_multiple_of(LARGE_PAGE)?;
+    // Memory that takes whole large pages is put at the beginning of one. The heap notes where it ends at its end, on a small page: what
+    // lies behind that is never touched, and takes no memory.
+    let all = pages.checked_add(LARGE_PAGE)?;
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: memory that nobody has.
+    let start = unsafe { mm::mmap_anonymous(null_mut(), all, access, MapFlags::PRIVATE) };
+    let start: *mut u8 = start.ok()?.cast();
+    if is_large {
+        advise(start, pages, Advice::LinuxHugepage);
+    }
+    Some((start, pages + SMALL_PAGE, 0))
+}
+
+/// Gives advice that changes neither what memory holds nor whether it can be read or written, for the small pages that bytes lie on. A
+/// system that does not know it gives memory page by page.
+fn advise(start: *const u8, bytes: usize, advice: Advice) {
+    let before = start.addr() % SMALL_PAGE;
+    let place = start.wrapping_sub(before).cast_mut().cast();
+    let bytes = (bytes + before).next_multiple_of(SMALL_PAGE);
+    // SAFETY: such advice changes nothing that a program can see, whoever the memory belongs to.
+    let _ = unsafe { mm::madvise(place, bytes, advice) };
+}
