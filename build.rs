@@ -13,16 +13,19 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={START}");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    if !is("CARGO_CFG_TARGET_OS", "linux") || !is("CARGO_CFG_TARGET_ENV", "gnu") {
+    if !is("CARGO_CFG_TARGET_OS", "linux") {
         return;
     }
-    println!("cargo:rustc-link-arg-bin=cuweld=-no-pie");
+    let is_gnu = is("CARGO_CFG_TARGET_ENV", "gnu");
+    if is_gnu {
+        println!("cargo:rustc-link-arg-bin=cuweld=-no-pie");
+    }
     let Some(folder) = env::var_os("OUT_DIR").and_then(|folder| folder.into_string().ok()) else {
         return;
     };
     // The library's archive takes its place by a linker script of its name, in a folder that is searched first.
     let path = Path::new(&folder).join("libgcc_s.so");
-    if has_archive() && std::fs::write(path, "INPUT(-lgcc_eh -lgcc)\n").is_ok() {
+    if is_gnu && has_archive() && std::fs::write(path, "INPUT(-lgcc_eh -lgcc)\n").is_ok() {
         println!("cargo:rustc-link-arg-bin=cuweld=-L{folder}");
     }
     let path = Path::new(&folder).join("start.ld");

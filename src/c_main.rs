@@ -1,16 +1,26 @@
 //! Where the C library begins the program. Rust's runtime, which it would call in its place, reads where the stack ends from
 //! `/proc/self/maps` and sets handlers to tell of stacks that overflow: 0.07 of the 1.2 ms of a small link. What else it does is done here.
 
+use std::ffi::CStr;
+use std::ffi::c_char;
 use std::ffi::c_int;
 
 /// What a Rust program that panics ends with.
 const PANICKED: u8 = 101;
 
-// SAFETY: no other function has this name, and the C library calls it with arguments that it ignores.
+// SAFETY: no other function has this name, and the C library calls it with the words of the command line, as the C standard says.
 #[unsafe(no_mangle)]
-extern "C" fn main() -> c_int {
+extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     prepare_streams();
-    let code = std::panic::catch_unwind(|| cuweld::cli::exit_code(&[]));
+    let count = usize::try_from(count).unwrap_or(0);
+    // SAFETY: there are so many texts, each of which ends with NUL; they stay as long as the program runs.
+    let words = (0..count).map(|at| {
+        unsafe { CStr::from_ptr(*words.add(at)) }
+            .to_bytes()
+            .to_vec()
+    });
+    let words = words.collect();
+    let code = std::panic::catch_unwind(|| cuweld::cli::exit_code(words, &[]));
     code.unwrap_or(PANICKED).into()
 }
 

@@ -89,6 +89,11 @@ impl Plugin {
             true => path.to_owned(),
             false => format!("./{path}"),
         };
+        if cfg!(target_feature = "crt-static") {
+            let message = "a program that is linked statically loads no libraries".to_owned();
+            let path = path.to_owned();
+            return Err(LoadError::Library { path, message });
+        }
         // SAFETY: loading runs the initialisers of a library that the user named as a plugin; that
         // these are sound is part of the contract of `cuweld-plugin.h`, as of every plugin interface.
         let library = unsafe { Library::new(&file) }.map_err(|error| LoadError::Library {

@@ -1,6 +1,7 @@
 //! Command lines: `cuweld nvlink` (and any program name that ends in `nvlink`) is the compatible
 //! one, everything else is ours.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
@@ -29,14 +30,12 @@ pub mod toolkit;
 /// A program of its own is `cuweld::cli::main(&[register])` and has every command of `cuweld`, with
 /// the passes that `register` adds.
 pub fn main(register: &[Register]) -> ExitCode {
-    ExitCode::from(exit_code(register))
+    let words = std::env::args_os().map(OsString::into_vec).collect();
+    ExitCode::from(exit_code(words, register))
 }
 
-/// As [`main`], for programs that do not hand an `ExitCode` to Rust's runtime.
-pub fn exit_code(register: &[Register]) -> u8 {
-    let arguments: Vec<Vec<u8>> = std::env::args_os()
-        .map(std::ffi::OsString::into_vec)
-        .collect();
+/// As [`main`], for programs that begin without Rust's runtime: with the words of the command line, the program's name first.
+pub fn exit_code(arguments: Vec<Vec<u8>>, register: &[Register]) -> u8 {
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
     if log::start(&mut stderr).is_err() {
@@ -51,7 +50,7 @@ pub fn exit_code(register: &[Register]) -> u8 {
         let words = arguments
             .get(if by_name { 1 } else { 2 }..)
             .unwrap_or_default();
-        let environment = |name: &str| std::env::var_os(name).map(std::ffi::OsString::into_vec);
+        let environment = |name: &str| std::env::var_os(name).map(OsString::into_vec);
         nvlink::run(words, &environment, register, &mut stdout, &mut stderr)
     } else {
         let words: Vec<String> = arguments

@@ -92,6 +92,13 @@ impl NvJitLink {
                 .find(|file| file.is_file())
                 .unwrap_or_else(|| FILE_NAME.into())
         });
+        if cfg!(target_feature = "crt-static") {
+            let reason = format!(
+                "{}: a program that is linked statically loads no libraries",
+                path.display()
+            );
+            return Err(NvJitLinkError::Library { reason });
+        }
         // SAFETY: loading runs the initialisers of NVIDIA's library, which has no conditions for
         // that; which file it is, the user or the system's configuration decides.
         let library = unsafe { Library::new(&path) }.map_err(|error| NvJitLinkError::Library {
@@ -237,6 +244,10 @@ mod tests {
         assert!(text.contains("/none/"), "{text}");
         // A library, but another one.
         let text = load("libc.so.6").unwrap();
-        assert!(text.contains("nvJitLinkCreate"), "{text}");
+        let expected = match cfg!(target_feature = "crt-static") {
+            true => "linked statically",
+            false => "nvJitLinkCreate",
+        };
+        assert!(text.contains(expected), "{text}");
     }
 }
