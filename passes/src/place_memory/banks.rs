@@ -27,6 +27,7 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
+use smallvec::SmallVec;
 
 use super::CONSTANT_BANK_LIMIT;
 use super::constant_chunks::Covered;
@@ -42,7 +43,7 @@ struct Constants {
     owner: FunctionId,
     /// Sections with their offsets and sizes in bytes; the first is that of the copy that is linked, or that of a replaced
     /// copy with nothing left of it.
-    sections: Vec<(SectionId, u64, u64)>,
+    sections: SmallVec<[(SectionId, u64, u64); 1]>,
     /// Size in bytes.
     size: u64,
     /// Largest alignment in bytes of the copies that were taken at their turn, and of those that lie behind them.
@@ -224,7 +225,7 @@ fn collect(
                     bank,
                     link,
                     owner: copy.unwrap_or(owner),
-                    sections: Vec::with_capacity(1),
+                    sections: SmallVec::new(),
                     size: 0,
                     align: section.align,
                 });
@@ -268,7 +269,7 @@ fn collect(
                         bank,
                         link,
                         owner,
-                        sections: Vec::new(),
+                        sections: SmallVec::new(),
                         size: 0,
                         align: module.sections[id].align,
                     });
