@@ -14,13 +14,9 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     prepare_streams();
     let count = usize::try_from(count).unwrap_or(0);
     // SAFETY: there are so many texts, each of which ends with NUL; they stay as long as the program runs.
-    let words = (0..count).map(|at| {
-        unsafe { CStr::from_ptr(*words.add(at)) }
-            .to_bytes()
-            .to_vec()
-    });
-    let words = words.collect();
-    let code = std::panic::catch_unwind(|| cuweld::cli::exit_code(words, &[]));
+    let words = (0..count).map(|at| unsafe { CStr::from_ptr(*words.add(at)) }.to_bytes());
+    let words: Vec<&[u8]> = words.collect();
+    let code = std::panic::catch_unwind(|| cuweld::cli::exit_code(&words, &[]));
     code.unwrap_or(PANICKED).into()
 }
 

@@ -120,3 +120,95 @@ mod elsewhere {
 
     pub(crate) fn prefault(_image: &[u8]) {}
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::alloc::GlobalAlloc;
+    use std::alloc::Layout;
+
+    use super::*;
+
+    /// A block, and the byte that it is filled with.
+    struct Block {
+        start: *mut u8,
+        layout: Layout,
+        filling: u8,
+    }
+
+    impl Block {
+        fn new(size: usize, align: usize, filling: u8) -> Block {
+            let layout = Layout::from_size_align(size, align).unwrap();
+            // SAFETY: the size is not 0.
+            let start = unsafe { LargePages.alloc(layout) };
+            assert!(!start.is_null() && start.addr().is_multiple_of(align));
+            let block = Block {
+                start,
+                layout,
+                filling,
+            };
+            block.fill();
+            block
+        }
+
+        fn fill(&self) {
+            // SAFETY: the block has so many bytes.
+            unsafe { self.start.write_bytes(self.filling, self.layout.size()) };
+        }
+
+        fn is_whole(&self, size: usize) -> bool {
+            // SAFETY: the block has so many bytes, all of which were written.
+            let bytes = unsafe { std::slice::from_raw_parts(self.start, size) };
+            bytes.iter().all(|byte| *byte == self.filling)
+        }
+
+        fn resize(&mut self, size: usize) {
+            let (before, align) = (self.layout.size(), self.layout.align());
+            // SAFETY: the block is one of the heap, with this layout; the size is not 0.
+            self.start = unsafe { LargePages.realloc(self.start, self.layout, size) };
+            assert!(!self.start.is_null() && self.start.addr().is_multiple_of(align));
+            assert!(self.is_whole(before.min(size)));
+            self.layout = Layout::from_size_align(size, align).unwrap();
+            self.fill();
+        }
+    }
+
+    impl Drop for Block {
+        fn drop(&mut self) {
+            assert!(self.is_whole(self.layout.size()));
+            // SAFETY: the block is one of the heap, with this layout, and nobody uses it any more.
+            unsafe { LargePages.dealloc(self.start, self.layout) };
+        }
+    }
+
+    #[test]
+    fn blocks_of_threads_keep_their_bytes() {
+        let work = |thread: u32| {
+            let mut state = thread;
+            let mut random = |below: u32| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (u64::from(state) * u64::from(below) >> 32) as u32
+            };
+            let mut blocks: Vec<Block> = Vec::new();
+            for step in 0..4000 {
+                // Most blocks are small, some larger than what the heap begins with, few larger than a large page.
+                let most =
+                    [40, 700, 30_000, 400_000, 3_000_000][random(100).ilog2().max(2) as usize - 2];
+                let size = 1 + random(most) as usize;
+                let which = random(64) as usize;
+                match blocks.get_mut(which) {
+                    None => blocks.push(Block::new(size, 1 << random(9), step as u8)),
+                    Some(block) if random(2) == 0 => block.resize(size),
+                    Some(_) => drop(blocks.swap_remove(which)),
+                }
+                if step == 1000 {
+                    assert!(prepare(SMALLEST) && !prepare(SMALLEST - 1));
+                }
+            }
+        };
+        std::thread::scope(|threads| {
+            for thread in 1..4 {
+                threads.spawn(move || work(thread));
+            }
+        });
+    }
+}

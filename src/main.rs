@@ -5,7 +5,7 @@
 #[cfg(all(target_os = "linux", not(test)))]
 mod c_main;
 #[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]
-mod memcpy;
+mod memory_functions;
 
 use cuweld::heap::LargePages;
 

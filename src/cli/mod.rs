@@ -30,12 +30,13 @@ pub mod toolkit;
 /// A program of its own is `cuweld::cli::main(&[register])` and has every command of `cuweld`, with
 /// the passes that `register` adds.
 pub fn main(register: &[Register]) -> ExitCode {
-    let words = std::env::args_os().map(OsString::into_vec).collect();
-    ExitCode::from(exit_code(words, register))
+    let words: Vec<Vec<u8>> = std::env::args_os().map(OsString::into_vec).collect();
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    ExitCode::from(exit_code(&words, register))
 }
 
 /// As [`main`], for programs that begin without Rust's runtime: with the words of the command line, the program's name first.
-pub fn exit_code(arguments: Vec<Vec<u8>>, register: &[Register]) -> u8 {
+pub fn exit_code(arguments: &[&[u8]], register: &[Register]) -> u8 {
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
     if log::start(&mut stderr).is_err() {
@@ -45,7 +46,7 @@ pub fn exit_code(arguments: Vec<Vec<u8>>, register: &[Register]) -> u8 {
     let by_name = arguments
         .first()
         .is_some_and(|name| name.ends_with(b"nvlink"));
-    let by_command = arguments.get(1).is_some_and(|word| word == b"nvlink");
+    let by_command = arguments.get(1).is_some_and(|word| *word == b"nvlink");
     let result = if by_name || by_command {
         let words = arguments
             .get(if by_name { 1 } else { 2 }..)

@@ -148,7 +148,7 @@ pub fn run(
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
-            let words: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
+            let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
             super::nvlink::run(&words, &|_| None, register, stdout, stderr)
         }
         Command::Document { kind } => {
@@ -239,7 +239,7 @@ fn run_link(
             "cannot write '{name}': {error}"
         )))?;
     }
-    finish(&recorder, &controls, &input_arena, &mut reporter)?;
+    finish(|| recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
 }
 

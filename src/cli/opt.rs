@@ -99,7 +99,7 @@ pub fn run(
             reporter.report(&diagnostic)?;
         }
     }
-    finish(&recorder, &controls, &input_arena, &mut reporter)?;
+    finish(|| recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
 }
 

@@ -119,6 +119,9 @@ impl Lowering {
         facts: &ObjectFacts,
         file: &FileHeader,
     ) -> Option<Diagnostic> {
+        if !self.trace_compatibility {
+            return None;
+        }
         let (source, target) = ((file.flags.get() >> 8 & 0xffff) as u16, self.target.sm);
         let decided = can_finalize(facts.profile.as_ref(), source, target);
         let (code, why) = match decided {
@@ -127,7 +130,7 @@ impl Lowering {
         };
         let name = image.display();
         let line = format!("can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}");
-        self.trace_compatibility.then(|| Diagnostic::report(line))
+        Some(Diagnostic::report(line))
     }
 
     /// Checks an image that was read. What is said of it comes into `findings`; a fatal finding ends the link.

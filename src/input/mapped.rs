@@ -314,7 +314,7 @@ impl<'data> Room<'_, 'data> {
     }
 
     fn fetch(&mut self, path: &str) -> io::Result<Fetched<'data>> {
-        let mut file = File::open(path)?;
+        let mut file = open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
@@ -366,6 +366,21 @@ impl<'data> Room<'_, 'data> {
         let end = read_into(file, buffer)?;
         Ok(Contents::Shared(&buffer[..end]))
     }
+}
+
+/// Opens a file for reading: musl asks the system twice.
+#[cfg(unix)]
+fn open(path: &str) -> io::Result<File> {
+    use rustix::fs::Mode;
+    use rustix::fs::OFlags;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::io::retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
+    Ok(file.into())
+}
+
+#[cfg(not(unix))]
+fn open(path: &str) -> io::Result<File> {
+    File::open(path)
 }
 
 /// Reads until a buffer is full or the file ends; how much was read.

@@ -107,9 +107,9 @@ fn environment() -> Vec<(String, String)> {
 }
 
 /// Writes the reproducer that was asked for; after an internal error, one in the folder for temporary
-/// files, and says so.
+/// files, and says so. Most runs need no recorder.
 pub fn finish(
-    recorder: &Recorder,
+    recorder: impl FnOnce() -> Recorder,
     controls: &Controls,
     inputs: &InputArena,
     reporter: &mut Reporter<'_>,
@@ -123,7 +123,7 @@ pub fn finish(
         None => return Ok(()),
     };
     let name = path.display().to_string();
-    match recorder.write(&path, controls, inputs, reporter.exit_code()) {
+    match recorder().write(&path, controls, inputs, reporter.exit_code()) {
         Err(error) => {
             let message = format!("cannot write reproducer '{name}': {error}");
             reporter.report(&Diagnostic::fatal(message))

@@ -165,16 +165,20 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         if of_linker(object) {
             continue;
         }
-        let name = object.display();
+        let name = || object.display();
         if object.sm() != module.target.sm && !is_copied(module, object) {
             let what = format!(
-                "'{name}' for sm_{}: another target needs NVIDIA's finalizer",
+                "'{}' for sm_{}: another target needs NVIDIA's finalizer",
+                name(),
                 object.sm()
             );
             refused(&what, None, id.index_u32());
         }
         if let Some(Some(finding)) = views.next() {
-            let what = format!("the two views of '{name}' do not stand for each other: {finding}");
+            let what = format!(
+                "the two views of '{}' do not stand for each other: {finding}",
+                name()
+            );
             refused(&what, None, id.index_u32());
         }
     }

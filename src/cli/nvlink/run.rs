@@ -37,20 +37,19 @@ use crate::repro::finish;
 /// Runs the command line behind the program's name, with passes of the program that embeds cuweld;
 /// returns the exit code.
 pub fn run(
-    arguments: &[Vec<u8>],
+    arguments: &[&[u8]],
     environment: &Environment<'_>,
     register: &[Register],
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
-    let words: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
     let mut options_files = Vec::new();
     let mut read_file = |path: &Path| {
         options_files.push(path.to_string_lossy().into_owned());
         std::fs::read(path)
     };
     let mut reporter = Reporter::new(stderr, Style::Nvlink);
-    let command = read_command_line(&words, environment, &mut read_file, &mut reporter)?;
+    let command = read_command_line(arguments, environment, &mut read_file, &mut reporter)?;
     match command {
         None => {}
         Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
@@ -74,15 +73,15 @@ pub fn run(
             let debug = environment("CAN_FINALIZE_DEBUG");
             let debug = debug.map(|value| String::from_utf8_lossy(&value).into_owned());
             args.controls.trace_compatibility = traces_compatibility(debug.as_deref());
-            let recorder = recorder(arguments, &options_files);
-            run_link(&args, &recorder, environment, stdout, &mut reporter)?;
+            let recorder = || recorder(arguments, &options_files);
+            run_link(&args, recorder, environment, stdout, &mut reporter)?;
         }
     }
     Ok(reporter.exit_code())
 }
 
 /// What a reproducer of the link needs beside its inputs.
-fn recorder(arguments: &[Vec<u8>], options_files: &[String]) -> Recorder {
+fn recorder(arguments: &[&[u8]], options_files: &[String]) -> Recorder {
     let words = arguments
         .iter()
         .map(|word| String::from_utf8_lossy(word).into_owned());
@@ -101,7 +100,7 @@ fn recorder(arguments: &[Vec<u8>], options_files: &[String]) -> Recorder {
 
 fn run_link(
     args: &NvlinkArgs,
-    recorder: &Recorder,
+    recorder: impl FnOnce() -> Recorder,
     environment: &Environment<'_>,
     stdout: &mut dyn Write,
     reporter: &mut Reporter<'_>,
