@@ -3,6 +3,9 @@
 //! The feature `libzstd` (on by default) takes the C library, which is the faster one (docs/BENCHMARKS.md); without it no C compiler is needed.
 //! Either writes into a buffer of the declared size, so that a frame cannot make it grow.
 
+#[cfg(feature = "libzstd")]
+use std::cell::RefCell;
+
 use ruzstd::decoding::FrameDecoder;
 
 /// Largest window that ruzstd keeps whatever the data's size. libzstd unpacks in place and needs none.
@@ -19,7 +22,19 @@ pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> 
 /// [`unpack_into`] by the C library.
 #[cfg(feature = "libzstd")]
 pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
-    zstd::bulk::decompress_to_buffer(packed, unpacked).map_err(|error| error.to_string())
+    use zstd::bulk::Decompressor;
+    thread_local! {
+        // The library's memory, which takes as long to make as a small frame to unpack.
+        static OF_THREAD: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    let unpacked = OF_THREAD.with_borrow_mut(|of_thread| {
+        let decompressor = match of_thread {
+            Some(decompressor) => decompressor,
+            None => of_thread.insert(Decompressor::new()?),
+        };
+        decompressor.decompress_to_buffer(packed, unpacked)
+    });
+    unpacked.map_err(|error| error.to_string())
 }
 
 /// [`unpack_into`] by the Rust library.
