@@ -186,13 +186,17 @@ mod tests {
             let mut state = thread;
             let mut random = |below: u32| {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                (u64::from(state) * u64::from(below) >> 32) as u32
+                ((u64::from(state) * u64::from(below)) >> 32) as u32
             };
             let mut blocks: Vec<Block> = Vec::new();
             for step in 0..4000 {
                 // Most blocks are small, some larger than what the heap begins with, few larger than a large page.
-                let most =
-                    [40, 700, 30_000, 400_000, 3_000_000][random(100).ilog2().max(2) as usize - 2];
+                let most = match random(64) {
+                    0 => 3_000_000,
+                    1..4 => 400_000,
+                    4..10 => 30_000,
+                    _ => 700,
+                };
                 let size = 1 + random(most) as usize;
                 let which = random(64) as usize;
                 match blocks.get_mut(which) {
