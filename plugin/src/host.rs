@@ -90,7 +90,8 @@ impl Plugin {
             false => format!("./{path}"),
         };
         if cfg!(target_feature = "crt-static") {
-            let message = "a program that is linked statically loads no libraries".to_owned();
+            let message = "a program that is linked statically loads no libraries; the one that `cargo build` makes for the GNU C library does";
+            let message = message.to_owned();
             let path = path.to_owned();
             return Err(LoadError::Library { path, message });
         }

@@ -319,6 +319,9 @@ fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
                 .note(format!("cuweld: {error}"))
                 .help("link-time optimisation needs libnvJitLink of the CUDA toolkit: name it with --cuweld-nvjitlink or CUWELD_NVJITLINK")
         }
+        NvJitLinkError::Static { .. } => Diagnostic::fatal("elfLink linker library load error")
+            .note(format!("cuweld: {error}"))
+            .help("link-time optimisation needs the program that `cargo build` makes for the GNU C library"),
         NvJitLinkError::Call { log, .. } => {
             let failure = log.strip_prefix(OPTIMISER_FAILS);
             if let Some((code, text)) = failure.and_then(|rest| rest.split_once('\n')) {
