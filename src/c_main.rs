@@ -17,6 +17,7 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     let words = (0..count).map(|at| unsafe { CStr::from_ptr(*words.add(at)) }.to_bytes());
     let words: Vec<&[u8]> = words.collect();
     let code = std::panic::catch_unwind(|| cuweld::cli::exit_code(&words, &[]));
+    cuweld::teardown::leave();
     code.unwrap_or(PANICKED).into()
 }
 

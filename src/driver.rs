@@ -38,6 +38,7 @@ use crate::jobs::Jobs;
 use crate::optimise::Optimisation;
 use crate::optimise::optimise;
 use crate::output::OutputError;
+use crate::output::Replaced;
 use crate::output::write_atomically;
 use crate::output::write_atomically_with;
 use crate::output::write_blocks;
@@ -110,14 +111,14 @@ impl LinkedFile<'_> {
     }
 
     /// Writes the file: blocks of a large one with a second thread, if there may be one.
-    pub fn write(&self, path: &Path, jobs: &Jobs) -> Result<(), OutputError> {
+    pub fn write(&self, path: &Path, jobs: &Jobs) -> Result<Replaced, OutputError> {
         match self {
             LinkedFile::Image(bytes) => Ok(write_atomically(path, bytes)?),
             LinkedFile::Planned(module) => {
                 let Some(plan) = &module.plan else {
                     return Err(OutputError::NoPlan);
                 };
-                write_atomically_with(path, Some(plan.file_size), |file| {
+                write_atomically_with(path, plan.file_size, |file| {
                     write_blocks(file, plan.sections.len(), jobs, |take| {
                         elf::write_in_order(module, plan, take)
                     })

@@ -9,12 +9,12 @@ mod pages;
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::prefault;
 #[cfg(target_os = "linux")]
-pub use self::linux::{LargePages, prepare};
+pub use self::linux::{LargePages, is_large, prepare};
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::elsewhere::prefault;
 #[cfg(not(target_os = "linux"))]
-pub use self::elsewhere::{LargePages, prepare};
+pub use self::elsewhere::{LargePages, is_large, prepare};
 
 /// Smaller inputs take not enough memory for large pages.
 const SMALLEST: u64 = 512 << 10;
@@ -99,6 +99,11 @@ mod linux {
         is_worth_it
     }
 
+    /// Whether the heap has room on large pages.
+    pub fn is_large() -> bool {
+        heap().allocator_mut().is_large()
+    }
+
     /// Has the system map all pages of an image at once, before it is read: one call in place of a page fault for every 64 KiB, and the
     /// calls that write from pages that are not mapped take twice the time (measured).
     pub(crate) fn prefault(image: &[u8]) {
@@ -116,6 +121,11 @@ mod elsewhere {
     /// Whether a link of inputs of so many bytes is a large one.
     pub fn prepare(bytes: u64) -> bool {
         bytes >= super::SMALLEST
+    }
+
+    /// Whether the heap has room on large pages.
+    pub fn is_large() -> bool {
+        false
     }
 
     pub(crate) fn prefault(_image: &[u8]) {}

@@ -21,5 +21,6 @@ pub mod reduce;
 pub mod registration;
 pub mod repro;
 pub mod run;
+pub mod teardown;
 pub mod toolkit;
 pub mod watch;

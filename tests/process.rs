@@ -1,10 +1,15 @@
-//! cuweld as a process: standard streams that are closed, readers that are gone.
+//! cuweld as a process: standard streams that are closed, readers that are gone, its end.
+
+mod harness;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use harness::command::stderr;
+use harness::copies::{SM_90, copies};
 
 /// A file that is opened never takes the number of a stream that messages go to.
 #[cfg(target_os = "linux")]
@@ -50,4 +55,54 @@ fn a_reader_that_is_gone_makes_it_fail() {
         .status()
         .unwrap();
     assert_eq!(status.code(), Some(1));
+}
+
+/// What a large link leaves to another process holds nobody up: the output has taken the place of the old one, its messages end with it, and that
+/// process ends by itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_large_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let files = copies(SM_90, folder, 1000);
+    let program = folder.join("nvlink");
+    std::fs::copy(env!("CARGO_BIN_EXE_cuweld"), &program).unwrap();
+    let link = |files: &[String]| {
+        let mut command = Command::new(&program);
+        command.args(["-arch=sm_90", "-o", "out.cubin"]).args(files);
+        command.current_dir(folder).output().unwrap()
+    };
+    let names = || {
+        let names = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let output = folder.join("out.cubin");
+    std::fs::write(&output, vec![1; 10 << 20]).unwrap();
+    std::fs::hard_link(&output, folder.join("old.cubin")).unwrap();
+    let before = names();
+    let done = link(&files);
+    assert_eq!(
+        (done.status.code(), stderr(&done)),
+        (Some(0), String::new())
+    );
+    assert_eq!(names(), before);
+    let old = std::fs::read(folder.join("old.cubin")).unwrap();
+    assert!(old == vec![1; 10 << 20] && std::fs::read(&output).unwrap().starts_with(b"\x7fELF"));
+
+    let missing = "missing.cubin".to_owned();
+    let failed = link(&[&files[..], &[missing]].concat());
+    assert!(!failed.status.success() && stderr(&failed).contains("missing.cubin"));
+
+    let is_it = |process: std::io::Result<std::fs::DirEntry>| {
+        process.is_ok_and(|process| {
+            std::fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == program)
+        })
+    };
+    let begun = Instant::now();
+    while std::fs::read_dir("/proc").unwrap().any(is_it) {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        sleep(Duration::from_millis(1));
+    }
 }

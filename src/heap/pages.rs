@@ -51,6 +51,11 @@ impl Pages {
     pub(super) fn grows_by(&mut self, room: usize) -> bool {
         self.has_first.get() && self.room.replace(room) == 0
     }
+
+    /// Whether the heap grows on large pages.
+    pub(super) fn is_large(&self) -> bool {
+        self.room.get() != 0
+    }
 }
 
 // SAFETY: memory is given once, and belongs to nobody else.

@@ -37,6 +37,8 @@ pub struct NvlinkArgs {
     pub library_paths: Vec<String>,
     /// `--cuweld-jobs`.
     pub jobs: Option<usize>,
+    /// `--cuweld-wait`.
+    pub waits: bool,
     /// `-cpu-arch`.
     pub cpu_arch: CpuArch,
     /// `-ignore-host-info`, or options that replace host information.
@@ -111,6 +113,7 @@ impl NvlinkArgs {
             jobs: low
                 .number(Id::CuweldJobs)
                 .map(|count| usize::try_from(count).unwrap_or(0)),
+            waits: low.given(Id::CuweldWait),
             compile: CompileOptions {
                 tools: ToolPaths {
                     ptxas: low.text(Id::CuweldPtxas).map(path_of),

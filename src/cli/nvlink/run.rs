@@ -26,13 +26,16 @@ use crate::diagnostics::Style;
 use crate::driver::Request;
 use crate::driver::link;
 use crate::extend::Register;
+use crate::heap;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::jobs::Jobs;
 use crate::output::OutputError;
+use crate::output::Replaced;
 use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
+use crate::teardown;
 
 /// Runs the command line behind the program's name, with passes of the program that embeds cuweld;
 /// returns the exit code.
@@ -156,6 +159,9 @@ fn run_link(
     let input_arena = ManuallyDrop::new(InputArena::new());
     let arena = ManuallyDrop::new(Arena::new());
     let outcome = link(&request, &input_arena, &arena, reporter)?;
+    if heap::is_large() && !args.waits {
+        teardown::request();
+    }
     let strict = args.controls.strict;
     if let Some(table) = &mut time_table {
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
@@ -207,11 +213,15 @@ fn report_output(
     path: &str,
     size: u64,
     strict: bool,
-    written: Result<(), OutputError>,
+    written: Result<Replaced, OutputError>,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
     match written {
-        Ok(()) => Ok(()),
+        Ok(replaced) => {
+            // Freed with the process.
+            std::mem::forget(replaced);
+            Ok(())
+        }
         Err(OutputError::Io(error)) if is_full(&error) => {
             let is_unseen = size <= WRITTEN_LAST;
             if is_unseen && strict {

@@ -90,10 +90,11 @@ pub enum OptionId {
     CuweldRepro,
     CuweldLoadPassPlugin,
     CuweldJobs,
+    CuweldWait,
 }
 
 /// The number of options.
-pub const OPTION_COUNT: usize = OptionId::CuweldJobs as usize + 1;
+pub const OPTION_COUNT: usize = OptionId::CuweldWait as usize + 1;
 
 /// The values that an option accepts: every prefix with every name.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 19] = [
+pub(super) const OPTIONS: [OptionSpec; 20] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -160,4 +160,11 @@ pub(super) const OPTIONS: [OptionSpec; 19] = [
     .names("cuweld-jobs", "")
     .metavar("N")
     .environment("CUWELD_JOBS"),
+    own(
+        OptionId::CuweldWait,
+        ValueKind::Flag,
+        "End when memory is given back. By default another process ends behind a large link, to do so.",
+    )
+    .names("cuweld-wait", "")
+    .environment("CUWELD_WAIT"),
 ];
