@@ -7,12 +7,8 @@
 mod pages;
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::prefault;
-#[cfg(target_os = "linux")]
 pub use self::linux::{LargePages, is_large, prepare};
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) use self::elsewhere::prefault;
 #[cfg(not(target_os = "linux"))]
 pub use self::elsewhere::{LargePages, is_large, prepare};
 
@@ -41,9 +37,6 @@ mod linux {
     use super::SMALLEST;
     use super::pages;
     use super::pages::Pages;
-
-    /// Smaller images are not worth a call.
-    const SMALLEST_PREFAULT: usize = 128 << 10;
 
     /// The most that the heap grows at once.
     const MOST: u64 = 256 << 20;
@@ -103,14 +96,6 @@ mod linux {
     pub fn is_large() -> bool {
         heap().allocator_mut().is_large()
     }
-
-    /// Has the system map all pages of an image at once, before it is read: one call in place of a page fault for every 64 KiB, and the
-    /// calls that write from pages that are not mapped take twice the time (measured).
-    pub(crate) fn prefault(image: &[u8]) {
-        if image.len() >= SMALLEST_PREFAULT {
-            pages::read_ahead(image);
-        }
-    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -127,8 +112,6 @@ mod elsewhere {
     pub fn is_large() -> bool {
         false
     }
-
-    pub(crate) fn prefault(_image: &[u8]) {}
 }
 
 #[cfg(all(test, target_os = "linux"))]

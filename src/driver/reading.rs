@@ -83,7 +83,6 @@ impl<'data> Reading<'data> {
 
     fn read_one(&mut self, image: &NamedImage<'data>) -> Result<ObjectFacts, ReadError> {
         let (name, member) = (image.name.as_bytes(), image.member.as_bytes());
-        heap::prefault(image.image);
         self.reader.read(image.image, name, member)?;
         let part = &mut self.reader.part;
         let mut facts = last_facts(part);

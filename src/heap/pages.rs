@@ -97,11 +97,6 @@ unsafe impl Allocator for Pages {
     }
 }
 
-/// Has the system map all pages of bytes that are going to be read.
-pub(super) fn read_ahead(bytes: &[u8]) {
-    advise(bytes.as_ptr(), bytes.len(), Advice::LinuxPopulateRead);
-}
-
 /// New memory of at least so many bytes; `None` if the system has none.
 fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
     let pages = bytes.checked_next_multiple_of(LARGE_PAGE)?;

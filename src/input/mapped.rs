@@ -30,10 +30,6 @@ const BUFFER_LIMIT: u64 = 64 << 20;
 /// Below this size a mapping takes more memory than the file.
 const SMALLEST_MAP: u64 = 2 << 10;
 
-/// All pages of smaller files are mapped at once, as most of them are read: one call in place of a page fault for every 64 KiB. Of
-/// larger files, archives first of all, a part may do.
-const POPULATE_LIMIT: u64 = 1 << 20;
-
 /// How many files are mapped; a process may have 65530 mappings.
 const MAP_LIMIT: usize = 48 << 10;
 
@@ -328,9 +324,6 @@ impl<'data> Room<'_, 'data> {
         };
         let contents = if is_mapped {
             let mut options = MmapOptions::new();
-            if size < POPULATE_LIMIT {
-                options.populate();
-            }
             if let Ok(size) = usize::try_from(size) {
                 options.len(size);
             }
