@@ -10,10 +10,10 @@
 //! loses or is skipped is marked with its reason; what changes in the bytes is a [`Patch`] that the
 //! writer applies while it copies.
 
+#![forbid(unsafe_code)]
+
 #[macro_use]
 mod rules;
-
-mod huge_pages;
 
 pub mod arena;
 pub mod attribute;

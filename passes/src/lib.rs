@@ -7,6 +7,8 @@
 //! Architecture Invariant: passes never print and never exit. They emit [`Diagnostic`]s and `tracing`
 //! events.
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 pub mod callgraph_dce;
 pub mod classify;

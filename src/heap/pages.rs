@@ -105,20 +105,10 @@ fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
     let all = pages.checked_add(LARGE_PAGE)?;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: memory that nobody has.
-    let start = unsafe { mm::mmap_anonymous(null_mut(), all, access, MapFlags::PRIVATE) };
-    let start: *mut u8 = start.ok()?.cast();
+    let start = unsafe { mm::mmap_anonymous(null_mut(), all, access, MapFlags::PRIVATE) }.ok()?;
     if is_large {
-        advise(start, pages, Advice::LinuxHugepage);
+        // SAFETY: this memory; a system that does not know the advice gives it page by page.
+        let _ = unsafe { mm::madvise(start, pages, Advice::LinuxHugepage) };
     }
-    Some((start, pages + SMALL_PAGE, 0))
-}
-
-/// Gives advice that changes neither what memory holds nor whether it can be read or written, for the small pages that bytes lie on. A
-/// system that does not know it gives memory page by page.
-fn advise(start: *const u8, bytes: usize, advice: Advice) {
-    let before = start.addr() % SMALL_PAGE;
-    let place = start.wrapping_sub(before).cast_mut().cast();
-    let bytes = (bytes + before).next_multiple_of(SMALL_PAGE);
-    // SAFETY: such advice changes nothing that a program can see, whoever the memory belongs to.
-    let _ = unsafe { mm::madvise(place, bytes, advice) };
+    Some((start.cast(), pages + SMALL_PAGE, 0))
 }

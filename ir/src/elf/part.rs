@@ -5,7 +5,6 @@ use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
 use crate::function::Function;
-use crate::huge_pages;
 use crate::note::Note;
 use crate::object::Object;
 use crate::reloc::Reloc;
@@ -136,7 +135,7 @@ impl Share {
         if let (Ok(more), Ok(expected)) = (more, usize::try_from(expected))
             && rows.capacity() - rows.len() < more
         {
-            huge_pages::reserve(rows, more, spare(expected));
+            rows.reserve_exact(more.saturating_add(spare(expected)));
         }
     }
 }

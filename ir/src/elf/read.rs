@@ -32,7 +32,6 @@ use crate::function::Function;
 use crate::function::FunctionState;
 use crate::function::FunctionView;
 use crate::function::Views;
-use crate::huge_pages;
 use crate::ids::*;
 use crate::note::Note;
 use crate::object::Object;
@@ -215,11 +214,13 @@ impl<'data> Reader<'_, 'data> {
         let most = self.image.len();
         let records = self.expected_records().min(most / SHORT_RECORD);
         let part = &mut *self.part;
-        huge_pages::reserve(&mut part.sections, headers.len(), 0);
-        huge_pages::reserve(&mut part.symbols, symbols, 0);
-        huge_pages::reserve(&mut part.functions, functions, 0);
-        huge_pages::reserve(&mut part.relocs, relocs.min(most / size_of::<RawRel>()), 0);
-        huge_pages::reserve(&mut part.attributes, records, spare_records(records));
+        part.sections.reserve_exact(headers.len());
+        part.symbols.reserve_exact(symbols);
+        part.functions.reserve_exact(functions);
+        part.relocs
+            .reserve_exact(relocs.min(most / size_of::<RawRel>()));
+        part.attributes
+            .reserve_exact(records + spare_records(records));
         part.attribute_refs.reserve(records / 2);
     }
 
