@@ -117,9 +117,15 @@ impl Jobs {
             None => self.limit().min(MOST_THREADS),
         };
         let here = || {
+            let apart = apart();
+            let begin = move |thread| match thread {
+                0 => {}
+                _ => apart(),
+            };
             ThreadPoolBuilder::new()
                 .num_threads(count)
                 .use_current_thread()
+                .start_handler(begin)
         };
         // A thread can be in one pool.
         let built = || {
@@ -128,6 +134,26 @@ impl Jobs {
         };
         self.shared.pool.get_or_init(built).as_ref()
     }
+}
+
+/// What threads do first that the caller starts: they leave its processor to it. On a virtual machine Linux often takes one that is idle for one that is
+/// not there, and puts a thread onto the processor of the one that wakes it. The caller itself may still be moved.
+#[cfg(target_os = "linux")]
+fn apart() -> impl Fn() + Send + Sync {
+    use rustix::thread;
+    let here = thread::sched_getcpu();
+    move || {
+        if let Ok(mut processors) = thread::sched_getaffinity(None) {
+            processors.unset(here);
+            // Where there is no other, the system refuses.
+            let _ = thread::sched_setaffinity(None, &processors);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn apart() -> impl Fn() + Send + Sync {
+    || {}
 }
 
 /// A pool of so many threads beside the caller's.
@@ -150,7 +176,10 @@ impl Threads for Jobs {
         let (count, tokens) = self.leave(2);
         (count > 1).then(|| {
             heap::share();
-            Box::new(tokens) as Leave
+            Leave {
+                held: Box::new(tokens),
+                begin: Box::new(apart()),
+            }
         })
     }
 }

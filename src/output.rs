@@ -9,6 +9,7 @@ use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::StreamError;
 use cuweld_ir::elf::WriteError;
+use cuweld_passes::threads::Leave;
 use cuweld_passes::threads::Threads;
 use thiserror::Error;
 
@@ -59,14 +60,14 @@ pub fn write_blocks(
     let leave = (sections >= WORTH_A_THREAD)
         .then(|| threads.second())
         .flatten();
-    if leave.is_none() {
+    let Some(Leave { held: _held, begin }) = leave else {
         make(&mut |mut block| {
             file.write_all(&block)?;
             block.clear();
             Ok(block)
         })?;
         return Ok(());
-    }
+    };
     std::thread::scope(|scope| {
         let (give, take) = channel::<Vec<u8>>();
         let (give_back, take_back) = channel();
@@ -75,6 +76,7 @@ pub fn write_blocks(
             let _ = give_back.send(Vec::new());
         }
         let writer = scope.spawn(move || {
+            begin();
             for mut block in take {
                 file.write_all(&block)?;
                 block.clear();

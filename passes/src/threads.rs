@@ -8,8 +8,13 @@ use std::slice::Chunks;
 
 use rayon::prelude::*;
 
-/// What a thread holds while it runs.
-pub type Leave = Box<dyn Any>;
+/// Leave to run a thread.
+pub struct Leave {
+    /// Kept while it runs.
+    pub held: Box<dyn Any>,
+    /// What it does first.
+    pub begin: Box<dyn FnOnce() + Send>,
+}
 
 /// Starts threads.
 pub trait Threads: Debug {
@@ -17,7 +22,7 @@ pub trait Threads: Debug {
     /// runs in a pool of rayon's, with one in no pool.
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send));
 
-    /// Leave to run one thread beside the caller's while the value lives; `None` if there is no room for one.
+    /// Leave to run one thread beside the caller's; `None` if there is no room for one.
     fn second(&self) -> Option<Leave>;
 }
 

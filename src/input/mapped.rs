@@ -13,6 +13,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::mpsc::SyncSender;
 use std::sync::mpsc::sync_channel;
 
+use cuweld_passes::threads::Leave;
 use cuweld_passes::threads::Threads;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
@@ -182,11 +183,11 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         mut take: impl FnMut(Window<'data>) -> Result<(), E>,
     ) -> Result<(), E> {
         let is_worth_it = paths.len() >= FILES_FOR_A_THREAD;
-        let Some(_leave) = self
+        let leave = self
             .jobs
             .filter(|_| is_worth_it)
-            .and_then(|jobs| jobs.second())
-        else {
+            .and_then(|jobs| jobs.second());
+        let Some(Leave { held: _held, begin }) = leave else {
             return one_by_one(self, paths, size, take);
         };
         let mut room = self.room(paths.len());
@@ -198,7 +199,11 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         };
         std::thread::scope(|scope| {
             let (give, fetched) = sync_channel(BATCHES_AHEAD);
-            scope.spawn(|| batches.fetch_for(second, give));
+            let batches = &batches;
+            scope.spawn(move || {
+                begin();
+                batches.fetch_for(second, give);
+            });
             let mut batches = batches.in_order(room, fetched);
             for paths in paths.chunks(size) {
                 let keep = |(path, fetched): (&&str, io::Result<_>)| Ok(self.keep(path, fetched?));
