@@ -35,7 +35,7 @@ pub(super) struct Reading<'data> {
 }
 
 /// After so many images there is room for as many rows as are expected, and again after twice as many.
-const IMAGES_BEFORE_ROOM: usize = 64;
+const IMAGES_BEFORE_ROOM: usize = 8;
 
 impl<'data> Reading<'data> {
     pub(super) fn new(target: Target) -> Self {
