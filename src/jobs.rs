@@ -88,6 +88,15 @@ impl Jobs {
         }
     }
 
+    /// Where a thread may run beside all others without leave, what it does first: it does little, and not for long.
+    pub(crate) fn beside(&self) -> Option<impl Fn() + Send + 'static> {
+        let is_shared = self.asked.is_none() && self.makeflags.is_some();
+        (!is_shared && self.limit() > 1).then(|| {
+            heap::share();
+            apart()
+        })
+    }
+
     /// How many threads there may be.
     fn limit(&self) -> usize {
         let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -139,7 +148,7 @@ impl Jobs {
 /// What threads do first that the caller starts: they leave its processor to it. On a virtual machine Linux often takes one that is idle for one that is
 /// not there, and puts a thread onto the processor of the one that wakes it. The caller itself may still be moved.
 #[cfg(target_os = "linux")]
-fn apart() -> impl Fn() + Send + Sync {
+fn apart() -> impl Fn() + Send + Sync + 'static {
     use rustix::thread;
     let here = thread::sched_getcpu();
     move || {
@@ -152,7 +161,7 @@ fn apart() -> impl Fn() + Send + Sync {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn apart() -> impl Fn() + Send + Sync {
+fn apart() -> impl Fn() + Send + Sync + 'static {
     || {}
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::fs::Metadata;
 use std::io;
 use std::io::Read;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicUsize;
@@ -19,6 +20,8 @@ use memmap2::Mmap;
 use memmap2::MmapOptions;
 
 use super::arena::InputArena;
+use super::touch::Toucher;
+use super::touch::touch;
 use crate::jobs::Jobs;
 
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
@@ -119,6 +122,7 @@ pub(super) struct Loader<'a, 'data> {
     /// What leaves to use a second thread are asked of; `None` for none.
     jobs: Option<&'a Jobs>,
     room: RefCell<Room<'data, 'data>>,
+    toucher: Toucher,
 }
 
 impl<'a, 'data> Loader<'a, 'data> {
@@ -128,6 +132,7 @@ impl<'a, 'data> Loader<'a, 'data> {
             arena,
             jobs,
             room: RefCell::default(),
+            toucher: Toucher::default(),
         }
     }
 
@@ -135,7 +140,11 @@ impl<'a, 'data> Loader<'a, 'data> {
     fn keep(&self, path: &str, fetched: Fetched<'data>) -> LoadedFile<'data> {
         self.arena.note_opened(path);
         let bytes = match fetched.contents {
-            Contents::Map(map) => self.arena.keep_map(map),
+            Contents::Map(map) => {
+                let map = Arc::new(map);
+                self.toucher.take(&map, self.jobs);
+                self.arena.keep_map(map)
+            }
             Contents::Own(buffer) => self.arena.keep_buffer(buffer),
             Contents::Shared(bytes) => {
                 self.arena.count_buffered(bytes.len());
@@ -232,9 +241,14 @@ impl Batches<'_> {
         Some((number, paths.iter().map(|path| room.fetch(path)).collect()))
     }
 
-    /// Opens batches until there are no more, or nobody takes them after an error.
+    /// Opens batches until there are no more, or nobody takes them after an error; mapped files are touched, too.
     fn fetch_for<'data>(&self, mut room: Room<'_, 'data>, taker: SyncSender<Batch<'data>>) {
         while let Some(batch) = self.fetch(&mut room) {
+            for file in batch.1.iter().flatten() {
+                if let Contents::Map(map) = &file.contents {
+                    touch(map);
+                }
+            }
             if taker.send(batch).is_err() {
                 return;
             }

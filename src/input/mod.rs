@@ -47,6 +47,7 @@ pub mod select;
 mod test_files;
 #[cfg(test)]
 mod tests;
+mod touch;
 pub mod zstd;
 
 pub use arena::InputArena;

@@ -1,0 +1,71 @@
+//! Page faults of mapped inputs: a second thread takes them before the first one comes to the pages.
+
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::sync::mpsc::channel;
+use std::thread;
+
+use cuweld_ir::elf::raw::EM_CUDA;
+use memmap2::Mmap;
+
+use super::identify::elf_kind;
+use crate::jobs::Jobs;
+
+/// Bytes that Linux maps in one page fault.
+const FAULT: usize = 64 << 10;
+
+/// Smaller files are not worth a thread.
+const WORTH_A_THREAD: usize = 8 << 20;
+
+/// The most that is touched of a file of any kind: of archives and host objects a part may do, and what is not in memory is read from the disk.
+const MOST: usize = 1 << 20;
+
+/// Has the system map the pages of a file, of a large one the first.
+pub(super) fn touch(map: &Mmap) {
+    touch_all(&map[..map.len().min(MOST)]);
+}
+
+fn touch_all(bytes: &[u8]) {
+    for byte in bytes.iter().step_by(FAULT) {
+        black_box(*byte);
+    }
+}
+
+/// A thread that has the system map the pages of large device ELF files, of which all is read. It runs on when nobody has further files.
+#[derive(Default)]
+pub(super) struct Toucher {
+    files: RefCell<Option<Sender<Arc<Mmap>>>>,
+}
+
+impl Toucher {
+    /// Takes a file on, if it is worth it and there may be such a thread.
+    pub(super) fn take(&self, map: &Arc<Mmap>, jobs: Option<&Jobs>) {
+        let is_device = |map: &Mmap| elf_kind(map).is_some_and(|kind| kind.machine == EM_CUDA);
+        if map.len() < WORTH_A_THREAD || !is_device(map) {
+            return;
+        }
+        let mut files = self.files.borrow_mut();
+        if files.is_none() {
+            *files = jobs.and_then(start);
+        }
+        if let Some(files) = &*files {
+            // It ends when there is nobody to give it files.
+            let _ = files.send(Arc::clone(map));
+        }
+    }
+}
+
+fn start(jobs: &Jobs) -> Option<Sender<Arc<Mmap>>> {
+    let begin = jobs.beside()?;
+    let (give, take) = channel::<Arc<Mmap>>();
+    let work = move || {
+        begin();
+        for map in take {
+            touch_all(&map);
+        }
+    };
+    thread::Builder::new().spawn(work).ok()?;
+    Some(give)
+}
