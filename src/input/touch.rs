@@ -69,3 +69,51 @@ fn start(jobs: &Jobs) -> Option<Sender<Arc<Mmap>>> {
     thread::Builder::new().spawn(work).ok()?;
     Some(give)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::time::Duration;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A mapped file of some size that begins with the header of an ELF file for a machine.
+    fn mapped(machine: u16, size: usize) -> Arc<Mmap> {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut header = vec![0; 64];
+        header[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        header[18..20].copy_from_slice(&machine.to_le_bytes());
+        file.write_all(&header).unwrap();
+        file.set_len(size as u64).unwrap();
+        // SAFETY: nobody else has the file.
+        Arc::new(unsafe { Mmap::map(&File::try_clone(&file).unwrap()) }.unwrap())
+    }
+
+    #[test]
+    fn large_device_files_are_touched_by_a_thread_that_lets_them_go() {
+        let two = Jobs::new(Some(2), None);
+        let toucher = Toucher::default();
+        for (machine, size) in [(EM_CUDA, WORTH_A_THREAD - 1), (62, WORTH_A_THREAD)] {
+            let map = mapped(machine, size);
+            touch(&map);
+            toucher.take(&map, Some(&two));
+            assert!(toucher.files.borrow().is_none());
+        }
+        let map = mapped(EM_CUDA, WORTH_A_THREAD);
+        toucher.take(&map, Some(&Jobs::new(Some(1), None)));
+        toucher.take(&map, Some(&Jobs::new(None, Some("-j2".to_owned()))));
+        assert!(toucher.files.borrow().is_none());
+        let others = [WORTH_A_THREAD, 2 * WORTH_A_THREAD].map(|size| mapped(EM_CUDA, size));
+        for map in &others {
+            toucher.take(map, Some(&two));
+        }
+        assert!(toucher.files.borrow().is_some());
+        let begun = Instant::now();
+        while others.iter().any(|map| Arc::strong_count(map) > 1) {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
