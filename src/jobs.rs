@@ -145,8 +145,8 @@ impl Jobs {
     }
 }
 
-/// What threads do first that the caller starts: they leave its processor to it. On a virtual machine Linux often takes one that is idle for one that is
-/// not there, and puts a thread onto the processor of the one that wakes it. The caller itself may still be moved.
+/// What threads do first that the caller starts: they leave its processor to it, where Linux often puts them on virtual machines though others are
+/// idle (measured, BENCHMARKS.md). The caller itself may still be moved.
 #[cfg(target_os = "linux")]
 fn apart() -> impl Fn() + Send + Sync + 'static {
     use rustix::thread;
