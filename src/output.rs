@@ -9,7 +9,6 @@ use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::StreamError;
 use cuweld_ir::elf::WriteError;
-use cuweld_passes::threads::Leave;
 use cuweld_passes::threads::Threads;
 use thiserror::Error;
 
@@ -60,7 +59,7 @@ pub fn write_blocks(
     let leave = (sections >= WORTH_A_THREAD)
         .then(|| threads.second())
         .flatten();
-    let Some(Leave { held: _held, begin }) = leave else {
+    let Some(leave) = leave else {
         make(&mut |mut block| {
             file.write_all(&block)?;
             block.clear();
@@ -76,7 +75,7 @@ pub fn write_blocks(
             let _ = give_back.send(Vec::new());
         }
         let writer = scope.spawn(move || {
-            begin();
+            let _held = leave.begin();
             for mut block in take {
                 file.write_all(&block)?;
                 block.clear();

@@ -11,9 +11,18 @@ use rayon::prelude::*;
 /// Leave to run a thread.
 pub struct Leave {
     /// Kept while it runs.
-    pub held: Box<dyn Any>,
+    pub held: Box<dyn Any + Send>,
     /// What it does first.
     pub begin: Box<dyn FnOnce() + Send>,
+}
+
+impl Leave {
+    /// Begins the thread that calls it, which keeps what this returns until it ends.
+    #[must_use]
+    pub fn begin(self) -> Box<dyn Any + Send> {
+        (self.begin)();
+        self.held
+    }
 }
 
 /// Starts threads.

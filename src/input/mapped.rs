@@ -14,7 +14,6 @@ use std::sync::mpsc::Receiver;
 use std::sync::mpsc::SyncSender;
 use std::sync::mpsc::sync_channel;
 
-use cuweld_passes::threads::Leave;
 use cuweld_passes::threads::Threads;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
@@ -192,11 +191,11 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         mut take: impl FnMut(Window<'data>) -> Result<(), E>,
     ) -> Result<(), E> {
         let is_worth_it = paths.len() >= FILES_FOR_A_THREAD;
-        let leave = self
+        let Some(leave) = self
             .jobs
             .filter(|_| is_worth_it)
-            .and_then(|jobs| jobs.second());
-        let Some(Leave { held: _held, begin }) = leave else {
+            .and_then(|jobs| jobs.second())
+        else {
             return one_by_one(self, paths, size, take);
         };
         let mut room = self.room(paths.len());
@@ -210,7 +209,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
             let (give, fetched) = sync_channel(BATCHES_AHEAD);
             let batches = &batches;
             scope.spawn(move || {
-                begin();
+                let _held = leave.begin();
                 batches.fetch_for(second, give);
             });
             let mut batches = batches.in_order(room, fetched);

@@ -13,7 +13,6 @@ use cuweld_ir::elf::names::NameTables;
 use cuweld_ir::table::EntityId;
 
 use super::OutId;
-use crate::threads::Leave;
 use crate::threads::Threads;
 
 /// How many names are gathered.
@@ -225,8 +224,7 @@ pub(super) fn with_names<'data, A, B>(
 ) -> (B, Strings) {
     // Most functions have a name, and three sections or more.
     let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
-    let leave = is_worth_it.then(|| threads.second()).flatten();
-    let Some(Leave { held: _held, begin }) = leave else {
+    let Some(leave) = is_worth_it.then(|| threads.second()).flatten() else {
         let mut strings = Strings::new(module, names);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
         return (then(made), strings);
@@ -234,7 +232,7 @@ pub(super) fn with_names<'data, A, B>(
     std::thread::scope(|scope| {
         let (give, take) = sync_channel(WAITING);
         let second = scope.spawn(move || {
-            begin();
+            let _held = leave.begin();
             let mut strings = Strings::new(module, names);
             for mut names in take {
                 strings.add_all(&mut names);
