@@ -6,28 +6,25 @@
 //!
 //! Architecture Invariant: no environment variable is read here; [`Jobs::new`] is given what the command line found there.
 
+mod apart;
 mod jobserver;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
+use rayon::ThreadBuilder;
 use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use cuweld_passes::threads::Leave;
+use cuweld_passes::threads::Second;
 use cuweld_passes::threads::Threads;
 
-use crate::heap;
 use jobserver::Tokens;
 
 /// Threads that a link starts without being asked for a number: what it divides among more wins next to nothing, and they take time to start.
 const MOST_THREADS: usize = 8;
-
-/// Work of passes in fewer pieces is done by one thread where nobody asked for a number: links of less than 20 ms took as long with two
-/// threads as with one, or a tenth longer (measured on two processors).
-const LEAST_PIECES: usize = 8;
 
 /// What limits the number of threads.
 #[derive(Clone, Debug, Default)]
@@ -60,46 +57,46 @@ impl Jobs {
 
     /// Threads for so many pieces of work; none are started for one. All work shares them, but for what a jobserver allows.
     pub fn team(&self, pieces: usize) -> Team<'_> {
-        // Asking the machine takes reading several files.
-        if pieces <= 1 {
-            return Team::default();
-        }
-        let (count, tokens) = self.leave(pieces);
-        let pool = match tokens {
-            _ if count <= 1 => None,
-            Some(_) => start(count).map(Pool::Own),
-            None => self.shared_pool().map(Pool::Shared),
-        };
-        Team {
-            pool,
-            _tokens: tokens,
-        }
+        self.allowed(pieces, |count, is_shared| match is_shared {
+            true => self.shared_pool().map(Pool::Shared),
+            false => own_pool(count),
+        })
     }
 
     /// Threads that do nothing but wait, for other programs: as many as there may be at once.
     pub fn waiting(&self, pieces: usize) -> Team<'_> {
+        self.allowed(pieces, |count, _| own_pool(count))
+    }
+
+    /// Threads for so many pieces of work, made for how many there may be, and whether all work may share them: not what a jobserver gave.
+    fn allowed<'jobs>(
+        &self,
+        pieces: usize,
+        make: impl FnOnce(usize, bool) -> Option<Pool<'jobs>>,
+    ) -> Team<'jobs> {
+        // Asking the machine takes time.
         if pieces <= 1 {
             return Team::default();
         }
         let (count, tokens) = self.leave(pieces);
+        let pool = (count > 1).then(|| make(count, tokens.is_none()));
         Team {
-            pool: (count > 1).then(|| start(count)).flatten().map(Pool::Own),
-            _tokens: tokens,
+            threads: pool.flatten().map(|pool| AllowedPool {
+                pool,
+                _tokens: tokens,
+            }),
         }
     }
 
-    /// Where a thread may run beside all others without leave, what it does first: it does little, and not for long.
-    pub(crate) fn beside(&self) -> Option<impl Fn() + Send + 'static> {
+    /// Starts a thread beside all others without leave, which does little, and not for long. Returns whether there is one: there is none where
+    /// others share the machine.
+    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) -> bool {
         let is_shared = self.asked.is_none() && self.makeflags.is_some();
-        (!is_shared && self.limit() > 1).then(|| {
-            heap::share();
-            apart()
-        })
+        !is_shared && self.limit() > 1 && apart::spawn(work).is_ok()
     }
 
     /// How many threads there may be.
     fn limit(&self) -> usize {
-        let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         match self.asked {
             Some(count) => count.get(),
             None => *self.shared.available.get_or_init(available),
@@ -125,55 +122,40 @@ impl Jobs {
             Some(_) => self.limit(),
             None => self.limit().min(MOST_THREADS),
         };
-        let here = || {
-            let apart = apart();
-            let begin = move |thread| match thread {
-                0 => {}
-                _ => apart(),
-            };
-            ThreadPoolBuilder::new()
-                .num_threads(count)
-                .use_current_thread()
-                .start_handler(begin)
-        };
+        let threads = || ThreadPoolBuilder::new().num_threads(count);
         // A thread can be in one pool.
-        let built = || {
-            heap::share();
-            here().build().ok().or_else(|| start(count))
-        };
-        self.shared.pool.get_or_init(built).as_ref()
+        let build = || apart_pool(threads().use_current_thread()).or_else(|| apart_pool(threads()));
+        self.shared.pool.get_or_init(build).as_ref()
     }
 }
 
-/// What threads do first that the caller starts: they leave its processor to it, where Linux often puts them on virtual machines though others are
-/// idle (measured, BENCHMARKS.md). The caller itself may still be moved.
-#[cfg(target_os = "linux")]
-fn apart() -> impl Fn() + Send + Sync + 'static {
-    use rustix::thread;
-    let here = thread::sched_getcpu();
-    move || {
-        if let Ok(mut processors) = thread::sched_getaffinity(None) {
-            processors.unset(here);
-            // Where there is no other, the system refuses.
-            let _ = thread::sched_setaffinity(None, &processors);
-        }
+/// How many threads the machine runs at once.
+fn available() -> usize {
+    // What a container may use stands in several files, which takes 0.12 ms to read, and two threads that share one processor lose little.
+    #[cfg(target_os = "linux")]
+    if let Ok(processors) = rustix::thread::sched_getaffinity(None)
+        && processors.count() <= 2
+    {
+        return processors.count() as usize;
     }
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-#[cfg(not(target_os = "linux"))]
-fn apart() -> impl Fn() + Send + Sync + 'static {
-    || {}
+/// A pool whose threads work while the caller does.
+fn apart_pool(builder: ThreadPoolBuilder) -> Option<ThreadPool> {
+    let spawn = |thread: ThreadBuilder| apart::spawn(|| thread.run());
+    builder.spawn_handler(spawn).build().ok()
 }
 
-/// A pool of so many threads beside the caller's.
-fn start(count: usize) -> Option<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(count).build().ok()
+/// A pool of so many threads for a caller who waits for them.
+fn own_pool<'jobs>(count: usize) -> Option<Pool<'jobs>> {
+    let pool = ThreadPoolBuilder::new().num_threads(count).build();
+    pool.ok().map(Pool::Own)
 }
 
 impl Threads for Jobs {
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send)) {
-        let is_enough = self.asked.is_some() || pieces >= LEAST_PIECES;
-        let team = self.team(if is_enough { pieces } else { 1 });
+        let team = self.team(pieces);
         let size = team.size();
         match team.pool() {
             None => work(1),
@@ -181,15 +163,13 @@ impl Threads for Jobs {
         }
     }
 
-    fn second(&self) -> Option<Leave> {
-        let (count, tokens) = self.leave(2);
-        (count > 1).then(|| {
-            heap::share();
-            Leave {
-                held: Box::new(tokens),
-                begin: Box::new(apart()),
-            }
-        })
+    fn second(&self) -> Option<Second<'_>> {
+        let one = || ThreadPoolBuilder::new().num_threads(1);
+        let team = self.allowed(2, |_, is_shared| match is_shared {
+            true => self.shared_pool().map(Pool::Shared),
+            false => apart_pool(one()).map(Pool::Own),
+        });
+        team.threads.map(|threads| Box::new(threads) as Second<'_>)
     }
 }
 
@@ -197,7 +177,12 @@ impl Threads for Jobs {
 #[derive(Default)]
 pub struct Team<'jobs> {
     /// `None` for the caller's thread alone.
-    pool: Option<Pool<'jobs>>,
+    threads: Option<AllowedPool<'jobs>>,
+}
+
+/// A pool, with what a jobserver gave for it.
+struct AllowedPool<'jobs> {
+    pool: Pool<'jobs>,
     _tokens: Option<Tokens>,
 }
 
@@ -207,12 +192,18 @@ enum Pool<'jobs> {
     Own(ThreadPool),
 }
 
-impl Team<'_> {
-    fn pool(&self) -> Option<&ThreadPool> {
-        self.pool.as_ref().map(|pool| match pool {
+impl AsRef<ThreadPool> for AllowedPool<'_> {
+    fn as_ref(&self) -> &ThreadPool {
+        match &self.pool {
             Pool::Shared(pool) => pool,
             Pool::Own(pool) => pool,
-        })
+        }
+    }
+}
+
+impl Team<'_> {
+    fn pool(&self) -> Option<&ThreadPool> {
+        self.threads.as_ref().map(AllowedPool::as_ref)
     }
 
     /// The number of threads.

@@ -9,12 +9,13 @@ use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::StreamError;
 use cuweld_ir::elf::WriteError;
+use cuweld_passes::threads;
 use cuweld_passes::threads::Threads;
 use thiserror::Error;
 
 /// Files of so many sections are worth a thread that writes what another one makes: fewer are made in less time than the threads lose, and
 /// large contents come from the other processor's cache (33 MB of one section take 13.5 ms with one thread and 18.2 with two).
-const WORTH_A_THREAD: usize = 1 << 15;
+const WORTH_A_THREAD: usize = 1 << 12;
 
 /// How often the thread that makes blocks looks for memory before it sleeps, about as long as a block is written: waking it for each takes
 /// the other one, which most often is the slower, a tenth of its time.
@@ -56,10 +57,10 @@ pub fn write_blocks(
         &mut dyn FnMut(Vec<u8>) -> io::Result<Vec<u8>>,
     ) -> Result<(), StreamError<io::Error>>,
 ) -> Result<(), OutputError> {
-    let leave = (sections >= WORTH_A_THREAD)
+    let second = (sections >= WORTH_A_THREAD)
         .then(|| threads.second())
         .flatten();
-    let Some(leave) = leave else {
+    let Some(second) = second else {
         make(&mut |mut block| {
             file.write_all(&block)?;
             block.clear();
@@ -67,25 +68,26 @@ pub fn write_blocks(
         })?;
         return Ok(());
     };
-    std::thread::scope(|scope| {
-        let (give, take) = channel::<Vec<u8>>();
-        let (give_back, take_back) = channel();
-        for _ in 1..BLOCKS {
-            // Both ends are here.
-            let _ = give_back.send(Vec::new());
-        }
-        let writer = scope.spawn(move || {
-            let _held = leave.begin();
-            for mut block in take {
-                file.write_all(&block)?;
-                block.clear();
-                // Nobody takes back the last ones.
-                let _ = give_back.send(block);
-            }
+    let (give, take) = channel::<Vec<u8>>();
+    let (give_back, take_back) = channel();
+    for _ in 1..BLOCKS {
+        // Both ends are here.
+        let _ = give_back.send(Vec::new());
+    }
+    let mut written = Ok(());
+    let write = || {
+        written = take.into_iter().try_for_each(|mut block| {
+            file.write_all(&block)?;
+            block.clear();
+            // Nobody takes back the last ones.
+            let _ = give_back.send(block);
             Ok(())
         });
+        drop(give_back);
+    };
+    let made = threads::beside(&second, write, move || {
         let ended = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let made = make(&mut |block| {
+        make(&mut |block| {
             give.send(block).map_err(|_| ended())?;
             for _ in 0..LOOKS {
                 if let Ok(empty) = take_back.try_recv() {
@@ -94,16 +96,11 @@ pub fn write_blocks(
                 std::hint::spin_loop();
             }
             take_back.recv().map_err(|_| ended())
-        });
-        drop(give);
-        match writer.join() {
-            // What ended the thread comes before what its end brought about.
-            Ok(written) => Ok(written
-                .map_err(OutputError::Io)
-                .and(made.map_err(OutputError::from))?),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
+        })
+    });
+    // What ended the thread comes before what its end brought about.
+    written.map_err(OutputError::Io)?;
+    Ok(made?)
 }
 
 /// Writes a file beside its final place and renames it into place. A place that is no regular file

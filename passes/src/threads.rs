@@ -2,28 +2,14 @@
 //!
 //! What a pass does never depends on how many there are: results come back in the order of the work.
 
-use std::any::Any;
 use std::fmt::Debug;
 use std::slice::Chunks;
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// Leave to run a thread.
-pub struct Leave {
-    /// Kept while it runs.
-    pub held: Box<dyn Any + Send>,
-    /// What it does first.
-    pub begin: Box<dyn FnOnce() + Send>,
-}
-
-impl Leave {
-    /// Begins the thread that calls it, which keeps what this returns until it ends.
-    #[must_use]
-    pub fn begin(self) -> Box<dyn Any + Send> {
-        (self.begin)();
-        self.held
-    }
-}
+/// A second thread, one of a pool that the caller may be in: kept while it is needed.
+pub type Second<'t> = Box<dyn AsRef<ThreadPool> + 't>;
 
 /// Starts threads.
 pub trait Threads: Debug {
@@ -31,8 +17,8 @@ pub trait Threads: Debug {
     /// runs in a pool of rayon's, with one in no pool.
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send));
 
-    /// Leave to run one thread beside the caller's; `None` if there is no room for one.
-    fn second(&self) -> Option<Leave>;
+    /// A thread to do something [`beside`] the caller's; `None` if there is no room for one. Whoever has one takes no other.
+    fn second(&self) -> Option<Second<'_>>;
 }
 
 /// The caller's thread alone.
@@ -44,9 +30,18 @@ impl Threads for OneThread {
         work(1);
     }
 
-    fn second(&self) -> Option<Leave> {
+    fn second(&self) -> Option<Second<'_>> {
         None
     }
+}
+
+/// Does something `here` while the second thread does something `there`; each may wait for the other. Returns when both are done.
+pub fn beside<R>(second: &Second<'_>, there: impl FnOnce() + Send, here: impl FnOnce() -> R) -> R {
+    let pool: &ThreadPool = (**second).as_ref();
+    pool.in_place_scope(|scope| {
+        scope.spawn(|_| there());
+        here()
+    })
 }
 
 /// Changes each item, by threads for at most so many pieces of the work; items do not depend on each other.

@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::sync::mpsc::channel;
-use std::thread;
 
 use cuweld_ir::elf::raw::EM_CUDA;
 use memmap2::Mmap;
@@ -58,22 +57,16 @@ impl Toucher {
 }
 
 fn start(jobs: &Jobs) -> Option<Sender<Arc<Mmap>>> {
-    let begin = jobs.beside()?;
     let (give, take) = channel::<Arc<Mmap>>();
-    let work = move || {
-        begin();
-        for map in take {
-            touch_all(&map);
-        }
-    };
-    thread::Builder::new().spawn(work).ok()?;
-    Some(give)
+    let work = move || take.into_iter().for_each(|map| touch_all(&map));
+    jobs.spawn(work).then_some(give)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::io::Write;
+    use std::thread;
     use std::time::Duration;
     use std::time::Instant;
 

@@ -13,6 +13,7 @@ use cuweld_ir::elf::names::NameTables;
 use cuweld_ir::table::EntityId;
 
 use super::OutId;
+use crate::threads;
 use crate::threads::Threads;
 
 /// How many names are gathered.
@@ -22,7 +23,7 @@ const NAMES_AT_A_TIME: usize = 256;
 const WAITING: usize = 64;
 
 /// So many names of sections are worth a thread of their own.
-const NAMES_FOR_A_THREAD: usize = 1 << 14;
+const NAMES_FOR_A_THREAD: usize = 1 << 13;
 
 /// No offset yet.
 pub(super) const NO_OFFSET: u32 = u32::MAX;
@@ -224,27 +225,23 @@ pub(super) fn with_names<'data, A, B>(
 ) -> (B, Strings) {
     // Most functions have a name, and three sections or more.
     let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
-    let Some(leave) = is_worth_it.then(|| threads.second()).flatten() else {
+    let Some(second) = is_worth_it.then(|| threads.second()).flatten() else {
         let mut strings = Strings::new(module, names);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
         return (then(made), strings);
     };
-    std::thread::scope(|scope| {
-        let (give, take) = sync_channel(WAITING);
-        let second = scope.spawn(move || {
-            let _held = leave.begin();
-            let mut strings = Strings::new(module, names);
-            for mut names in take {
-                strings.add_all(&mut names);
-            }
-            strings
-        });
-        let made = then(first(Names::new(Taker::Thread(give), sections)));
-        match second.join() {
-            Ok(strings) => (made, strings),
-            Err(panic) => std::panic::resume_unwind(panic),
+    let (give, take) = sync_channel(WAITING);
+    let mut strings = None;
+    let gather = || {
+        let strings = strings.insert(Strings::new(module, names));
+        for mut names in take {
+            strings.add_all(&mut names);
         }
-    })
+    };
+    let made = threads::beside(&second, gather, || {
+        then(first(Names::new(Taker::Thread(give), sections)))
+    });
+    (made, strings.unwrap_or_else(|| Strings::new(module, names)))
 }
 
 /// About what stands before the name of a function in those of its sections.
