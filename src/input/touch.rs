@@ -1,4 +1,5 @@
-//! Page faults of mapped inputs: a second thread takes them before the first one comes to the pages.
+//! Page faults of mapped inputs, and the way of their bytes from memory to the cache that processors share: a second thread takes both before the first
+//! one comes there.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -15,24 +16,34 @@ use crate::jobs::Jobs;
 /// Bytes that Linux maps in one page fault.
 const FAULT: usize = 64 << 10;
 
+/// Bytes that come into a cache at once.
+const LINE: usize = 64;
+
+/// The largest file that is brought into the cache: others would not stay there.
+const LARGEST_CACHED: usize = 8 << 20;
+
 /// Smaller files are not worth a thread.
-const WORTH_A_THREAD: usize = 8 << 20;
+const WORTH_A_THREAD: usize = 1 << 20;
 
 /// The most that is touched of a file of any kind: of archives and host objects a part may do, and what is not in memory is read from the disk.
 const MOST: usize = 1 << 20;
 
-/// Has the system map the pages of a file, of a large one the first.
+/// Has the system map a file, of a large one the beginning, and brings it into the cache.
 pub(super) fn touch(map: &Mmap) {
     touch_all(&map[..map.len().min(MOST)]);
 }
 
 fn touch_all(bytes: &[u8]) {
-    for byte in bytes.iter().step_by(FAULT) {
+    let step = match bytes.len() {
+        ..=LARGEST_CACHED => LINE,
+        _ => FAULT,
+    };
+    for byte in bytes.iter().step_by(step) {
         black_box(*byte);
     }
 }
 
-/// A thread that has the system map the pages of large device ELF files, of which all is read. It runs on when nobody has further files.
+/// A thread that touches device ELF files that are worth it, of which all is read. It runs on when nobody has further files.
 #[derive(Default)]
 pub(super) struct Toucher {
     files: RefCell<Option<Sender<Arc<Mmap>>>>,
