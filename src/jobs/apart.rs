@@ -41,3 +41,31 @@ mod linux {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use rustix::thread::sched_getaffinity;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_has_all_processors_but_the_callers() {
+        let own = sched_getaffinity(None).unwrap();
+        let (go, start) = channel();
+        let (give, found) = channel();
+        let work = move || {
+            let () = start.recv().unwrap();
+            give.send(sched_getaffinity(None).unwrap()).unwrap();
+        };
+        spawn(work).unwrap();
+        go.send(()).unwrap();
+        let found = found.recv().unwrap();
+        let count = own.count();
+        assert_eq!(found.count(), count - u32::from(count > 1));
+        let is_own = |processor| own.is_set(processor) || !found.is_set(processor);
+        assert!((0..rustix::thread::CpuSet::MAX_CPU).all(is_own));
+        assert_eq!(sched_getaffinity(None).unwrap(), own);
+    }
+}
