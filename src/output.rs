@@ -17,10 +17,6 @@ use thiserror::Error;
 /// large contents come from the other processor's cache (33 MB of one section take 13.5 ms with one thread and 18.2 with two).
 const WORTH_A_THREAD: usize = 1 << 12;
 
-/// How often the thread that makes blocks looks for memory before it sleeps, about as long as a block is written: waking it for each takes
-/// the other one, which most often is the slower, a tenth of its time.
-const LOOKS: usize = 2000;
-
 /// How many blocks there are at most: one that is written, one that is filled, one that waits.
 const BLOCKS: usize = 3;
 
@@ -76,7 +72,7 @@ pub fn write_blocks(
     }
     let mut written = Ok(());
     let write = || {
-        written = take.into_iter().try_for_each(|mut block| {
+        written = threads::received(take).try_for_each(|mut block| {
             file.write_all(&block)?;
             block.clear();
             // Nobody takes back the last ones.
@@ -89,13 +85,7 @@ pub fn write_blocks(
         let ended = || io::Error::from(io::ErrorKind::BrokenPipe);
         make(&mut |block| {
             give.send(block).map_err(|_| ended())?;
-            for _ in 0..LOOKS {
-                if let Ok(empty) = take_back.try_recv() {
-                    return Ok(empty);
-                }
-                std::hint::spin_loop();
-            }
-            take_back.recv().map_err(|_| ended())
+            threads::receive(&take_back).ok_or_else(ended)
         })
     });
     // What ended the thread comes before what its end brought about.

@@ -4,6 +4,8 @@
 
 use std::fmt::Debug;
 use std::slice::Chunks;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::TryRecvError;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -42,6 +44,27 @@ pub fn beside<R>(second: &Second<'_>, there: impl FnOnce() + Send, here: impl Fn
         scope.spawn(|_| there());
         here()
     })
+}
+
+/// How often a thread looks for what another one sends before it sleeps, about as long as it takes to write a block of 256 KB: to wake it takes the
+/// other one some microseconds each time.
+const LOOKS: usize = 2000;
+
+/// What is sent next; `None` if there is nobody any more who sends.
+pub fn receive<T>(from: &Receiver<T>) -> Option<T> {
+    for _ in 0..LOOKS {
+        match from.try_recv() {
+            Ok(sent) => return Some(sent),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
+    from.recv().ok()
+}
+
+/// All that is sent, as [`receive`] has it.
+pub fn received<T>(from: Receiver<T>) -> impl Iterator<Item = T> {
+    std::iter::from_fn(move || receive(&from))
 }
 
 /// Changes each item, by threads for at most so many pieces of the work; items do not depend on each other.

@@ -234,7 +234,7 @@ pub(super) fn with_names<'data, A, B>(
     let mut strings = None;
     let gather = || {
         let strings = strings.insert(Strings::new(module, names));
-        for mut names in take {
+        for mut names in threads::received(take) {
             strings.add_all(&mut names);
         }
     };
