@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 mod pages;
+#[cfg(target_os = "linux")]
+mod spare;
 
 #[cfg(target_os = "linux")]
 pub use self::linux::{LargePages, is_large, prepare};
@@ -37,6 +39,8 @@ mod linux {
     use super::SMALLEST;
     use super::pages;
     use super::pages::Pages;
+    use super::spare;
+    use super::spare::Kind;
 
     /// The most that the heap grows at once.
     const MOST: u64 = 256 << 20;
@@ -53,22 +57,45 @@ mod linux {
     #[derive(Clone, Copy, Debug)]
     pub struct LargePages;
 
-    // SAFETY: every block is the heap's, which gets back what it gave, with the layout that it was asked for with, and is asked by one
-    // thread at a time.
+    // SAFETY: every block is the heap's, which gets back what it gave, with the layout that it was asked for with, or the size of its kind, and is
+    // asked by one thread at a time. A block that a thread keeps is nobody else's until it is given again.
     unsafe impl GlobalAlloc for LargePages {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: the layout is a valid one.
-            unsafe { heap().malloc(layout.size(), layout.align()) }
+            let Some(kind) = Kind::of(layout) else {
+                // SAFETY: the layout is a valid one.
+                return unsafe { heap().malloc(layout.size(), layout.align()) };
+            };
+            let block = spare::take(kind);
+            if !block.is_null() {
+                return block;
+            }
+            // SAFETY: a small size, which is valid with any alignment of the kind.
+            unsafe { heap().malloc(kind.size(), layout.align()) }
         }
 
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-            // SAFETY: as the caller promises; this is the layout that the block was asked for with.
-            unsafe { heap().free(block, layout.size(), layout.align()) }
+            let size = match Kind::of(layout) {
+                // SAFETY: as the caller promises; blocks of this layout were made with the kind's size.
+                Some(kind) if unsafe { spare::keep(block, kind) } => return,
+                Some(kind) => kind.size(),
+                None => layout.size(),
+            };
+            // SAFETY: as the caller promises; this is what the block was asked for with.
+            unsafe { heap().free(block, size, layout.align()) }
         }
 
         unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-            // SAFETY: as the caller promises; this is the layout that the block was asked for with.
-            unsafe { heap().realloc(block, layout.size(), layout.align(), size) }
+            let align = layout.align();
+            let whole = |size| {
+                let layout = Layout::from_size_align(size, align).ok();
+                layout.and_then(Kind::of).map_or(size, Kind::size)
+            };
+            let (before, size) = (whole(layout.size()), whole(size));
+            if before == size {
+                return block;
+            }
+            // SAFETY: as the caller promises; this is what the block was asked for with.
+            unsafe { heap().realloc(block, before, align, size) }
         }
     }
 
@@ -128,6 +155,9 @@ mod tests {
         filling: u8,
     }
 
+    // SAFETY: nobody else has its bytes.
+    unsafe impl Send for Block {}
+
     impl Block {
         fn new(size: usize, align: usize, filling: u8) -> Block {
             let layout = Layout::from_size_align(size, align).unwrap();
@@ -171,6 +201,27 @@ mod tests {
             // SAFETY: the block is one of the heap, with this layout, and nobody uses it any more.
             unsafe { LargePages.dealloc(self.start, self.layout) };
         }
+    }
+
+    #[test]
+    fn blocks_that_go_to_another_thread_come_back_whole() {
+        let (give, take) = std::sync::mpsc::channel::<Vec<Block>>();
+        std::thread::scope(|threads| {
+            threads.spawn(move || {
+                for mut blocks in take {
+                    let last = blocks.pop();
+                    blocks.iter_mut().for_each(|block| block.resize(24));
+                    drop((last, blocks));
+                }
+            });
+            for step in 0..1000_usize {
+                let block = |nth: usize| {
+                    Block::new(1 + (step * 7 + nth * 61) % 600, 1 << (nth % 5), nth as u8)
+                };
+                give.send((0..100_usize).map(block).collect()).unwrap();
+            }
+            drop(give);
+        });
     }
 
     #[test]
