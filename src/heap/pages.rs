@@ -19,9 +19,6 @@ const SMALL_PAGE: usize = 4 << 10;
 /// Bytes that the heap begins with.
 pub(super) const FIRST: usize = 256 << 10;
 
-/// The least that the heap grows by.
-const LEAST: usize = 4 << 20;
-
 /// Memory that comes with the program: links of small inputs ask the system for none. What is not used is never touched, and takes none.
 #[repr(align(4096))]
 struct First(UnsafeCell<[u8; FIRST]>);
@@ -35,7 +32,7 @@ static FIRST_MEMORY: First = First(UnsafeCell::new([0; FIRST]));
 pub(super) struct Pages {
     /// Whether it has its first memory.
     has_first: Cell<bool>,
-    /// Bytes that it grows by, on large pages; 0 if not on those.
+    /// Bytes that it grows by at least; 0 for a large page.
     room: Cell<usize>,
 }
 
@@ -64,11 +61,9 @@ unsafe impl Allocator for Pages {
         if size <= FIRST && !self.has_first.replace(true) {
             return (FIRST_MEMORY.0.get().cast(), FIRST, 0);
         }
-        let room = self.room.get();
-        let wanted = grown(size.max(LEAST).max(room), room != 0);
         // More than is needed may be more than there is.
-        wanted
-            .or_else(|| grown(size, false))
+        grown(size.max(self.room.get()))
+            .or_else(|| grown(size))
             .unwrap_or((null_mut(), 0, 0))
     }
 
@@ -97,8 +92,8 @@ unsafe impl Allocator for Pages {
     }
 }
 
-/// New memory of at least so many bytes; `None` if the system has none.
-fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
+/// New memory of at least so many bytes, on large pages; `None` if the system has none.
+fn grown(bytes: usize) -> Option<(*mut u8, usize, u32)> {
     let pages = bytes.checked_next_multiple_of(LARGE_PAGE)?;
     // Memory that takes whole large pages is put at the beginning of one. The heap notes where it ends at its end, on a small page: what
     // lies behind that is never touched, and takes no memory.
@@ -106,9 +101,7 @@ fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: memory that nobody has.
     let start = unsafe { mm::mmap_anonymous(null_mut(), all, access, MapFlags::PRIVATE) }.ok()?;
-    if is_large {
-        // SAFETY: this memory; a system that does not know the advice gives it page by page.
-        let _ = unsafe { mm::madvise(start, pages, Advice::LinuxHugepage) };
-    }
+    // SAFETY: this memory; a system that does not know the advice gives it page by page.
+    let _ = unsafe { mm::madvise(start, pages, Advice::LinuxHugepage) };
     Some((start.cast(), pages + SMALL_PAGE, 0))
 }
