@@ -232,22 +232,22 @@ pub fn read_inputs<'data>(
 }
 
 /// What is to be lowered.
-struct Found<'data> {
+struct Found<'r, 'data> {
     discovered: Discovered<'data>,
     /// What ended the discovery, if something did.
     failure: Option<InputError>,
     /// The rows of the first inputs, as far as they were read.
-    reading: Reading<'data>,
+    reading: Reading<'r, 'data>,
 }
 
 /// Discovers inputs, and reads what is found meanwhile.
-fn find_inputs<'data>(
-    request: &Request<'_>,
+fn find_inputs<'r, 'data>(
+    request: &'r Request<'_>,
     input_arena: &'data InputArena,
     arena: &'data Arena,
-) -> Found<'data> {
+) -> Found<'r, 'data> {
     let (discover, jobs) = (&request.discover, &request.jobs);
-    let mut reading = Reading::new(discover.target);
+    let mut reading = Reading::new(discover.target, jobs);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
@@ -301,7 +301,7 @@ pub(crate) fn report_found(
 /// before the next is looked at.
 fn lower_inputs<'data>(
     request: &Request<'_>,
-    found: Found<'data>,
+    found: Found<'_, 'data>,
     input_arena: &'data InputArena,
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,

@@ -95,6 +95,17 @@ impl Jobs {
         !is_shared && self.limit() > 1 && apart::spawn(work).is_ok()
     }
 
+    /// Does both, at once where all work shares a pool that was started and the caller is one of its threads. Returns whether it did: else
+    /// nothing was done.
+    pub(crate) fn join(&self, here: impl FnOnce() + Send, there: impl FnOnce() + Send) -> bool {
+        let pool = self.shared.pool.get().and_then(Option::as_ref);
+        let is_ready = pool.is_some_and(|pool| pool.current_thread_index().is_some());
+        if is_ready {
+            rayon::join(here, there);
+        }
+        is_ready
+    }
+
     /// How many threads there may be.
     fn limit(&self) -> usize {
         match self.asked {

@@ -1,5 +1,9 @@
 //! Images to rows, while the files behind them are looked for: their bytes are in the cache.
 
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
 use cuweld_ir::Target;
 use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
@@ -13,6 +17,7 @@ use cuweld_passes::finalizer::profile_of;
 
 use super::lowering::NamedImage;
 use crate::heap;
+use crate::jobs::Jobs;
 
 /// An image that takes part, or none.
 pub(super) type Candidate<'data> = Option<NamedImage<'data>>;
@@ -21,9 +26,12 @@ pub(super) type Candidate<'data> = Option<NamedImage<'data>>;
 pub(super) type Outcome = Option<Result<ObjectFacts, ReadError>>;
 
 /// Images on their way to rows.
-pub(super) struct Reading<'data> {
+pub(super) struct Reading<'r, 'data> {
     target: Target,
+    jobs: &'r Jobs,
     reader: ObjectReader<'data>,
+    /// What another thread reads into.
+    others: Vec<ObjectReader<'data>>,
     images: Vec<Candidate<'data>>,
     outcomes: Vec<Outcome>,
     /// Bytes of what was read.
@@ -37,11 +45,16 @@ pub(super) struct Reading<'data> {
 /// After so many images there is room for as many rows as are expected, and again after twice as many.
 const IMAGES_BEFORE_ROOM: usize = 8;
 
-impl<'data> Reading<'data> {
-    pub(super) fn new(target: Target) -> Self {
+/// Fewer bytes are read by one thread.
+const BYTES_FOR_A_THREAD: u64 = 256 << 10;
+
+impl<'r, 'data> Reading<'r, 'data> {
+    pub(super) fn new(target: Target, jobs: &'r Jobs) -> Self {
         Reading {
             target,
+            jobs,
             reader: ObjectReader::default(),
+            others: Vec::new(),
             images: Vec::new(),
             outcomes: Vec::new(),
             read: 0,
@@ -54,7 +67,7 @@ impl<'data> Reading<'data> {
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
-            _ => Reading::new(self.target),
+            _ => Reading::new(self.target, self.jobs),
         };
         let rest = images.get(reading.images.len()..).unwrap_or(&[]);
         let bytes: u64 = rest.iter().map(size).sum();
@@ -67,13 +80,19 @@ impl<'data> Reading<'data> {
         if !self.has_heap {
             self.has_heap = heap::prepare(all);
         }
-        for image in images {
-            let outcome = image.map(|image| self.read_one(&image));
-            self.outcomes.push(outcome);
-            self.images.push(*image);
-            self.read += size(image);
-            if self.images.len() == self.until_room {
-                self.until_room *= 2;
+        let first = IMAGES_BEFORE_ROOM.saturating_sub(self.images.len());
+        let (first, rest) = images.split_at(first.min(images.len()));
+        for images in [first, rest] {
+            let bytes: u64 = images.iter().map(size).sum();
+            if bytes < BYTES_FOR_A_THREAD || !self.read_by_two(images) {
+                let outcome =
+                    |image: &Candidate<'data>| outcome(&mut self.reader, image, self.target);
+                self.outcomes.extend(images.iter().map(outcome));
+            }
+            self.images.extend_from_slice(images);
+            self.read += bytes;
+            if self.images.len() >= self.until_room {
+                self.until_room = 2 * self.images.len();
                 if self.read < all {
                     self.reader.part.reserve(self.read, all);
                 }
@@ -81,20 +100,93 @@ impl<'data> Reading<'data> {
         }
     }
 
-    fn read_one(&mut self, image: &NamedImage<'data>) -> Result<ObjectFacts, ReadError> {
-        let (name, member) = (image.name.as_bytes(), image.member.as_bytes());
-        self.reader.read(image.image, name, member)?;
-        let part = &mut self.reader.part;
-        let mut facts = last_facts(part);
-        if self.target.is_mercury() {
-            facts.profile = profile_of(image.image);
+    /// Another thread reads the last ones meanwhile, if there is one; whether they were read.
+    fn read_by_two(&mut self, images: &[Candidate<'data>]) -> bool {
+        let (reader, others, target) = (&mut self.reader, &mut self.others, self.target);
+        let waiting = Waiting(Mutex::new(0..images.len()));
+        let (mut first, mut last) = (Vec::with_capacity(images.len()), Vec::new());
+        let here = || {
+            while let Some(next) = waiting.first() {
+                first.push(outcome(reader, &images[next], target));
+            }
+        };
+        let there = || {
+            while let Some(next) = waiting.last() {
+                if others.len() == last.len() {
+                    others.push(ObjectReader::default());
+                }
+                let reader = &mut others[last.len()];
+                let outcomes = images[next.clone()].iter();
+                let outcomes: Vec<_> = outcomes
+                    .map(|image| outcome(reader, image, target))
+                    .collect();
+                last.push((next, outcomes));
+            }
+        };
+        if !self.jobs.join(here, there) {
+            return false;
         }
-        if let Some(object) = part.objects.last_mut() {
-            object.system_library = image.system_library;
-            object.origin = image.origin;
+        self.outcomes.append(&mut first);
+        for ((range, outcomes), other) in last.into_iter().zip(&mut self.others).rev() {
+            match self.reader.part.append(&other.part) {
+                Ok(()) => self.outcomes.extend(outcomes),
+                // It may be the last of them that does not fit.
+                Err(_) => {
+                    let images = images[range].iter();
+                    let outcome = |image| outcome(&mut self.reader, image, target);
+                    self.outcomes.extend(images.map(outcome));
+                }
+            }
+            other.part.clear();
         }
-        Ok(facts)
+        true
     }
+}
+
+/// Images that no thread has taken.
+struct Waiting(Mutex<Range<usize>>);
+
+impl Waiting {
+    /// Takes the first one.
+    fn first(&self) -> Option<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).next()
+    }
+
+    /// Takes the last ones, less each time, so that no thread waits long for the other in the end.
+    fn last(&self) -> Option<Range<usize>> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = waiting.end;
+        waiting.end -= waiting.len().div_ceil(4);
+        (waiting.end < end).then_some(waiting.end..end)
+    }
+}
+
+/// What reading an image behind those that were read comes to.
+fn outcome<'data>(
+    reader: &mut ObjectReader<'data>,
+    image: &Candidate<'data>,
+    target: Target,
+) -> Outcome {
+    image.map(|image| read_one(reader, &image, target))
+}
+
+fn read_one<'data>(
+    reader: &mut ObjectReader<'data>,
+    image: &NamedImage<'data>,
+    target: Target,
+) -> Result<ObjectFacts, ReadError> {
+    let (name, member) = (image.name.as_bytes(), image.member.as_bytes());
+    reader.read(image.image, name, member)?;
+    let part = &mut reader.part;
+    let mut facts = last_facts(part);
+    if target.is_mercury() {
+        facts.profile = profile_of(image.image);
+    }
+    if let Some(object) = part.objects.last_mut() {
+        object.system_library = image.system_library;
+        object.origin = image.origin;
+    }
+    Ok(facts)
 }
 
 /// Bytes of an image.

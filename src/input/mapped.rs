@@ -11,13 +11,17 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
+use std::sync::mpsc::SendError;
 use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::TrySendError;
 use std::sync::mpsc::sync_channel;
+use std::thread::ThreadId;
 
 use cuweld_passes::threads;
 use cuweld_passes::threads::Threads;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
+use rayon::Yield;
 
 use super::arena::InputArena;
 use super::touch::Toucher;
@@ -205,6 +209,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         let batches = Batches {
             batches: paths.chunks(BATCH).collect(),
             next: AtomicUsize::new(0),
+            taker: std::thread::current().id(),
         };
         let (give, fetched) = sync_channel(BATCHES_AHEAD);
         let fetch = || batches.fetch_for(other, give);
@@ -224,6 +229,8 @@ struct Batches<'p> {
     batches: Vec<&'p [&'p str]>,
     /// The first that nobody took.
     next: AtomicUsize,
+    /// The thread that wants them.
+    taker: ThreadId,
 }
 
 /// What files of a batch hold, with its number.
@@ -239,13 +246,17 @@ impl Batches<'_> {
 
     /// Opens batches until there are no more, or nobody takes them after an error; mapped files are touched, too.
     fn fetch_for<'data>(&self, mut room: Room<'_, 'data>, taker: SyncSender<Batch<'data>>) {
+        // That one would wait for itself.
+        if std::thread::current().id() == self.taker {
+            return;
+        }
         while let Some(batch) = self.fetch(&mut room) {
             for file in batch.1.iter().flatten() {
                 if let Contents::Map(map) = &file.contents {
                     touch(map);
                 }
             }
-            if taker.send(batch).is_err() {
+            if send(&taker, batch).is_err() {
                 return;
             }
         }
@@ -273,6 +284,27 @@ impl Batches<'_> {
             }
         })
     }
+}
+
+/// How often the second thread looks for something else to do before it sleeps.
+const LOOKS: usize = 2000;
+
+/// Sends a batch. Where there are enough already, this thread does what others of its pool want to have done, until there is room.
+fn send<'data>(
+    taker: &SyncSender<Batch<'data>>,
+    mut batch: Batch<'data>,
+) -> Result<(), SendError<Batch<'data>>> {
+    for _ in 0..LOOKS {
+        batch = match taker.try_send(batch) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Disconnected(batch)) => return Err(SendError(batch)),
+            Err(TrySendError::Full(batch)) => batch,
+        };
+        if rayon::yield_now() != Some(Yield::Executed) {
+            std::hint::spin_loop();
+        }
+    }
+    taker.send(batch)
 }
 
 /// A file that was opened, on its way into the arena.

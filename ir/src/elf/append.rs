@@ -86,7 +86,7 @@ impl<'data> ObjectPart<'data> {
     /// Appends the rows of another part, whose ids move up.
     ///
     /// Refused if a table would outgrow its `u32` ids.
-    fn append(&mut self, part: &ObjectPart<'data>) -> Result<(), ReadError> {
+    pub fn append(&mut self, part: &ObjectPart<'data>) -> Result<(), ReadError> {
         let base = self.ends();
         let more = part.ends();
         Ends {

@@ -39,7 +39,7 @@ pub struct ObjectPart<'data> {
 }
 
 /// How many rows the tables of a part have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
     pub(super) objects: usize,
     pub(super) sections: usize,
@@ -92,6 +92,11 @@ impl ObjectPart<'_> {
         self.calls.truncate(ends.calls);
         self.prototypes.truncate(ends.prototypes);
         self.notes.truncate(ends.notes);
+    }
+
+    /// Forgets the rows, and keeps the room that they had.
+    pub fn clear(&mut self) {
+        self.truncate(Ends::default());
     }
 
     /// Makes room for the rows of files of `all` bytes, going by the `read` bytes of them whose rows are here.
