@@ -75,9 +75,9 @@ pub fn run(args: &DiffArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
 
 /// The device ELF that a file is, or that it holds.
 fn image<'data>(path: &'data str, arena: &'data InputArena) -> Result<&'data [u8], String> {
-    let file =
+    let bytes =
         mapped::load(path, arena).map_err(|error| format!("cannot read '{path}': {error}"))?;
-    let node = inspect_bytes(path.as_bytes(), file.bytes, arena);
+    let node = inspect_bytes(path.as_bytes(), bytes, arena);
     let mut images = Vec::new();
     device_images(&node, &mut images);
     match images[..] {

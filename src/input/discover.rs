@@ -29,7 +29,6 @@ use super::library_search::CpuArch;
 use super::library_search::SearchPath;
 use super::mapped::FileIdentity;
 use super::mapped::Files;
-use super::mapped::LoadedFile;
 use super::mapped::Loader;
 use super::module_id;
 use super::module_id::ModuleIds;
@@ -173,16 +172,17 @@ pub fn discover_bytes<'data>(
 struct Given<'a, 'data>(&'a [(&'a str, &'data [u8])]);
 
 impl<'data> Files<'data> for Given<'_, 'data> {
-    fn open(&self, path: &str) -> io::Result<LoadedFile<'data>> {
+    fn open(&self, path: &str) -> io::Result<&'data [u8]> {
         let (_, bytes) = self
             .0
             .iter()
             .find(|(name, _)| *name == path)
             .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(LoadedFile {
-            bytes,
-            identity: FileIdentity::Name(path.to_owned()),
-        })
+        Ok(bytes)
+    }
+
+    fn identity(&self, path: &str) -> FileIdentity {
+        FileIdentity::Name(path.to_owned())
     }
 }
 
@@ -251,15 +251,15 @@ where
         let loader = self.files;
         loader.in_windows(&paths, window, |files| {
             let before = self.found.inputs.len();
-            self.unpack_ahead(files.iter().flatten().map(|file| file.bytes));
-            for (path, file) in paths.iter().skip(done).zip(files) {
+            self.unpack_ahead(files.iter().flatten().copied());
+            for (path, bytes) in paths.iter().skip(done).zip(files) {
                 self.ordinal = Some(done);
                 done += 1;
-                let file = file.map_err(|error| InputError::CannotOpen {
+                let bytes = bytes.map_err(|error| InputError::CannotOpen {
                     file: (*path).to_owned(),
                     reason: error.to_string(),
                 })?;
-                self.file(path, file)?;
+                self.file(path, bytes)?;
             }
             told(self.found.inputs.get(before..).unwrap_or(&[]), done, all);
             Ok(())
@@ -277,7 +277,7 @@ where
         let mut result = Ok(());
         for library in self.options.libraries {
             let look = |path: &str| match self.files.open(path) {
-                Ok(file) => Candidate::File(file.bytes),
+                Ok(bytes) => Candidate::File(bytes),
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => Candidate::Folder,
                 Err(_) => Candidate::Absent,
             };
@@ -295,8 +295,7 @@ where
         result.map(|()| paths)
     }
 
-    fn file(&mut self, path: &str, file: LoadedFile<'data>) -> Result<(), InputError> {
-        let bytes = file.bytes;
+    fn file(&mut self, path: &str, bytes: &'data [u8]) -> Result<(), InputError> {
         let source = Source { path, member: None };
         let mut kind = identify(path, bytes, self.options.lto)?;
         if let FileKind::Ignored(reason) = kind
@@ -341,7 +340,7 @@ where
                 self.further_regions(source, bytes, 0, true)?;
             }
             FileKind::HostObject => self.host_object(source, bytes)?,
-            FileKind::Archive => self.archive(path, file)?,
+            FileKind::Archive => self.archive(path, bytes)?,
         }
         Ok(())
     }

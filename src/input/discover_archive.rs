@@ -11,31 +11,27 @@ use super::discover::Walk;
 use super::error::InputError;
 use super::identify;
 use super::mapped::Files;
-use super::mapped::LoadedFile;
 
 impl<'data, F> Walk<'_, 'data, F>
 where
     F: Files<'data>,
 {
-    pub(super) fn archive(
-        &mut self,
-        path: &str,
-        file: LoadedFile<'data>,
-    ) -> Result<(), InputError> {
+    pub(super) fn archive(&mut self, path: &str, bytes: &'data [u8]) -> Result<(), InputError> {
         let whole = Source { path, member: None };
         if whole.is_system() && self.found.inputs.is_empty() {
             // Nothing can be undefined yet. nvlink then does not look into it, nor remember it (measured).
             self.ignore(whole, IgnoredReason::RuntimeFirst);
             return Ok(());
         }
-        match self.archives.binary_search(&file.identity) {
+        let identity = self.files.identity(path);
+        match self.archives.binary_search(&identity) {
             Ok(_) => {
                 self.ignore(whole, IgnoredReason::RepeatedArchive);
                 return Ok(());
             }
-            Err(place) => self.archives.insert(place, file.identity),
+            Err(place) => self.archives.insert(place, identity),
         }
-        let list = archive::members(file.bytes);
+        let list = archive::members(bytes);
         let mut cut_off = list.cut_off.is_some();
         let count = list.members.len();
         for (index, member) in list.members.into_iter().enumerate() {
@@ -110,13 +106,13 @@ where
         if let Some(folder) = folder
             && !self.options.strict
             && !name.starts_with('/')
-            && let Ok(file) = self.files.open(&format!("{folder}/{name}"))
+            && let Ok(bytes) = self.files.open(&format!("{folder}/{name}"))
         {
             self.deviate("D05", format!("'{folder}/{name}' is the member of the thin archive '{archive}'; nvlink 13.0.88 opens '{name}'"));
-            return Ok(file.bytes);
+            return Ok(bytes);
         }
         match self.files.open(name) {
-            Ok(file) => Ok(file.bytes),
+            Ok(bytes) => Ok(bytes),
             Err(error) => Err(InputError::ThinMember {
                 file: name.to_owned(),
                 archive: archive.to_owned(),

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::fs::Metadata;
 use std::io;
 use std::io::Read;
 use std::sync::Arc;
@@ -17,13 +16,16 @@ use std::sync::mpsc::TrySendError;
 use std::sync::mpsc::sync_channel;
 use std::thread::ThreadId;
 
+use cuweld_ir::elf::raw::FileHeader;
 use cuweld_passes::threads;
 use cuweld_passes::threads::Threads;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
 use rayon::Yield;
+use zerocopy::FromBytes;
 
 use super::arena::InputArena;
+use super::identify::ELF_MAGIC;
 use super::touch::Toucher;
 use super::touch::touch;
 use crate::jobs::Jobs;
@@ -58,15 +60,6 @@ pub enum FileIdentity {
     Name(String),
 }
 
-/// A file's contents.
-#[derive(Clone, Debug)]
-pub struct LoadedFile<'data> {
-    /// All its bytes.
-    pub bytes: &'data [u8],
-    /// Which file it is.
-    pub identity: FileIdentity,
-}
-
 /// Small files beyond so many bytes are read into shared memory.
 const FIRST_BUFFERS: u64 = 256 << 10;
 
@@ -85,18 +78,21 @@ const BATCH: usize = 16;
 /// How many batches of the second thread wait for the first one.
 const BATCHES_AHEAD: usize = 8;
 
-/// Reads or maps a file. The file must not be changed while the link runs.
-pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<LoadedFile<'data>> {
+/// Reads or maps a file, all of it. The file must not be changed while the link runs.
+pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<&'data [u8]> {
     Loader::new(arena, None).open(path)
 }
 
 /// What files of a window hold, in their order.
-pub(super) type Window<'data> = Vec<io::Result<LoadedFile<'data>>>;
+pub(super) type Window<'data> = Vec<io::Result<&'data [u8]>>;
 
 /// Where files come from.
 pub(super) trait Files<'data> {
     /// A file's contents.
-    fn open(&self, path: &str) -> io::Result<LoadedFile<'data>>;
+    fn open(&self, path: &str) -> io::Result<&'data [u8]>;
+
+    /// Which file it is.
+    fn identity(&self, path: &str) -> FileIdentity;
 
     /// Opens files, and gives the contents of so many at a time to somebody, until that fails.
     fn in_windows<E>(
@@ -141,9 +137,9 @@ impl<'a, 'data> Loader<'a, 'data> {
     }
 
     /// Takes over what was fetched.
-    fn keep(&self, path: &str, fetched: Fetched<'data>) -> LoadedFile<'data> {
+    fn keep(&self, path: &str, contents: Contents<'data>) -> &'data [u8] {
         self.arena.note_opened(path);
-        let bytes = match fetched.contents {
+        match contents {
             Contents::Map(map) => {
                 let map = Arc::new(map);
                 self.toucher.take(&map, self.jobs);
@@ -154,10 +150,6 @@ impl<'a, 'data> Loader<'a, 'data> {
                 self.arena.count_buffered(bytes.len());
                 bytes
             }
-        };
-        LoadedFile {
-            bytes,
-            identity: fetched.identity,
         }
     }
 
@@ -181,11 +173,15 @@ impl<'a, 'data> Loader<'a, 'data> {
 }
 
 impl<'data> Files<'data> for Loader<'_, 'data> {
-    fn open(&self, path: &str) -> io::Result<LoadedFile<'data>> {
+    fn open(&self, path: &str) -> io::Result<&'data [u8]> {
         let mut room = self.room(1);
         let fetched = room.fetch(path);
         self.room.replace(room);
         Ok(self.keep(path, fetched?))
+    }
+
+    fn identity(&self, path: &str) -> FileIdentity {
+        identity(path).unwrap_or_else(|| FileIdentity::Name(path.to_owned()))
     }
 
     /// With many files another thread opens the next ones meanwhile, and this one helps where it would wait.
@@ -234,7 +230,7 @@ struct Batches<'p> {
 }
 
 /// What files of a batch hold, with its number.
-type Batch<'data> = (usize, Vec<io::Result<Fetched<'data>>>);
+type Batch<'data> = (usize, Vec<io::Result<Contents<'data>>>);
 
 impl Batches<'_> {
     /// Opens the next batch; `None` behind the last.
@@ -252,7 +248,7 @@ impl Batches<'_> {
         }
         while let Some(batch) = self.fetch(&mut room) {
             for file in batch.1.iter().flatten() {
-                if let Contents::Map(map) = &file.contents {
+                if let Contents::Map(map) = file {
                     touch(map);
                 }
             }
@@ -267,7 +263,7 @@ impl Batches<'_> {
         &self,
         mut room: Room<'_, 'data>,
         other: Receiver<Batch<'data>>,
-    ) -> impl Iterator<Item = io::Result<Fetched<'data>>> {
+    ) -> impl Iterator<Item = io::Result<Contents<'data>>> {
         let mut waiting: Vec<Option<Vec<_>>> = self.batches.iter().map(|_| None).collect();
         (0..self.batches.len()).flat_map(move |number| {
             loop {
@@ -307,12 +303,7 @@ fn send<'data>(
     taker.send(batch)
 }
 
-/// A file that was opened, on its way into the arena.
-struct Fetched<'data> {
-    contents: Contents<'data>,
-    identity: FileIdentity,
-}
-
+/// What a file holds that was opened, on its way into the arena.
 enum Contents<'data> {
     Map(Mmap),
     Own(Vec<u8>),
@@ -330,6 +321,8 @@ struct Room<'m, 'data> {
     bytes: u64,
     /// How many files more are mapped.
     maps: usize,
+    /// Whether the last file was small, so that the next one is expected to be.
+    was_small: bool,
 }
 
 impl<'data> Room<'_, 'data> {
@@ -340,12 +333,19 @@ impl<'data> Room<'_, 'data> {
             more: Some(memory),
             bytes: self.bytes / 2,
             maps: self.maps / 2,
+            was_small: false,
         };
         (half(), half())
     }
 
-    /// Memory for a small file, all zeros; `None` if there is none left.
+    /// Memory for a small file; `None` if there is none left.
     fn take(&mut self, size: usize) -> Option<&'data mut [u8]> {
+        self.refill(size);
+        self.rest.split_off_mut(..size)
+    }
+
+    /// Gets more memory if there is less than so much.
+    fn refill(&mut self, size: usize) {
         if self.rest.len() < size
             && let Some(more) = self.more
         {
@@ -353,23 +353,48 @@ impl<'data> Room<'_, 'data> {
             let piece = more.len().min(PIECE.max(size));
             self.rest = more.split_off_mut(..piece).unwrap_or_default();
         }
-        self.rest.split_off_mut(..size)
     }
 
-    fn fetch(&mut self, path: &str) -> io::Result<Fetched<'data>> {
+    /// A small file, read without asking for its size; `None` if it is none.
+    fn at_once(&mut self, file: &File) -> Option<Contents<'data>> {
+        let most = MAP_THRESHOLD as usize;
+        if !self.was_small || self.bytes < MAP_THRESHOLD {
+            return None;
+        }
+        self.refill(most);
+        let buffer = self.rest.get_mut(..most)?;
+        let end = read_at(file, buffer, 0).ok()?;
+        // A file that is no regular one may have given only a part.
+        let is_small = (1..most).contains(&end)
+            && (ends_with_table(&buffer[..end])
+                || read_at(file, &mut buffer[end..], end as u64).ok()? == 0);
+        if !is_small {
+            return None;
+        }
+        self.bytes -= end as u64;
+        let bytes = self.rest.split_off_mut(..end)?;
+        Some(Contents::Shared(bytes))
+    }
+
+    fn fetch(&mut self, path: &str) -> io::Result<Contents<'data>> {
         let mut file = open(path)?;
+        if let Some(contents) = self.at_once(&file) {
+            return Ok(contents);
+        }
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         let size = metadata.len();
+        let is_small = metadata.is_file() && (1..MAP_THRESHOLD).contains(&size);
+        self.was_small = is_small;
         let is_mapped = match size {
             _ if !metadata.is_file() || self.maps == 0 => false,
             0..SMALLEST_MAP => false,
             SMALLEST_MAP..MAP_THRESHOLD => self.bytes == 0,
             MAP_THRESHOLD.. => true,
         };
-        let contents = if is_mapped {
+        if is_mapped {
             let mut options = MmapOptions::new();
             if let Ok(size) = usize::try_from(size) {
                 options.len(size);
@@ -380,19 +405,15 @@ impl<'data> Room<'_, 'data> {
             // every linker that maps its inputs.
             let map = unsafe { options.map(&file) }?;
             self.maps -= 1;
-            Contents::Map(map)
-        } else if metadata.is_file() && (1..MAP_THRESHOLD).contains(&size) {
+            Ok(Contents::Map(map))
+        } else if is_small {
             self.bytes = self.bytes.saturating_sub(size);
-            self.read(&mut file, size as usize)?
+            self.read(&mut file, size as usize)
         } else {
             let mut buffer = Vec::new();
-            file.by_ref().take(STREAM_LIMIT).read_to_end(&mut buffer)?;
-            Contents::Own(buffer)
-        };
-        Ok(Fetched {
-            contents,
-            identity: identity(path, &metadata),
-        })
+            file.take(STREAM_LIMIT).read_to_end(&mut buffer)?;
+            Ok(Contents::Own(buffer))
+        }
     }
 
     /// The bytes of a small file, which a single call reads if the file has the size that it says.
@@ -437,19 +458,52 @@ fn read_into(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(end)
 }
 
+/// Reads from an offset on, without moving the place from which the file is read else.
 #[cfg(unix)]
-fn identity(_path: &str, metadata: &Metadata) -> FileIdentity {
-    use std::os::unix::fs::MetadataExt;
-    FileIdentity::Inode {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-    }
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
 }
 
 #[cfg(not(unix))]
-fn identity(path: &str, _metadata: &Metadata) -> FileIdentity {
-    let name = std::fs::canonicalize(path).map(|path| path.to_string_lossy().into_owned());
-    FileIdentity::Name(name.unwrap_or_else(|_| path.to_owned()))
+fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Whether these are a whole ELF file whose section or program headers are its end: compilers put them there.
+fn ends_with_table(bytes: &[u8]) -> bool {
+    let Ok((header, _)) = FileHeader::ref_from_prefix(bytes) else {
+        return false;
+    };
+    let end = |offset: u64, count: u16, size: u16| {
+        offset.checked_add(u64::from(count) * u64::from(size)) == Some(bytes.len() as u64)
+    };
+    let sections = end(
+        header.shoff.get(),
+        header.shnum.get(),
+        header.shentsize.get(),
+    );
+    let segments = end(
+        header.phoff.get(),
+        header.phnum.get(),
+        header.phentsize.get(),
+    );
+    bytes.starts_with(ELF_MAGIC) && (sections || segments)
+}
+
+#[cfg(unix)]
+fn identity(path: &str) -> Option<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(FileIdentity::Inode {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    })
+}
+
+#[cfg(not(unix))]
+fn identity(path: &str) -> Option<FileIdentity> {
+    let name = std::fs::canonicalize(path).ok()?;
+    Some(FileIdentity::Name(name.to_string_lossy().into_owned()))
 }
 
 #[cfg(test)]
@@ -465,9 +519,52 @@ mod tests {
             let bytes: Vec<u8> = (0..size).map(|i| (i * 7) as u8).collect();
             std::fs::write(&path, &bytes).unwrap();
             let loaded = load(path.to_str().unwrap(), &arena).unwrap();
-            assert_eq!(loaded.bytes, bytes);
+            assert_eq!(loaded, bytes);
         }
         assert_eq!((arena.buffers_kept(), arena.maps_kept()), (3, 2));
+    }
+
+    #[test]
+    fn what_follows_a_small_file_loads_as_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let arena = InputArena::new();
+        let loader = Loader::new(&arena, None);
+        let path = folder.path().join("file");
+        let path = path.to_str().unwrap();
+        // Reading all of it at once needs memory that files share.
+        let shared = loader.room(1000);
+        assert!(!shared.rest.is_empty());
+        loader.room.replace(shared);
+        let mut elf = super::super::test_files::cubin(1, 2);
+        for size in [10, 16383, 10, 16384, 10, 0, 10, 300_000, 10, 10] {
+            let bytes: Vec<u8> = (0..size).map(|i| (i * 7) as u8).collect();
+            std::fs::write(path, &bytes).unwrap();
+            assert_eq!(loader.open(path).unwrap(), bytes);
+            if size == 10 {
+                assert!(loader.open(folder.path().to_str().unwrap()).is_err());
+                assert!(loader.open("missing").is_err());
+            }
+        }
+        for _ in 0..2 {
+            assert!(elf.len() < 16000);
+            std::fs::write(path, &elf).unwrap();
+            assert_eq!(loader.open(path).unwrap(), elf);
+            elf.extend([0; 100]);
+        }
+    }
+
+    #[test]
+    fn whole_elf_files_end_with_a_table() {
+        let mut elf = [0; 64 + 2 * 56];
+        let (mut file, _) = FileHeader::mut_from_prefix(&mut elf).unwrap();
+        file.ident[..4].copy_from_slice(ELF_MAGIC);
+        file.phoff.set(64);
+        file.phentsize.set(56);
+        file.phnum.set(2);
+        assert!(ends_with_table(&elf));
+        assert!(!ends_with_table(&elf[..175]) && !ends_with_table(&elf[..20]));
+        elf[0] = 0;
+        assert!(!ends_with_table(&elf));
     }
 
     #[test]
@@ -494,7 +591,7 @@ mod tests {
             let mut sizes = Vec::new();
             let all = loader.in_windows(&paths, 128, |files| {
                 for (index, file) in (sizes.len()..).zip(files) {
-                    let bytes = file.ok().map(|file| file.bytes);
+                    let bytes = file.ok();
                     assert!(
                         bytes.is_none_or(|bytes| bytes.iter().all(|byte| *byte == index as u8))
                     );
@@ -519,7 +616,8 @@ mod tests {
         std::fs::copy(path("a"), path("copy")).unwrap();
         std::fs::hard_link(path("a"), path("hard")).unwrap();
         std::os::unix::fs::symlink(path("a"), path("soft")).unwrap();
-        let identity = |name: &str| load(&path(name), &arena).unwrap().identity;
+        let loader = Loader::new(&arena, None);
+        let identity = |name: &str| loader.identity(&path(name));
         assert_eq!(identity("a"), identity("hard"));
         assert_eq!(identity("a"), identity("soft"));
         assert_ne!(identity("a"), identity("copy"));

@@ -64,7 +64,7 @@ const FATBIN_FLAGS: [(u64, &str); 11] = [
 /// What is in a file. The file must not be changed meanwhile.
 pub fn inspect_file<'data>(path: &'data str, arena: &'data InputArena) -> Node<'data> {
     match mapped::load(path, arena) {
-        Ok(file) => inspect_bytes(path.as_bytes(), file.bytes, arena),
+        Ok(bytes) => inspect_bytes(path.as_bytes(), bytes, arena),
         Err(error) => {
             let mut node = Node::new(Name(path.as_bytes()), b"", Content::Unknown);
             node.errors.push(InspectError::Io(error.to_string()));
@@ -152,7 +152,7 @@ impl<'data> Collector<'data> {
         let path = std::str::from_utf8(name).map_err(|_| {
             io::Error::new(io::ErrorKind::InvalidFilename, "a name that is no text")
         })?;
-        mapped::load(path, self.arena).map(|file| file.bytes)
+        mapped::load(path, self.arena)
     }
 
     fn host_elf(&mut self, node: &mut Node<'data>, bytes: &'data [u8], kind: identify::ElfKind) {
