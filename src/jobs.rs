@@ -12,10 +12,13 @@ mod jobserver;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use rayon::ThreadBuilder;
 use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
+use rayon::Yield;
 use rayon::prelude::*;
 
 use cuweld_passes::threads::Second;
@@ -43,6 +46,33 @@ struct Shared {
     available: OnceLock<usize>,
     /// The first thread is that which starts the pool.
     pool: OnceLock<Option<ThreadPool>>,
+    /// Whether a thread of the pool waits awake for more work.
+    lingers: AtomicBool,
+}
+
+/// How often a thread that has nothing to do looks for work before it sleeps, about as long as a pass takes.
+const LOOKS: usize = 4000;
+
+impl Shared {
+    /// Keeps a thread of the pool awake for a while: to wake it takes longer than many a piece of work.
+    fn linger(self: &Arc<Self>, pool: &ThreadPool) {
+        if self.lingers.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let shared = Arc::clone(self);
+        pool.spawn(move || {
+            let mut looks = 0;
+            // The first thread has other things to do.
+            while looks < LOOKS && rayon::current_thread_index() != Some(0) {
+                looks += 1;
+                match rayon::yield_now() {
+                    Some(Yield::Executed) => looks = 0,
+                    _ => std::hint::spin_loop(),
+                }
+            }
+            shared.lingers.store(false, Ordering::Relaxed);
+        });
+    }
 }
 
 impl Jobs {
@@ -170,7 +200,12 @@ impl Threads for Jobs {
         let size = team.size();
         match team.pool() {
             None => work(1),
-            Some(pool) => pool.install(|| work(size)),
+            Some(pool) => {
+                pool.install(|| work(size));
+                if team.is_shared() {
+                    self.shared.linger(pool);
+                }
+            }
         }
     }
 
@@ -213,6 +248,11 @@ impl AsRef<ThreadPool> for AllowedPool<'_> {
 }
 
 impl Team<'_> {
+    fn is_shared(&self) -> bool {
+        let threads = self.threads.as_ref();
+        threads.is_some_and(|threads| matches!(threads.pool, Pool::Shared(_)))
+    }
+
     fn pool(&self) -> Option<&ThreadPool> {
         self.threads.as_ref().map(AllowedPool::as_ref)
     }

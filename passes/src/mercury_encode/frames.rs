@@ -66,7 +66,7 @@ fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
 }
 
 /// So many objects with frames are worth a thread of their own.
-const OBJECTS_PER_THREAD: usize = 1 << 8;
+const OBJECTS_PER_THREAD: usize = 1 << 6;
 
 /// The frames of some objects that stay.
 #[derive(Default)]
