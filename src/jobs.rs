@@ -54,9 +54,12 @@ struct Shared {
 const LOOKS: usize = 4000;
 
 impl Shared {
-    /// Keeps a thread of the pool awake for a while: to wake it takes longer than many a piece of work.
+    /// Keeps a thread awake for a while if this is the pool that all work shares: to wake it takes longer than many a piece of work.
     fn linger(self: &Arc<Self>, pool: &ThreadPool) {
-        if self.lingers.swap(true, Ordering::Relaxed) {
+        let is_shared = self.pool.get().and_then(Option::as_ref);
+        if !is_shared.is_some_and(|shared| std::ptr::eq(shared, pool))
+            || self.lingers.swap(true, Ordering::Relaxed)
+        {
             return;
         }
         let shared = Arc::clone(self);
@@ -202,9 +205,7 @@ impl Threads for Jobs {
             None => work(1),
             Some(pool) => {
                 pool.install(|| work(size));
-                if team.is_shared() {
-                    self.shared.linger(pool);
-                }
+                self.shared.linger(pool);
             }
         }
     }
@@ -215,7 +216,12 @@ impl Threads for Jobs {
             true => self.shared_pool().map(Pool::Shared),
             false => apart_pool(one()).map(Pool::Own),
         });
-        team.threads.map(|threads| Box::new(threads) as Second<'_>)
+        let lent = |threads| Lent {
+            threads,
+            shared: &self.shared,
+        };
+        team.threads
+            .map(|threads| Box::new(lent(threads)) as Second<'_>)
     }
 }
 
@@ -247,12 +253,25 @@ impl AsRef<ThreadPool> for AllowedPool<'_> {
     }
 }
 
-impl Team<'_> {
-    fn is_shared(&self) -> bool {
-        let threads = self.threads.as_ref();
-        threads.is_some_and(|threads| matches!(threads.pool, Pool::Shared(_)))
-    }
+/// A thread of a pool, which stays awake for a while when it is given back.
+struct Lent<'jobs> {
+    threads: AllowedPool<'jobs>,
+    shared: &'jobs Arc<Shared>,
+}
 
+impl AsRef<ThreadPool> for Lent<'_> {
+    fn as_ref(&self) -> &ThreadPool {
+        self.threads.as_ref()
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.shared.linger(self.threads.as_ref());
+    }
+}
+
+impl Team<'_> {
     fn pool(&self) -> Option<&ThreadPool> {
         self.threads.as_ref().map(AllowedPool::as_ref)
     }
