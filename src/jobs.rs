@@ -65,8 +65,7 @@ impl Shared {
         let shared = Arc::clone(self);
         pool.spawn(move || {
             let mut looks = 0;
-            // The first thread has other things to do.
-            while looks < LOOKS && rayon::current_thread_index() != Some(0) {
+            while looks < LOOKS && !is_first() {
                 looks += 1;
                 match rayon::yield_now() {
                     Some(Yield::Executed) => looks = 0,
@@ -121,11 +120,23 @@ impl Jobs {
         }
     }
 
-    /// Starts a thread beside all others without leave, which does little, and not for long. Returns whether there is one: there is none where
+    /// Has a thread of the pool that all work shares do something when it has nothing else to do. Returns whether there is one: there is none where
     /// others share the machine.
     pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) -> bool {
-        let is_shared = self.asked.is_none() && self.makeflags.is_some();
-        !is_shared && self.limit() > 1 && apart::spawn(work).is_ok()
+        let is_limited = self.asked.is_none() && self.makeflags.is_some();
+        if is_limited || self.limit() < 2 {
+            return false;
+        }
+        let Some(pool) = self.shared_pool() else {
+            return false;
+        };
+        pool.spawn(move || {
+            if !is_first() {
+                work();
+            }
+        });
+        self.shared.linger(pool);
+        true
     }
 
     /// Does both, at once where all work shares a pool that was started and the caller is one of its threads. Returns whether it did: else
@@ -171,6 +182,11 @@ impl Jobs {
         let build = || apart_pool(threads().use_current_thread()).or_else(|| apart_pool(threads()));
         self.shared.pool.get_or_init(build).as_ref()
     }
+}
+
+/// Whether this is the first thread of the pool that all work shares, which waits for others only where it has nothing to do by itself.
+fn is_first() -> bool {
+    rayon::current_thread_index() == Some(0)
 }
 
 /// How many threads the machine runs at once.

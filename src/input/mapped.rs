@@ -26,8 +26,8 @@ use zerocopy::FromBytes;
 
 use super::arena::InputArena;
 use super::identify::ELF_MAGIC;
-use super::touch::Toucher;
 use super::touch::touch;
+use super::touch::touch_beside;
 use crate::jobs::Jobs;
 
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
@@ -122,7 +122,6 @@ pub(super) struct Loader<'a, 'data> {
     /// What leaves to use a second thread are asked of; `None` for none.
     jobs: Option<&'a Jobs>,
     room: RefCell<Room<'data, 'data>>,
-    toucher: Toucher,
 }
 
 impl<'a, 'data> Loader<'a, 'data> {
@@ -132,17 +131,18 @@ impl<'a, 'data> Loader<'a, 'data> {
             arena,
             jobs,
             room: RefCell::default(),
-            toucher: Toucher::default(),
         }
     }
 
-    /// Takes over what was fetched.
-    fn keep(&self, path: &str, contents: Contents<'data>) -> &'data [u8] {
+    /// Takes over what was fetched. `idle` has a thread that does not fetch.
+    fn keep(&self, path: &str, contents: Contents<'data>, idle: Option<&Jobs>) -> &'data [u8] {
         self.arena.note_opened(path);
         match contents {
             Contents::Map(map) => {
                 let map = Arc::new(map);
-                self.toucher.take(&map, self.jobs);
+                if let Some(jobs) = idle {
+                    touch_beside(&map, jobs);
+                }
                 self.arena.keep_map(map)
             }
             Contents::Own(buffer) => self.arena.keep_buffer(buffer),
@@ -177,7 +177,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         let mut room = self.room(1);
         let fetched = room.fetch(path);
         self.room.replace(room);
-        Ok(self.keep(path, fetched?))
+        Ok(self.keep(path, fetched?, self.jobs))
     }
 
     fn identity(&self, path: &str) -> FileIdentity {
@@ -212,7 +212,8 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         threads::beside(&second, fetch, || {
             let mut files = batches.in_order(room, fetched);
             for paths in paths.chunks(size) {
-                let keep = |(path, fetched): (&&str, io::Result<_>)| Ok(self.keep(path, fetched?));
+                let keep =
+                    |(path, fetched): (&&str, io::Result<_>)| Ok(self.keep(path, fetched?, None));
                 take(paths.iter().zip(&mut files).map(keep).collect())?;
             }
             Ok(())

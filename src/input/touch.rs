@@ -1,11 +1,8 @@
 //! Page faults of mapped inputs, and the way of their bytes from memory to the cache that processors share: a second thread takes both before the first
 //! one comes there.
 
-use std::cell::RefCell;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
-use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::raw::EM_CUDA;
 use memmap2::Mmap;
@@ -43,34 +40,14 @@ fn touch_all(bytes: &[u8]) {
     }
 }
 
-/// A thread that touches device ELF files that are worth it, of which all is read. It runs on when nobody has further files.
-#[derive(Default)]
-pub(super) struct Toucher {
-    files: RefCell<Option<Sender<Arc<Mmap>>>>,
-}
-
-impl Toucher {
-    /// Takes a file on, if it is worth it and there may be such a thread.
-    pub(super) fn take(&self, map: &Arc<Mmap>, jobs: Option<&Jobs>) {
-        let is_device = |map: &Mmap| elf_kind(map).is_some_and(|kind| kind.machine == EM_CUDA);
-        if map.len() < WORTH_A_THREAD || !is_device(map) {
-            return;
-        }
-        let mut files = self.files.borrow_mut();
-        if files.is_none() {
-            *files = jobs.and_then(start);
-        }
-        if let Some(files) = &*files {
-            // It ends when there is nobody to give it files.
-            let _ = files.send(Arc::clone(map));
-        }
+/// Has another thread touch all of a device ELF file that is worth it, if there is one that has nothing else to do; returns whether there is.
+pub(super) fn touch_beside(map: &Arc<Mmap>, jobs: &Jobs) -> bool {
+    let is_device = elf_kind(map).is_some_and(|kind| kind.machine == EM_CUDA);
+    if map.len() < WORTH_A_THREAD || !is_device {
+        return false;
     }
-}
-
-fn start(jobs: &Jobs) -> Option<Sender<Arc<Mmap>>> {
-    let (give, take) = channel::<Arc<Mmap>>();
-    let work = move || take.into_iter().for_each(|map| touch_all(&map));
-    jobs.spawn(work).then_some(give)
+    let map = Arc::clone(map);
+    jobs.spawn(move || touch_all(&map))
 }
 
 #[cfg(test)]
@@ -98,22 +75,17 @@ mod tests {
     #[test]
     fn large_device_files_are_touched_by_a_thread_that_lets_them_go() {
         let two = Jobs::new(Some(2), None);
-        let toucher = Toucher::default();
         for (machine, size) in [(EM_CUDA, WORTH_A_THREAD - 1), (62, WORTH_A_THREAD)] {
             let map = mapped(machine, size);
             touch(&map);
-            toucher.take(&map, Some(&two));
-            assert!(toucher.files.borrow().is_none());
+            assert!(!touch_beside(&map, &two));
         }
         let map = mapped(EM_CUDA, WORTH_A_THREAD);
-        toucher.take(&map, Some(&Jobs::new(Some(1), None)));
-        toucher.take(&map, Some(&Jobs::new(None, Some("-j2".to_owned()))));
-        assert!(toucher.files.borrow().is_none());
+        assert!(!touch_beside(&map, &Jobs::new(Some(1), None)));
+        let of_make = Jobs::new(None, Some("-j2".to_owned()));
+        assert!(!touch_beside(&map, &of_make));
         let others = [WORTH_A_THREAD, 2 * WORTH_A_THREAD].map(|size| mapped(EM_CUDA, size));
-        for map in &others {
-            toucher.take(map, Some(&two));
-        }
-        assert!(toucher.files.borrow().is_some());
+        assert!(others.iter().all(|map| touch_beside(map, &two)));
         let begun = Instant::now();
         while others.iter().any(|map| Arc::strong_count(map) > 1) {
             assert!(begun.elapsed() < Duration::from_secs(20));
