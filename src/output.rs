@@ -15,7 +15,7 @@ use thiserror::Error;
 
 /// Files of so many sections are worth a thread that writes what another one makes: fewer are made in less time than the threads lose, and
 /// large contents come from the other processor's cache (33 MB of one section take 13.5 ms with one thread and 18.2 with two).
-const WORTH_A_THREAD: usize = 1 << 12;
+const WORTH_A_THREAD: usize = 1 << 11;
 
 /// How many blocks there are at most: one that is written, one that is filled, one that waits.
 const BLOCKS: usize = 3;

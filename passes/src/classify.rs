@@ -129,7 +129,7 @@ fn kind(section: &Section<'_>) -> SectionKind {
 }
 
 /// So many rows of objects are worth a thread of their own.
-const ROWS_PER_THREAD: usize = 12 << 10;
+const ROWS_PER_THREAD: usize = 6 << 10;
 
 /// Some objects with the rows that are theirs alone.
 struct Part<'p, 'data> {

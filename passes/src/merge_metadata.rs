@@ -86,7 +86,7 @@ impl Pass for MergeMetadata {
 const PROPAGATED: usize = 2;
 
 /// So many records are worth a thread of their own.
-const RECORDS_PER_THREAD: usize = 8 << 10;
+const RECORDS_PER_THREAD: usize = 4 << 10;
 
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.

@@ -114,7 +114,7 @@ impl Pass for PlanRelocations {
 }
 
 /// So many rows are worth a thread of their own.
-const ROWS_PER_THREAD: usize = 4 << 10;
+const ROWS_PER_THREAD: usize = 2 << 10;
 
 /// How many rows a thread decides on at a time.
 const ROWS_AT_A_TIME: usize = 2 << 10;

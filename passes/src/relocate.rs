@@ -40,7 +40,7 @@ use crate::pass::PassError;
 use crate::threads;
 
 /// So many relocation rows are worth a thread of their own.
-const ROWS_FOR_A_THREAD: usize = 1 << 13;
+const ROWS_FOR_A_THREAD: usize = 1 << 12;
 
 /// The `relocate` pass.
 pub struct Relocate;

@@ -128,7 +128,7 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
 }
 
 /// Comparing the views of images of so many bytes is worth a thread of its own.
-const VIEW_BYTES_PER_THREAD: usize = 1 << 20;
+const VIEW_BYTES_PER_THREAD: usize = 1 << 18;
 
 /// How many sections of a large object a thread compares at a time.
 const SECTIONS_AT_A_TIME: usize = 1 << 10;

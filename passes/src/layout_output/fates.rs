@@ -14,7 +14,7 @@ use crate::threads;
 use crate::threads::Threads;
 
 /// So many functions are worth a thread of their own.
-const FUNCTIONS_FOR_A_THREAD: usize = 1 << 12;
+const FUNCTIONS_FOR_A_THREAD: usize = 1 << 11;
 
 /// Room for sections that are not those of functions.
 const OTHER_SECTIONS: usize = 32;

@@ -61,7 +61,7 @@ use segments::tables_placed;
 const FIXED_SECTIONS: u32 = 4;
 
 /// So many sections are worth a thread of their own.
-const SECTIONS_FOR_A_THREAD: usize = 1024;
+const SECTIONS_FOR_A_THREAD: usize = 512;
 
 struct Finish<'m, 'data> {
     null_symbol: u64,

@@ -23,7 +23,7 @@ const NAMES_AT_A_TIME: usize = 256;
 const WAITING: usize = 64;
 
 /// So many names of sections are worth a thread of their own.
-const NAMES_FOR_A_THREAD: usize = 1 << 12;
+const NAMES_FOR_A_THREAD: usize = 1 << 11;
 
 /// No offset yet.
 pub(super) const NO_OFFSET: u32 = u32::MAX;

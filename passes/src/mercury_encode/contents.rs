@@ -5,10 +5,10 @@ use crate::threads;
 use crate::threads::Threads;
 
 /// Making the contents of so many sections is worth a thread of its own.
-const SECTIONS_PER_THREAD: usize = 1 << 7;
+const SECTIONS_PER_THREAD: usize = 1 << 6;
 
 /// How many sections a thread makes at a time.
-const SECTIONS_AT_A_TIME: usize = 1 << 6;
+const SECTIONS_AT_A_TIME: usize = 1 << 5;
 
 /// The contents of some sections, one behind the other, with what was refused on the way.
 pub(super) struct Contents {

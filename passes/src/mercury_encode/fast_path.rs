@@ -20,7 +20,7 @@ use super::Refusal;
 use crate::threads;
 
 /// Looking at the code of so many functions is worth a thread of its own.
-const FUNCTIONS_PER_THREAD: usize = 1 << 9;
+const FUNCTIONS_PER_THREAD: usize = 1 << 8;
 
 /// Bytes of the record's value, its last.
 const VALUE: usize = 8;
