@@ -213,9 +213,16 @@ fn own_pool<'jobs>(count: usize) -> Option<Pool<'jobs>> {
     pool.ok().map(Pool::Own)
 }
 
+/// Work of fewer pieces is not worth starting threads for, though it is worth those that there are.
+const PIECES_FOR_A_START: usize = 4;
+
 impl Threads for Jobs {
     fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send)) {
-        let team = self.team(pieces);
+        let is_worth_it = pieces >= PIECES_FOR_A_START || self.shared.pool.get().is_some();
+        let team = match is_worth_it {
+            true => self.team(pieces),
+            false => Team::default(),
+        };
         let size = team.size();
         match team.pool() {
             None => work(1),
