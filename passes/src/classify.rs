@@ -194,8 +194,22 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
             second: Vec::new(),
         })
         .collect();
-    let classify = |part: &mut Part<'_, '_>| part.classify(&shared);
-    threads::each(cx.threads, pieces, &mut parts, classify);
+    match &mut parts[..] {
+        [part] if let [object] = part.objects => {
+            part.kinds(object, &shared);
+            let rows = Rows {
+                sections: part.sections.as_part(),
+                functions: part.functions.as_part(),
+                shared,
+            };
+            let found = &mut part.found;
+            found.large_object(&rows, object, cx.threads, pieces);
+        }
+        parts => {
+            let classify = |part: &mut Part<'_, '_>| part.classify(&shared);
+            threads::each(cx.threads, pieces, parts, classify);
+        }
+    }
     let mut found = Vec::with_capacity(parts.len());
     let mut kinds = Vec::with_capacity(parts.len());
     for part in parts {

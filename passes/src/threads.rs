@@ -46,6 +46,24 @@ pub fn beside<R>(second: &Second<'_>, there: impl FnOnce() + Send, here: impl Fn
     })
 }
 
+/// Does two things, at once if there are threads for so many pieces of work; each once.
+pub fn both(
+    threads: &dyn Threads,
+    pieces: usize,
+    here: &mut (dyn FnMut() + Send),
+    there: &mut (dyn FnMut() + Send),
+) {
+    threads.with(pieces, &mut |count| match count {
+        0 | 1 => {
+            here();
+            there();
+        }
+        _ => {
+            rayon::join(&mut *here, &mut *there);
+        }
+    });
+}
+
 /// How often a thread looks for what another one sends before it sleeps, about as long as it takes to write a block of 256 KB: to wake it takes the
 /// other one some microseconds each time.
 const LOOKS: usize = 2000;

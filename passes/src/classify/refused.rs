@@ -26,6 +26,8 @@ use super::symbols;
 use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::threads;
+use crate::threads::Threads;
 
 /// Reports what cannot be linked exactly, with what was found of each part of the objects; an error if there is anything.
 pub(super) fn refuse(
@@ -203,12 +205,36 @@ impl Found {
 
     /// Looks at an object whose sections have their kinds.
     pub(super) fn object(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
+        self.all_but_records(rows, object);
+        self.records(rows, object);
+        self.calls(rows, object);
+    }
+
+    /// As [`Self::object`], with threads for so many pieces of work.
+    pub(super) fn large_object(
+        &mut self,
+        rows: &Rows<'_, '_>,
+        object: &Object<'_>,
+        threads: &dyn Threads,
+        pieces: usize,
+    ) {
+        let mut others = Found::default();
+        let mut there = || {
+            others.records(rows, object);
+            others.calls(rows, object);
+        };
+        let mut here = || self.all_but_records(rows, object);
+        threads::both(threads, pieces, &mut here, &mut there);
+        self.whole.add(&others.whole);
+        // What they are about is not what the others are about.
+        self.findings.append(&mut others.findings);
+    }
+
+    fn all_but_records(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
         self.kinds.clear();
         self.kinds.resize(object.functions.len(), 0);
         let has_reserved = self.symbols(rows, object);
         self.sections(rows, object, has_reserved);
-        self.records(rows, object);
-        self.calls(rows, object);
         self.functions(rows, object);
     }
 
