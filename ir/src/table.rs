@@ -281,6 +281,22 @@ impl<K: EntityId> IdRange<K> {
         }
     }
 
+    /// The ids from `start` up to, not including, `end`, of a section: without any, those of a section that has no rows of the kind.
+    pub(crate) fn of_section(start: usize, end: usize) -> Self {
+        match end <= start {
+            true => IdRange::default(),
+            false => IdRange::new(start, end),
+        }
+    }
+
+    /// As [`Self::rebased`], of a section: none stay none.
+    pub(crate) fn rebased_of_section(self, base: usize) -> Self {
+        match self.is_empty() {
+            true => self,
+            false => self.rebased(base),
+        }
+    }
+
     /// The index of the first id.
     pub fn start(self) -> usize {
         self.start as usize

@@ -98,11 +98,10 @@ fn merge_info(
 ) {
     let inputs = inputs(module, kinds, meanings);
     let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
-    let pieces = (records / RECORDS_PER_THREAD).max(1);
-    let parts: Vec<&[Input]> = threads::parts(&inputs, pieces).collect();
-    let parts = threads::map(threads, pieces, &parts, |part| {
-        Lists::new(module, meanings, part)
-    });
+    let pieces = records / RECORDS_PER_THREAD;
+    let parts = |count| threads::parts(&inputs, count).collect();
+    let lists = |part: &&[Input]| Lists::new(module, meanings, part);
+    let parts = threads::map_parts(threads, pieces, parts, lists);
     let mut of_module = Vec::new();
     let mut lists = Vec::with_capacity(inputs.len() + 1);
     lists.push(MergedInfo {

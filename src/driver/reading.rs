@@ -217,3 +217,80 @@ fn last_facts(part: &ObjectPart<'_>) -> ObjectFacts {
         ..ObjectFacts::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::thread;
+
+    use cuweld_ir::ObjectOrigin;
+
+    use super::*;
+
+    /// The objects of all link cases for sm_90.
+    fn objects() -> Vec<Vec<u8>> {
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
+        let mut folders: Vec<_> = std::fs::read_dir(cases).unwrap().flatten().collect();
+        folders.sort_by_key(|folder| folder.path());
+        let files = folders
+            .iter()
+            .filter_map(|folder| std::fs::read_dir(folder.path().join("sm_90")).ok())
+            .flatten()
+            .flatten();
+        let mut paths: Vec<_> = files.map(|file| file.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|name| name == "cubin"));
+        paths.sort();
+        let mut objects: Vec<_> = paths
+            .iter()
+            .map(|path| std::fs::read(path).unwrap())
+            .collect();
+        assert!(objects.len() > 300);
+        for object in objects.iter_mut().step_by(7) {
+            object.truncate(object.len() / 2);
+        }
+        objects
+    }
+
+    #[test]
+    fn two_threads_read_what_one_reads() {
+        let objects = objects();
+        let image = |bytes| NamedImage {
+            name: "object",
+            member: "",
+            image: bytes,
+            system_library: false,
+            origin: ObjectOrigin::default(),
+        };
+        // Some inputs have no image.
+        let (mut images, mut all) = (Vec::new(), 0);
+        for (index, bytes) in objects.iter().enumerate() {
+            images.push((index % 11 != 0).then(|| image(bytes.as_slice())));
+            all += bytes.len() as u64;
+        }
+        let target = Target::parse("sm_90").unwrap();
+        let read = |threads, window: usize| {
+            let jobs = Jobs::new(Some(threads), None);
+            // The pool is started before; without one no other thread reads.
+            assert!(jobs.team(8).size() == threads);
+            let mut reading = Reading::new(target, &jobs);
+            for images in images.chunks(window) {
+                reading.read(images, all);
+            }
+            let has_help = !reading.others.is_empty();
+            (format!("{:?}", reading.all_of(&images)), has_help)
+        };
+        let (alone, _) = read(1, 100);
+        assert!(alone.contains("Err("));
+        let mut windows = [7, 100, 1000].into_iter().cycle();
+        // It is a matter of time whether the other thread comes to help.
+        let helped = (0..1000).any(|_| {
+            let window = windows.next().unwrap();
+            // A thread can be in one pool.
+            let (rows, has_help) =
+                thread::scope(|scope| scope.spawn(|| read(3, window)).join().unwrap());
+            assert!(rows == alone);
+            has_help && window == 1000
+        });
+        assert!(helped);
+    }
+}

@@ -189,8 +189,8 @@ impl Ends {
                 },
                 other => other,
             },
-            relocs: row.relocs.rebased(self.relocs),
-            attributes: row.attributes.rebased(self.attributes),
+            relocs: row.relocs.rebased_of_section(self.relocs),
+            attributes: row.attributes.rebased_of_section(self.attributes),
             owner: row.owner.map(|id| self.function(id)),
             ..row
         }

@@ -17,7 +17,7 @@ impl<'data> Reader<'_, 'data> {
             let fields = |row: &RawRel| (row.offset.get(), row.ty.get(), 0);
             self.reloc_rows(index, rows, |row| row.symbol.get(), fields)?;
         }
-        let range = IdRange::new(start, self.part.relocs.len());
+        let range = IdRange::of_section(start, self.part.relocs.len());
         self.section_mut(index).relocs = range;
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<'data> Reader<'_, 'data> {
         if !rows.remainder().is_empty() {
             return Err(self.error(index, "its size is no multiple of 32"));
         }
-        let range = IdRange::new(start, self.part.attributes.len());
+        let range = IdRange::of_section(start, self.part.attributes.len());
         self.section_mut(index).attributes = range;
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<'data> Reader<'_, 'data> {
                 rest: payload,
             });
         }
-        let range = IdRange::new(start, self.part.attributes.len());
+        let range = IdRange::of_section(start, self.part.attributes.len());
         self.section_mut(index).attributes = range;
         Ok(())
     }
