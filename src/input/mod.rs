@@ -42,6 +42,7 @@ pub mod identify;
 pub mod library_search;
 pub mod mapped;
 pub mod module_id;
+mod room;
 pub mod select;
 #[cfg(test)]
 mod test_files;
