@@ -41,7 +41,7 @@ const SYSTEM_LIBRARY: &str = "cudadevrt";
 const FIRST_SM_FOR_RAW_PTX: u16 = 90;
 
 /// How many files are opened before the first of them is looked into, where threads may unpack what they hold.
-const FILES_AHEAD: usize = 32;
+const FILES_AHEAD: usize = 16;
 
 /// What to discover.
 #[derive(Clone, Copy, Debug)]

@@ -55,10 +55,10 @@ const SHARED_BUFFER: u64 = 2 << 20;
 const FILES_FOR_A_THREAD: usize = 32;
 
 /// How many files a thread opens at a time.
-const BATCH: usize = 16;
+const BATCH: usize = 4;
 
 /// How many batches of the second thread wait for the first one.
-const BATCHES_AHEAD: usize = 8;
+const BATCHES_AHEAD: usize = 32;
 
 /// Reads or maps a file, all of it. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<&'data [u8]> {
