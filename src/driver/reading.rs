@@ -46,7 +46,7 @@ pub(super) struct Reading<'r, 'data> {
 const IMAGES_BEFORE_ROOM: usize = 8;
 
 /// Fewer bytes are read by one thread.
-const BYTES_FOR_A_THREAD: u64 = 256 << 10;
+const BYTES_FOR_A_THREAD: u64 = 64 << 10;
 
 impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn new(target: Target, jobs: &'r Jobs) -> Self {
