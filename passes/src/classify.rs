@@ -195,18 +195,11 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
         })
         .collect();
     match &mut parts[..] {
-        [part] if let [object] = part.objects => {
-            part.kinds(object, &shared);
-            let rows = Rows {
-                sections: part.sections.as_part(),
-                functions: part.functions.as_part(),
-                shared,
-            };
-            let found = &mut part.found;
-            found.large_object(&rows, object, cx.threads, pieces);
-        }
+        [part] if part.objects.len() == 1 => part.classify(&shared, |found, rows, object| {
+            found.large_object(rows, object, cx.threads, pieces);
+        }),
         parts => {
-            let classify = |part: &mut Part<'_, '_>| part.classify(&shared);
+            let classify = |part: &mut Part<'_, '_>| part.classify(&shared, Found::object);
             threads::each(cx.threads, pieces, parts, classify);
         }
     }
@@ -221,7 +214,12 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
 }
 
 impl Part<'_, '_> {
-    fn classify(&mut self, shared: &Shared<'_, '_>) {
+    /// Classifies, and has each object looked at.
+    fn classify(
+        &mut self,
+        shared: &Shared<'_, '_>,
+        look: impl Fn(&mut Found, &Rows<'_, '_>, &Object<'_>),
+    ) {
         self.kinds.reserve(self.sections.len());
         for object in self.objects {
             self.kinds(object, shared);
@@ -230,7 +228,7 @@ impl Part<'_, '_> {
                 functions: self.functions.as_part(),
                 shared: *shared,
             };
-            self.found.object(&rows, object);
+            look(&mut self.found, &rows, object);
         }
     }
 

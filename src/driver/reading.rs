@@ -1,6 +1,7 @@
 //! Images to rows, while the files behind them are looked for: their bytes are in the cache.
 
 use std::ops::Range;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
@@ -45,8 +46,8 @@ pub(super) struct Reading<'r, 'data> {
 /// After so many images there is room for as many rows as are expected, and again after twice as many.
 const IMAGES_BEFORE_ROOM: usize = 8;
 
-/// Fewer bytes are read by one thread.
-const BYTES_FOR_A_THREAD: u64 = 64 << 10;
+/// Fewer bytes are read by one thread, and more: rows that another thread reads are in memory twice for a while.
+const BYTES_FOR_A_THREAD: RangeInclusive<u64> = 64 << 10..=32 << 20;
 
 impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn new(target: Target, jobs: &'r Jobs) -> Self {
@@ -84,7 +85,7 @@ impl<'r, 'data> Reading<'r, 'data> {
         let (first, rest) = images.split_at(first.min(images.len()));
         for images in [first, rest] {
             let bytes: u64 = images.iter().map(size).sum();
-            if bytes < BYTES_FOR_A_THREAD || !self.read_by_two(images) {
+            if !BYTES_FOR_A_THREAD.contains(&bytes) || !self.read_by_two(images) {
                 let outcome =
                     |image: &Candidate<'data>| outcome(&mut self.reader, image, self.target);
                 self.outcomes.extend(images.iter().map(outcome));

@@ -19,6 +19,12 @@ const SMALL_PAGE: usize = 4 << 10;
 /// Bytes that the heap begins with.
 pub(super) const FIRST: usize = 256 << 10;
 
+/// The least that it grows by before it is known that the link is a large one, on small pages: what is left of them then takes page faults.
+const LEAST: usize = 256 << 10;
+
+/// The most that it grows to on small pages: who takes more for the words of a command line has many inputs.
+const MOST_SMALL: usize = 1 << 20;
+
 /// Memory that comes with the program: links of small inputs ask the system for none. What is not used is never touched, and takes none.
 #[repr(align(4096))]
 struct First(UnsafeCell<[u8; FIRST]>);
@@ -30,23 +36,23 @@ static FIRST_MEMORY: First = First(UnsafeCell::new([0; FIRST]));
 
 /// What the heap grows by.
 pub(super) struct Pages {
-    /// Whether it has its first memory.
-    has_first: Cell<bool>,
-    /// Bytes that it grows by at least; 0 for a large page.
+    /// Bytes on small pages, the first memory among them.
+    small: Cell<usize>,
+    /// Bytes that it grows by, on large pages; 0 if not on those.
     room: Cell<usize>,
 }
 
 impl Pages {
     pub(super) const fn new() -> Self {
         Pages {
-            has_first: Cell::new(false),
+            small: Cell::new(0),
             room: Cell::new(0),
         }
     }
 
     /// The heap grows by so many bytes, on large pages, from now on; whether that is news, and there is a heap.
     pub(super) fn grows_by(&mut self, room: usize) -> bool {
-        self.has_first.get() && self.room.replace(room) == 0
+        self.small.get() != 0 && self.room.replace(room) == 0
     }
 
     /// Whether the heap grows on large pages.
@@ -58,12 +64,22 @@ impl Pages {
 // SAFETY: memory is given once, and belongs to nobody else.
 unsafe impl Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-        if size <= FIRST && !self.has_first.replace(true) {
+        let small = self.small.get();
+        if size <= FIRST && small == 0 {
+            self.small.set(FIRST);
             return (FIRST_MEMORY.0.get().cast(), FIRST, 0);
         }
+        let wanted = match self.room.get() {
+            0 if small < MOST_SMALL => {
+                let more = size.max(LEAST);
+                self.small.set(small.saturating_add(more));
+                grown(more, false)
+            }
+            room => grown(size.max(room), true),
+        };
         // More than is needed may be more than there is.
-        grown(size.max(self.room.get()))
-            .or_else(|| grown(size))
+        wanted
+            .or_else(|| grown(size, false))
             .unwrap_or((null_mut(), 0, 0))
     }
 
@@ -92,16 +108,19 @@ unsafe impl Allocator for Pages {
     }
 }
 
-/// New memory of at least so many bytes, on large pages; `None` if the system has none.
-fn grown(bytes: usize) -> Option<(*mut u8, usize, u32)> {
-    let pages = bytes.checked_next_multiple_of(LARGE_PAGE)?;
+/// New memory of at least so many bytes; `None` if the system has none.
+fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
+    let page = if is_large { LARGE_PAGE } else { SMALL_PAGE };
+    let pages = bytes.checked_next_multiple_of(page)?;
     // Memory that takes whole large pages is put at the beginning of one. The heap notes where it ends at its end, on a small page: what
     // lies behind that is never touched, and takes no memory.
-    let all = pages.checked_add(LARGE_PAGE)?;
+    let all = pages.checked_add(page)?;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: memory that nobody has.
     let start = unsafe { mm::mmap_anonymous(null_mut(), all, access, MapFlags::PRIVATE) }.ok()?;
-    // SAFETY: this memory; a system that does not know the advice gives it page by page.
-    let _ = unsafe { mm::madvise(start, pages, Advice::LinuxHugepage) };
+    if is_large {
+        // SAFETY: this memory; a system that does not know the advice gives it page by page.
+        let _ = unsafe { mm::madvise(start, pages, Advice::LinuxHugepage) };
+    }
     Some((start.cast(), pages + SMALL_PAGE, 0))
 }
