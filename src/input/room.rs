@@ -66,12 +66,6 @@ impl<'data> Room<'_, 'data> {
 
     /// Memory for a small file; `None` if there is none left.
     fn take(&mut self, size: usize) -> Option<&'data mut [u8]> {
-        self.refill(size);
-        self.rest.split_off_mut(..size)
-    }
-
-    /// Gets more memory if there is less than so much.
-    fn refill(&mut self, size: usize) {
         if self.rest.len() < size
             && let Some(more) = self.more
         {
@@ -79,6 +73,7 @@ impl<'data> Room<'_, 'data> {
             let piece = more.len().min(PIECE.max(size));
             self.rest = more.split_off_mut(..piece).unwrap_or_default();
         }
+        self.rest.split_off_mut(..size)
     }
 
     /// A small file, read without asking for its size; `None` if it is none.
@@ -87,7 +82,7 @@ impl<'data> Room<'_, 'data> {
         if !self.was_small || self.bytes < MAP_THRESHOLD {
             return None;
         }
-        self.refill(most);
+        // The last memory of a piece is left to files that fit.
         let buffer = self.rest.get_mut(..most)?;
         let end = read_at(file, buffer, 0).ok()?;
         // A file that is no regular one may have given only a part.
