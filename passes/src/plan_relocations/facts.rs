@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -124,11 +123,11 @@ impl<'m, 'data> Facts<'m, 'data> {
     /// The section that a row of some relocation section means by a section: in the Mercury view, the
     /// Mercury form of debug sections.
     pub(super) fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
-        let twin = self.mercury_debug.get(&section);
-        match twin {
-            Some(twin) if holder.flags & shf::MERCURY != 0 => *twin,
-            _ => section,
+        if holder.flags & shf::MERCURY == 0 {
+            return section;
         }
+        let twin = self.mercury_debug.get(&section);
+        twin.copied().unwrap_or(section)
     }
 
     /// Whether a relocation refers to a section of a function or copy that goes.
@@ -242,29 +241,33 @@ struct Views<'m> {
 impl<'m> Views<'m> {
     /// Finds pairs by their names within an object.
     fn new(module: &'m Module<'_>) -> Self {
-        type Named<'data> = HashMap<(ObjectId, &'data [u8]), SectionId, FixedState>;
+        type Named<'data> = HashMap<&'data [u8], SectionId, FixedState>;
         let mut views = Views::default();
-        let (mut debug, mut plain) = (Named::default(), Named::default());
-        for (id, section) in module.sections.iter() {
-            let kind = section.kind;
-            if !kind.is_concatenated() {
-                continue;
-            }
-            let key = (section.object, view_name(section));
-            if kind == SectionKind::MercuryTwin {
-                views.twins.extend(plain.get(&key).map(|twin| (id, *twin)));
-                continue;
-            }
-            plain.insert(key, id);
-            if kind == SectionKind::Debug {
-                debug.insert((section.object, section.name), id);
-            } else if kind == SectionKind::MercuryDebug
-                && let Some(twin) = debug.get(&key)
-            {
-                views.mercury_debug.insert(*twin, id);
-                let sass = &module.sections[*twin];
-                if sass.name == b".debug_frame" {
-                    views.frames.add(*twin, sass.bytes(), section.bytes());
+        for object in module.objects.values() {
+            // Maps that are cleared would stay as large as for the largest object.
+            let (mut debug, mut plain) = (Named::default(), Named::default());
+            for id in object.sections.iter() {
+                let section = &module.sections[id];
+                let kind = section.kind;
+                if !kind.is_concatenated() {
+                    continue;
+                }
+                let name = view_name(section);
+                if kind == SectionKind::MercuryTwin {
+                    views.twins.extend(plain.get(name).map(|twin| (id, *twin)));
+                    continue;
+                }
+                plain.insert(name, id);
+                if kind == SectionKind::Debug {
+                    debug.insert(section.name, id);
+                } else if kind == SectionKind::MercuryDebug
+                    && let Some(twin) = debug.get(name)
+                {
+                    views.mercury_debug.insert(*twin, id);
+                    let sass = &module.sections[*twin];
+                    if sass.name == b".debug_frame" {
+                        views.frames.add(*twin, sass.bytes(), section.bytes());
+                    }
                 }
             }
         }
