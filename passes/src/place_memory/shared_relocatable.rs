@@ -110,10 +110,11 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
         module.functions[*kernel].dynamic_shared = Some(place);
     }
     if module.shows_dynamic_shared() {
+        let unused = align_up(null, DYNAMIC_ALIGN);
         for name in dynamic_names(module) {
-            // A name that no kernel refers to has address 0 (measured).
+            // A name that no kernel refers to is behind the reserved address alone (measured).
             let place = first_user[name.index()]
-                .map_or(0, |kernel| places[root(&mut group, kernel) as usize]);
+                .map_or(unused, |kernel| places[root(&mut group, kernel) as usize]);
             module.link_symbols[name].value = Some(place);
         }
     }
