@@ -310,11 +310,16 @@ fn undefined_kind(
                 emitted: true,
             }
         }
-    } else if symbol.bind == stb::WEAK {
+    } else if symbol.bind == stb::WEAK || is_of_linker(symbol) {
         TargetKind::Undefined
     } else {
         TargetKind::Missing
     }
+}
+
+/// Whether a name is one that only a link to an executable gives a value.
+fn is_of_linker(symbol: &Symbol<'_>) -> bool {
+    toolkit::is_unified_table_symbol(symbol.name) || toolkit::is_reserved_shared_symbol(symbol.name)
 }
 
 /// The address of dynamic shared memory: with `-g` that of its name, otherwise as the code of the
