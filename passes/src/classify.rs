@@ -282,6 +282,10 @@ impl Part<'_, '_> {
                     section.owner.get_or_insert(id);
                 }
                 function.flag_barriers = section.barriers_in_flags();
+                // Below sm_90 code says it, too, which counts where there is no record (measured).
+                if let SectionInfo::Symbol { high, .. } = section.info {
+                    function.registers = high.into();
+                }
             }
         }
     }

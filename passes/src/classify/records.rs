@@ -65,8 +65,12 @@ pub(super) fn attribute_oddity(
         | attributes::TEXTURE_NORMALIZED
         | attributes::SAMPLER_INIT
         | attributes::SAMPLER_FORCE_UNNORMALIZED
-        | attributes::BINDLESS_IMAGE_OFFSETS => matches!(target(), Some(SymbolRef::Section(_)))
-            .then_some("a record of textures that names a section"),
+        | attributes::BINDLESS_IMAGE_OFFSETS => (!matches!(target(), Some(SymbolRef::Symbol(_))))
+            .then_some("a record of textures that does not name a symbol"),
+        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => {
+            let is_none = matches!(target(), None | Some(SymbolRef::None));
+            (!is_none).then_some("a record of a parameter that names a symbol")
+        }
         attributes::PARAM_CBANK => {
             let bank = match target() {
                 Some(SymbolRef::Section(section)) => Some(*section),
@@ -89,7 +93,7 @@ pub(super) fn attribute_oddity(
                 && attribute.word(2) == Some(0);
             (!fits).then_some("a row of a unified table that no compiler writes")
         }
-        attributes::NUM_BARRIERS if attribute.format == format::SVAL => {
+        attributes::NUM_BARRIERS if attribute.format == format::SVAL || attribute.value > 0xff => {
             Some("a number of barriers of another format")
         }
         attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {

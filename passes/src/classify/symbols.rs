@@ -106,8 +106,8 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
         section.kind,
         SectionKind::KernelShared | SectionKind::ModuleShared
     );
-    // Relocatable output has names of dynamic shared memory.
-    if symbol.size == 0 && in_shared {
+    // Relocatable output has names of dynamic shared memory, none of the compiler's own making.
+    if symbol.size == 0 && in_shared && !symbol.name.starts_with(b"$") {
         return None;
     }
     let end = symbol.value.checked_add(symbol.size);
