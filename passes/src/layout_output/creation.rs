@@ -24,6 +24,7 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::mercury::Bank;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::sto;
@@ -192,7 +193,7 @@ impl<'data> Replay<'_, 'data> {
         for (_, object) in self.module.included_objects() {
             for kind in [CallKind::AddressTaken, CallKind::Indirect] {
                 for call in &self.module.calls[object.calls] {
-                    if call.kind == kind {
+                    if call.kind == kind && !self.is_passed(call) {
                         self.names.add(call.prototype, Named::Prototype);
                     }
                 }
@@ -201,6 +202,17 @@ impl<'data> Replay<'_, 'data> {
                 self.names.add(prototype.prototype, Named::Prototype);
             }
         }
+    }
+
+    /// Whether a call is an indirect one of a copy that was not taken into the link at its turn: nvlink does not look at it
+    /// (measured).
+    fn is_passed(&self, call: &CallRecord<'_>) -> bool {
+        if call.kind != CallKind::Indirect {
+            return false;
+        }
+        let caller = call.from.symbol();
+        let copy = caller.and_then(|symbol| self.module.symbols[symbol].function);
+        copy.is_some_and(|copy| !self.came_in(copy))
     }
 
     fn start(&mut self) {
