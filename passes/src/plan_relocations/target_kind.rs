@@ -245,6 +245,12 @@ fn symbol_kind(
             SectionKind::Global | SectionKind::GlobalInit | SectionKind::Unified => {
                 TargetKind::Global
             }
+            SectionKind::ModuleShared | SectionKind::KernelShared
+                if module.options.relocatable && definition.bind == stb::WEAK =>
+            {
+                // Another object may have the one that is linked (measured).
+                TargetKind::Undefined
+            }
             // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
             // is the alignment (`relocs.md` section 1).
             SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {
