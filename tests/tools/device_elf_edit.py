@@ -4,6 +4,8 @@
     section NAME type|flags|size|link|info|align|entsize NUMBER
     section NAME rename NEW         no longer than the old name; its SECTION symbol gets the name too
     header cuda-info-section NUMBER
+    record SECTION CODE SYMBOL code|word NUMBER     the attribute record with this code of this symbol ("-": of any); word: that behind the symbol
+    reloc SECTION ROW type|symbol NUMBER|NAME       a row of a relocation section
 
 Numbers are C's; `+NUMBER` sets bits in what is there.
 """
@@ -57,6 +59,21 @@ class Image:
         for place in places:
             self.data[place:place + len(name)] = new.encode().ljust(len(name), b"\0")
 
+    def record(self, name, code, symbol):
+        """The place of a record of attributes."""
+        header = self.headers[self.section(name)]
+        names = [known for _, (_, known) in self.symbols()]
+        at = self.field(header, "offset")
+        end = at + self.field(header, "size")
+        while at < end:
+            kind, found, size = struct.unpack_from("<BBH", self.data, at)
+            size = size if kind == 4 else 0
+            word = struct.unpack_from("<I", self.data, at + 4)[0] if size else 0
+            if found == code and (symbol == "-" or names[word] == symbol):
+                return at
+            at += 4 + size
+        raise ValueError(f"{name} has no such record")
+
     def set(self, at, form, number):
         value = int(number.removeprefix("+"), 0)
         if number.startswith("+"):
@@ -78,6 +95,16 @@ def edit(data, changes):
                 offset, form = SYMBOL_FIELDS[field]
                 at = next(at for at, (_, known) in image.symbols() if known == name)
                 image.set(at + offset, form, number)
+            case ["record", name, code, symbol, field, number]:
+                at = image.record(name, int(code, 0), symbol)
+                offset, form = {"code": (1, "B"), "word": (8, "I")}[field]
+                image.set(at + offset, form, number)
+            case ["reloc", name, row, field, value]:
+                header = image.headers[image.section(name)]
+                at = image.field(header, "offset") + int(row) * image.field(header, "entsize")
+                if field == "symbol":
+                    value = str([known for _, (_, known) in image.symbols()].index(value))
+                image.set(at + {"type": 8, "symbol": 12}[field], "I", value)
             case ["header", field, number]:
                 offset, form = HEADER_FIELDS[field]
                 image.set(offset, form, number)

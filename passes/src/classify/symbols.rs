@@ -171,8 +171,12 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<&'stati
     if symbol.is_filler() {
         // Labels of code that is gone, which debug information refers to.
         let is_label = symbol.is_undefined() && symbol.bind == stb::LOCAL;
-        return (rows.shared.is_mercury && !is_label)
-            .then_some("a symbol without a type in an object with Mercury");
+        if rows.shared.is_mercury && !is_label {
+            return Some("a symbol without a type in an object with Mercury");
+        }
+        let among_constants = matches!(symbol.place, SymbolPlace::Section(section)
+            if matches!(rows.sections[section].kind, SectionKind::FunctionConstants(_)));
+        return among_constants.then_some("a symbol without a type among constants of a function");
     }
     let section = match symbol.place {
         SymbolPlace::Section(section) => &rows.sections[section],
