@@ -22,6 +22,8 @@ pub struct Function {
     pub folded: bool,
     /// Registers (REGCOUNT of the object's `.nv.info`), 0 if it has no record.
     pub registers: u32,
+    /// The most bytes of stack that it may use (MAX_STACK_SIZE of the object's `.nv.info`), 0 if there is no limit; set by `classify`.
+    pub stack_limit: u32,
     /// Layout of its shared memory; kernels only, set by `place-memory`.
     pub shared: Option<SharedFrame>,
     /// Address of dynamic shared memory as this function's code sees it, if it uses any; set by

@@ -247,15 +247,20 @@ impl Part<'_, '_> {
         self.functions(object, shared);
         self.owners(object);
         for attribute in &shared.attributes[object.attributes] {
-            if attribute.code != attributes::REGCOUNT {
-                continue;
-            }
+            let is_limit = match attribute.code {
+                attributes::REGCOUNT => false,
+                attributes::MAX_STACK_SIZE => true,
+                _ => continue,
+            };
             if let Some(SymbolRef::Symbol(symbol)) = shared.refs(attribute).first()
                 && let Some(function) = shared.symbols[*symbol].function
                 && let Some(function) = self.functions.get_mut(function)
                 && let Some(count) = attribute.word(0)
             {
-                function.registers = count;
+                match is_limit {
+                    true => function.stack_limit = count,
+                    false => function.registers = count,
+                }
             }
         }
     }
@@ -282,10 +287,6 @@ impl Part<'_, '_> {
                     section.owner.get_or_insert(id);
                 }
                 function.flag_barriers = section.barriers_in_flags();
-                // Below sm_90 code says it, too, which counts where there is no record (measured).
-                if let SectionInfo::Symbol { high, .. } = section.info {
-                    function.registers = high.into();
-                }
             }
         }
     }

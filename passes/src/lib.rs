@@ -46,6 +46,7 @@ pub mod report_resources;
 mod reserved_use;
 pub mod select_objects;
 pub mod self_check;
+mod stack_limit;
 pub mod strip_debug;
 pub mod strip_unused_variables;
 mod suggest;

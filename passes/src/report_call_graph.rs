@@ -6,7 +6,8 @@
 //!   calls: for each row of an indirect call, in order, all functions of its prototype whose address is
 //!   taken, last created first, repeated as often as there are rows.
 //! - Then, function by function, which kernels need more registers because of it. A raise over the
-//!   kernel's limit (MAXREG_COUNT) is an error, whether the graph is shown or not.
+//!   kernel's limit (MAXREG_COUNT) is an error, whether the graph is shown or not, as is a kernel that needs more stack than its
+//!   limit (MAX_STACK_SIZE).
 //!
 //! Executables only. Everything is measured; names are always spelled as in the source, also with
 //! `-dump-callgraph-no-demangle`. Linear in functions and calls for the check; the text is as long as
@@ -34,6 +35,7 @@ use crate::pass::PassError;
 use crate::register_limit::Raise;
 use crate::register_limit::raises;
 use crate::reserved_use;
+use crate::stack_limit;
 
 /// What nvlink writes in front of the nodes.
 const LEGEND: &str = "\
@@ -51,7 +53,7 @@ impl Pass for ReportCallGraph {
     }
 
     fn summary(&self) -> &'static str {
-        "Show the call graph if asked to, and report kernels with too few registers for what they call"
+        "Show the call graph if asked to, and report kernels with too few registers or too little stack for what they call"
     }
 
     fn is_optional(&self) -> bool {
@@ -84,6 +86,10 @@ impl Pass for ReportCallGraph {
         }
         let mut failed = false;
         let (graph, live) = cx.analyses.live_calls(module);
+        for error in stack_limit::exceeded(module, live) {
+            cx.diagnostics.emit(error);
+            failed = true;
+        }
         for raise in raises(module, graph, live, shown) {
             if let Some(error) = over_limit(module, &raise) {
                 cx.diagnostics.emit(error);

@@ -28,6 +28,7 @@ use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
+use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
@@ -394,10 +395,9 @@ impl<'data> Resolver<'_, 'data> {
             self.choose(function);
             return;
         };
-        let registers = |id: FunctionId| self.module.functions[id].registers;
         let replaces = match (other.bind, symbol.bind) {
             (stb::WEAK, stb::WEAK) => {
-                let replaces = registers(function) < registers(old);
+                let replaces = self.registers(function) < self.registers(old);
                 if other.is_entry() && symbol.is_entry() {
                     self.compare_parameters(id, function, old);
                 }
@@ -416,6 +416,19 @@ impl<'data> Resolver<'_, 'data> {
             self.define(link, id, symbol);
         } else {
             self.lose(function);
+        }
+    }
+
+    /// How many registers a function uses. Below sm_90 the section of its code says it, too, which counts here where no record
+    /// does (measured).
+    fn registers(&self, id: FunctionId) -> u32 {
+        let function = &self.module.functions[id];
+        match (
+            function.registers,
+            self.module.sections[function.views.sass.text].info,
+        ) {
+            (0, SectionInfo::Symbol { high, .. }) => high.into(),
+            (registers, _) => registers,
         }
     }
 

@@ -209,6 +209,7 @@ impl<'data> Parser<'_, 'data, '_> {
         let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
         let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
         let (mut header_kinds, mut merc_size, mut flag_barriers) = (0, 0, 0);
+        let mut stack_limit = 0;
         let mut folded = false;
         while let Some((position, key)) = self.cursor.field()? {
             match key {
@@ -228,10 +229,11 @@ impl<'data> Parser<'_, 'data, '_> {
                 "headers" => header_kinds = self.flags(&words::HEADER_KINDS)?,
                 "merc-size" => merc_size = self.number_value()?,
                 "flag-barriers" => flag_barriers = self.narrow_value()?,
+                "stack-limit" => stack_limit = self.narrow_value()?,
                 "object" => object = Some(self.entity_value()?),
                 _ => {
                     let known = "sass, sass-info, merc, merc-info, state, edges-count, folded, \
-                                 registers, shared, dynamic-shared, headers, merc-size, flag-barriers, object";
+                                 registers, shared, dynamic-shared, headers, merc-size, flag-barriers, stack-limit, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -259,6 +261,7 @@ impl<'data> Parser<'_, 'data, '_> {
             edges_count,
             folded,
             registers,
+            stack_limit,
             shared,
             dynamic_shared,
             header_kinds,

@@ -242,6 +242,9 @@ impl Printer<'_, '_> {
                 let kinds = words::flags(&words::HEADER_KINDS, function.header_kinds.into());
                 put!(self.out, " headers={kinds}");
             }
+            if function.stack_limit != 0 {
+                put!(self.out, " stack-limit={}", function.stack_limit);
+            }
             if function.flag_barriers != 0 {
                 put!(self.out, " flag-barriers={}", function.flag_barriers);
             }

@@ -297,6 +297,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             header_kinds: r.below(8) as u8,
             merc_size: r.below(2) as u64 * 0x130,
             flag_barriers: r.below(3) as u8,
+            stack_limit: r.below(3) as u32,
         });
     }
     let target = |r: &mut Random| match r.below(3) {

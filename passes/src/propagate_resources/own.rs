@@ -72,7 +72,7 @@ pub(super) fn own_summaries(
             nodes.of(link).registers = function.registers;
         }
     }
-    frames(module, meanings, &mut nodes, summaries);
+    frames(module, meanings, &mut nodes);
     let mut without_mask = Vec::new();
     for row in listed {
         let node = nodes.of(row.link);
@@ -89,26 +89,15 @@ pub(super) fn own_summaries(
     nodes
 }
 
-/// Frame sizes, limits of stacks, region stacks and load caching, which stand in the module-wide lists.
-fn frames(
-    module: &Module<'_>,
-    meanings: &Meanings,
-    nodes: &mut OwnSummaries,
-    summaries: &mut Summaries,
-) {
+/// Frame sizes, region stacks and load caching, which stand in the module-wide lists.
+fn frames(module: &Module<'_>, meanings: &Meanings, nodes: &mut OwnSummaries) {
     for (_, object) in module.included_objects() {
         for attribute in &module.attributes[object.attributes] {
             let wanted = matches!(
                 attribute.code,
-                code::FRAME_SIZE
-                    | code::MAX_STACK_SIZE
-                    | code::SAM_REGION_STACK_SIZE
-                    | code::LOAD_CACHE_REQUEST
+                code::FRAME_SIZE | code::SAM_REGION_STACK_SIZE | code::LOAD_CACHE_REQUEST
             );
-            // Compilers write that there is no limit.
-            let is_no_limit =
-                || attribute.code == code::MAX_STACK_SIZE && attribute.word(0) == Some(0);
-            if !wanted || is_no_limit() {
+            if !wanted {
                 continue;
             }
             let Some(SymbolRef::Symbol(symbol)) = module.refs(attribute).first().copied() else {
@@ -126,10 +115,6 @@ fn frames(
             let Some(value) = attribute.word(0) else {
                 continue;
             };
-            if attribute.code == code::MAX_STACK_SIZE {
-                summaries.stack_limits.insert(link, value);
-                continue;
-            }
             let node = nodes.of(link);
             match attribute.code {
                 code::FRAME_SIZE => node.stack = Some(value),

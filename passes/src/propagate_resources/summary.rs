@@ -232,8 +232,6 @@ pub struct Summaries {
     pub(super) granularities: [bool; 2],
     /// All externs that the output keeps, with their places; they repeat.
     pub(super) externs: Vec<(u64, LinkSymbolId)>,
-    /// The most bytes of stack that functions may use, where there is a limit.
-    pub(super) stack_limits: HashMap<LinkSymbolId, u32, FixedState>,
 }
 
 impl Summaries {
@@ -253,7 +251,6 @@ impl Summaries {
             any_sparse_mma: false,
             granularities: [false; 2],
             externs: Vec::new(),
-            stack_limits: HashMap::default(),
         };
         let OwnSummaries { rows, of_node } =
             own_summaries(module, meanings, graph, listed, &mut summaries);

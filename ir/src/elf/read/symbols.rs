@@ -108,6 +108,7 @@ impl<'data> Reader<'_, 'data> {
                         edges_count: false,
                         folded: false,
                         registers: 0,
+                        stack_limit: 0,
                         shared: None,
                         dynamic_shared: None,
                         header_kinds: 0,

@@ -237,6 +237,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             edges_count: chosen,
             folded: !chosen,
             registers: 24,
+            stack_limit: if chosen { 64 } else { 0 },
             shared: chosen.then_some(SharedFrame {
                 size: 0x400,
                 align: 16,
