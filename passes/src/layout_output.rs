@@ -48,6 +48,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use constant_merge::ConstantMerge;
+pub(crate) use contents::slots_end;
 use fates::Fates;
 use function_sections::FunctionSections;
 use grouped::Grouped;

@@ -89,7 +89,12 @@ impl Pass for PlanRelocations {
         } = decided;
         let mut failed = !refusals.is_empty();
         for (id, refusal) in refusals {
+            let is_internal = matches!(refusal, Refusal::Internal(_));
             cx.diagnostics.emit(refused(module, id, refusal));
+            // There nvlink ends.
+            if is_internal {
+                break;
+            }
         }
         if !failed
             && module.is_capmerc()

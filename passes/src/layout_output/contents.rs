@@ -142,7 +142,7 @@ fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
 }
 
 /// The end of the shared variables that belong to no kernel alone, in bytes.
-pub(super) fn slots_end(module: &Module<'_>) -> u64 {
+pub(crate) fn slots_end(module: &Module<'_>) -> u64 {
     let links = module.link_symbols.values();
     links
         .filter(|link| link.kernel.is_none())

@@ -44,6 +44,8 @@ pub(super) struct Facts<'m, 'data> {
     relocated: OnceLock<Vec<bool>>,
     /// The value of symbol 0.
     null_symbol: OnceLock<u64>,
+    /// Whether shared variables belong to no kernel alone.
+    has_shared_slots: OnceLock<bool>,
     /// The functions that call graphs say have their address taken.
     address_taken: OnceLock<HashSet<LinkSymbolId, FixedState>>,
     /// The section with the bytes of each Mercury twin.
@@ -85,6 +87,12 @@ impl<'m, 'data> Facts<'m, 'data> {
     pub(super) fn null_symbol(&self) -> u64 {
         let value = || layout_output::null_symbol_value(self.module);
         *self.null_symbol.get_or_init(value)
+    }
+
+    /// Whether shared variables belong to no kernel alone.
+    pub(super) fn has_shared_slots(&self) -> bool {
+        let has = || layout_output::slots_end(self.module) != 0;
+        *self.has_shared_slots.get_or_init(has)
     }
 
     /// Whether call graphs say that the address of a function is taken.
@@ -149,6 +157,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             losing_variables: OnceLock::new(),
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
+            has_shared_slots: OnceLock::new(),
             address_taken: OnceLock::new(),
             frames: views.frames,
             mercury_debug: views.mercury_debug,

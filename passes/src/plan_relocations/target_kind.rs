@@ -19,6 +19,7 @@ use cuweld_ir::target::toolkit;
 
 use super::facts::Facts;
 use super::facts::contribution;
+use super::refusal::DELETED_SYMBOL;
 use super::refusal::Refusal;
 
 /// What a relocation refers to, as far as the rules distinguish.
@@ -186,6 +187,19 @@ fn symbol_kind(
                 && !matches!(section.name, b".debug_info" | b".nv.merc.debug_info")
             {
                 return Err(Refusal::Unsupported("dynamic shared memory in data"));
+            }
+            // `-preserve-relocs` names the symbol, which is gone without a reserved block (measured).
+            if section.owner.is_none()
+                && module.options.preserve_relocs
+                && !module.shows_dynamic_shared()
+                && facts.has_shared_slots()
+            {
+                return Err(match module.reserved_shared_size() {
+                    0 => Refusal::Internal(DELETED_SYMBOL),
+                    _ => Refusal::Unsupported(
+                        "-preserve-relocs with debug information of dynamic shared memory",
+                    ),
+                });
             }
             TargetKind::Known {
                 value: dynamic_shared(module, patched, link.value),
