@@ -423,12 +423,12 @@ impl<'data> Resolver<'_, 'data> {
     /// does (measured).
     fn registers(&self, id: FunctionId) -> u32 {
         let function = &self.module.functions[id];
-        match (
-            function.registers,
-            self.module.sections[function.views.sass.text].info,
-        ) {
-            (0, SectionInfo::Symbol { high, .. }) => high.into(),
-            (registers, _) => registers,
+        if function.registers != 0 {
+            return function.registers;
+        }
+        match self.module.sections[function.views.sass.text].info {
+            SectionInfo::Symbol { high, .. } => high.into(),
+            _ => 0,
         }
     }
 
