@@ -4,8 +4,8 @@
 //! (`merge.md` sections 4 and 6):
 //!
 //! - a local symbol stands for itself;
-//! - of two weak functions the one with fewer registers wins, on a tie the first; a strong one wins
-//!   over weak ones; two strong ones are an error;
+//! - of weak functions the one with the fewest registers wins, of equals the first, or the one that was compiled for a
+//!   higher virtual architecture than the first; a strong one wins over weak ones; two strong ones are an error;
 //! - of weak variables the first wins, a strong one wins over weak ones; tentative definitions merge
 //!   to the largest size and the first alignment, a real definition wins over them;
 //! - memory spaces and sizes must agree; size 0 agrees with every size.
@@ -25,6 +25,7 @@ use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
@@ -35,6 +36,7 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::elf::names::NameHash;
+use cuweld_ir::elf::origin::origin;
 use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::symbol::stt;
@@ -96,6 +98,7 @@ impl Pass for SymbolResolve {
             names: HashTable::with_capacity(names),
             function_over_variable: false,
             parameters: OnceCell::new(),
+            virtual_sms: OnceCell::new(),
             known_prototypes: Vec::new(),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
@@ -179,6 +182,8 @@ struct Resolver<'m, 'data> {
     function_over_variable: bool,
     /// Sizes in bytes of the kernels' parameter banks, by function, once two kernels are compared.
     parameters: OnceCell<Vec<u64>>,
+    /// Virtual SMs by object, once two weak copies need as many registers.
+    virtual_sms: OnceCell<Vec<u16>>,
     /// Prototypes by link symbol, up to the last that has one.
     known_prototypes: Vec<Option<&'data [u8]>>,
     /// The first definitions, also those that others replaced, by link symbol.
@@ -397,7 +402,7 @@ impl<'data> Resolver<'_, 'data> {
         };
         let replaces = match (other.bind, symbol.bind) {
             (stb::WEAK, stb::WEAK) => {
-                let replaces = self.registers(function) < self.registers(old);
+                let replaces = self.replaces_weak(function, old, link);
                 if other.is_entry() && symbol.is_entry() {
                     self.compare_parameters(id, function, old);
                 }
@@ -419,17 +424,39 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// How many registers a function uses. Below sm_90 the section of its code says it, too, which counts here where no record
-    /// does (measured).
+    /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
+    /// architecture than that of the first copy, which need not be the one before it (measured).
+    fn replaces_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> bool {
+        let (new_registers, old_registers) = (self.registers(new), self.registers(old));
+        if new_registers != old_registers {
+            return new_registers < old_registers;
+        }
+        let first = self.first_definition[link.index()];
+        let first = first.and_then(|first| self.module.symbols[first].function);
+        self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old))
+    }
+
+    /// How many registers a function uses: what the section of its code says (below sm_90), else its record (measured).
     fn registers(&self, id: FunctionId) -> u32 {
         let function = &self.module.functions[id];
-        if function.registers != 0 {
-            return function.registers;
-        }
         match self.module.sections[function.views.sass.text].info {
-            SectionInfo::Symbol { high, .. } => high.into(),
-            _ => 0,
+            SectionInfo::Symbol { high, .. } if high != 0 => high.into(),
+            _ => function.registers,
         }
+    }
+
+    /// The virtual SM that a function was compiled for; 0 if its object does not say.
+    fn virtual_sm(&self, id: FunctionId) -> u16 {
+        let virtual_sms = self.virtual_sms.get_or_init(|| {
+            let objects = self.module.objects.values();
+            let read = |object: &Object<'_>| {
+                let sections = &self.module.sections[object.sections];
+                origin(object, sections, &self.module.notes[object.notes]).virtual_sm
+            };
+            objects.map(|object| read(object).unwrap_or(0)).collect()
+        });
+        let symbol = self.module.functions[id].symbol;
+        virtual_sms[self.module.symbols[symbol].object.index()]
     }
 
     /// Two weak copies of a kernel share the bank of its parameters.
