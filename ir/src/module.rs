@@ -292,6 +292,17 @@ impl<'data> Module<'data> {
         self.symbols[symbol].link
     }
 
+    /// Whether a name stands for dynamic shared memory and nothing else.
+    pub fn is_dynamic_shared(&self, link: LinkSymbolId) -> bool {
+        self.link_symbols[link].definition.is_none() && self.began_dynamic(link)
+    }
+
+    /// Whether the first symbol of a name is one of dynamic shared memory. A definition behind it gives the name a size and
+    /// no place.
+    pub fn began_dynamic(&self, link: LinkSymbolId) -> bool {
+        self.symbols[self.link_symbols[link].first].is_dynamic_shared()
+    }
+
     /// The name of a link symbol.
     pub fn link_name(&self, link: LinkSymbolId) -> &'data [u8] {
         self.symbols[self.link_symbols[link].first].name

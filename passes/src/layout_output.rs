@@ -326,6 +326,10 @@ struct Created<'data> {
     resolved_relocs: HashMap<&'data [u8], OutId, FixedState>,
     /// Whether the Mercury view is laid out.
     capmerc: bool,
+    /// Whether names of dynamic shared memory show because the reserved block is added to their address.
+    shows_reserve: bool,
+    /// The weak definitions of shared variables that strong ones replaced, where their names show.
+    replaced_shared: Vec<(LinkSymbolId, cuweld_ir::SymbolId)>,
     /// The Mercury rows of constants of functions, by the section of the SASS view.
     constant_rows: HashMap<SectionId, SectionId, FixedState>,
 }

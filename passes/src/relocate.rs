@@ -264,8 +264,9 @@ fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
         // Dynamic shared memory has no section in the input; with -g nvlink makes it one (measured).
         SymbolRef::Symbol(symbol)
             if module.shows_dynamic_shared()
-                && module.symbols[symbol].is_undefined()
-                && module.symbols[symbol].is_shared() =>
+                && module.symbols[symbol]
+                    .link
+                    .is_some_and(|link| module.is_dynamic_shared(link)) =>
         {
             return u64::from(sht::CUDA_SHARED.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f);
         }

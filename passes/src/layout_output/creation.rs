@@ -63,6 +63,7 @@ use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::host_names::HostNames;
 use crate::place_memory::headers::SLOT_SIZE;
+use crate::place_memory::shared::replaced;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -88,8 +89,6 @@ struct Replay<'m, 'data> {
     with_rows: Vec<SectionId>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
-    /// Whether names of dynamic shared memory show because the reserved block is added to their address.
-    shows_reserve: bool,
 }
 
 /// Replays the creation of sections, symbols and strings.
@@ -129,6 +128,15 @@ pub(super) fn replay<'data>(
         relocs: RelocSections::default(),
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
+        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
+        // block is added to that (measured).
+        shows_reserve: module.options.preserve_relocs
+            && module.reserved_shared_size() != 0
+            && slots_end(module) != 0,
+        replaced_shared: match module.shows_shared_variables() {
+            true => replaced(module),
+            false => Vec::new(),
+        },
         constant_rows: constant_rows::find(module),
     };
     let own_shared = match module.options.relocatable {
@@ -157,11 +165,6 @@ pub(super) fn replay<'data>(
         with_rows: Vec::new(),
         roots: HostNames::kernels(&module.options),
         first_sass: module.first_sass_object(),
-        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
-        // block is added to that (measured).
-        shows_reserve: module.options.preserve_relocs
-            && module.reserved_shared_size() != 0
-            && slots_end(module) != 0,
     };
     replay.prototype_names();
     replay.start();
@@ -376,7 +379,7 @@ impl<'data> Replay<'_, 'data> {
                         self.named(MODULE_SHARED, header, Content::ModuleShared, true);
                     }
                     let shown = self.shows_shared(link) && symbol.other & sto::COMPILER == 0;
-                    if !relocatable && !shown && !self.shows_reserve {
+                    if !relocatable && !shown && !self.out.shows_reserve {
                         continue;
                     }
                     self.is_global(link, symbol)

@@ -19,11 +19,19 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
         return true;
     };
     let symbol = &module.symbols[id];
-    let undefined = symbol
-        .link
-        .is_none_or(|link| module.link_symbols[link].definition.is_none());
+    // A reference that no kernel gives a place has that of the symbol.
+    let has_place = || match module.sections[reloc.section].info {
+        SectionInfo::Section(patched) => module.sections[patched]
+            .owner
+            .is_some_and(|owner| module.functions[owner].dynamic_shared.is_some()),
+        _ => false,
+    };
+    let dynamic = symbol.link.is_none_or(|link| {
+        module.is_dynamic_shared(link) && has_place()
+            || module.began_dynamic(link) && !out.shows_reserve
+    });
     let shown = module.options.relocatable || module.shows_dynamic_shared();
-    let dynamic = undefined && symbol.is_shared() && !shown;
+    let dynamic = dynamic && symbol.is_shared() && !shown;
     let lost = match symbol.place {
         SymbolPlace::Section(section) => {
             symbol.is_compiler_constant() && output_of(module, out, section).is_none()

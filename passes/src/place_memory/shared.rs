@@ -15,8 +15,10 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::quirks::list_sort;
 
@@ -84,8 +86,7 @@ pub fn place(
     let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
     let mut any_in_slots = false;
     for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
-        let is_dynamic = module.link_symbols[variable.link].definition.is_none();
-        if is_dynamic || !uses.referenced[variable.link.index()] {
+        if module.began_dynamic(variable.link) || !uses.referenced[variable.link.index()] {
             continue;
         }
         let users = uses.of(variable.link);
@@ -211,8 +212,8 @@ pub const DYNAMIC_ALIGN: u64 = 16;
 /// The alignment in bytes that the variables in no kernel have together. The names of dynamic shared memory that an
 /// earlier relocatable link made for its kernels count: their values, addresses, pass for alignments.
 pub fn merged_align(module: &Module<'_>) -> u64 {
-    let aligns = module.link_symbols.values().filter_map(|link| {
-        let symbol = &module.symbols[link.definition.unwrap_or(link.first)];
+    let align = |symbol: SymbolId| {
+        let symbol = &module.symbols[symbol];
         let section = match symbol.place {
             SymbolPlace::Section(section) => Some(module.sections[section].kind),
             _ => None,
@@ -220,21 +221,61 @@ pub fn merged_align(module: &Module<'_>) -> u64 {
         let counts = symbol.is_dynamic_shared()
             || symbol.is_shared() && section == Some(SectionKind::ModuleShared);
         counts.then_some(symbol.value)
-    });
+    };
+    let names = module.link_symbols.values();
+    let names = names.map(|link| link.definition.unwrap_or(link.first));
+    let replaced = replaced(module).into_iter().map(|(_, symbol)| symbol);
+    let aligns = names.chain(replaced).filter_map(align);
     aligns.max().unwrap_or(1).max(1)
 }
 
-/// Whether any object declares dynamic shared memory: a shared variable without a size.
+/// The weak definitions of shared variables that strong ones replaced, sorted by name. They keep their room.
+pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
+    let mut found = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            if symbol.bind != stb::WEAK
+                || !symbol.is_shared()
+                || symbol.is_undefined()
+                || symbol.is_dynamic_shared()
+            {
+                continue;
+            }
+            let Some(link) = symbol.link else {
+                continue;
+            };
+            let definition = module.link_symbols[link].definition;
+            let is_before = |by| id < by && module.symbols[by].bind != stb::WEAK;
+            if definition.is_some_and(is_before) {
+                found.push((link, id));
+            }
+        }
+    }
+    found.sort_unstable();
+    // The first of a name was the definition.
+    found.dedup_by_key(|(link, _)| *link);
+    found
+}
+
+/// Whether such a list has a name.
+pub fn is_replaced(replaced: &[(LinkSymbolId, SymbolId)], link: LinkSymbolId) -> bool {
+    replaced
+        .binary_search_by_key(&link, |(link, _)| *link)
+        .is_ok()
+}
+
+/// Whether the first symbol of any name declares dynamic shared memory: a shared variable without a size.
 pub fn declares_dynamic(module: &Module<'_>) -> bool {
-    module.included_objects().any(|(_, object)| {
-        module.symbols[object.symbols]
-            .iter()
-            .any(|symbol| symbol.is_dynamic_shared())
-    })
+    module
+        .link_symbols
+        .ids()
+        .any(|link| module.began_dynamic(link))
 }
 
 /// The shared variables in order of creation, with the kernel that owns them.
 pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
+    let replaced = replaced(module);
     let mut found = Vec::new();
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {
@@ -247,7 +288,8 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
                 let (size, align) = (0, 1);
                 found.push((link, Variable { link, size, align }, None));
             }
-            if module.link_symbols[link].definition != Some(id) {
+            let row = &module.link_symbols[link];
+            if row.definition != Some(id) && replaced.binary_search(&(link, id)).is_err() {
                 continue;
             }
             let SymbolPlace::Section(section) = symbol.place else {
@@ -338,6 +380,14 @@ fn dynamic(
         let address = base[root(&mut group, *kernel) as usize];
         module.functions[function].dynamic_shared = Some(address);
     }
+    // Definitions of dynamic names are at the beginning, too.
+    let began: Vec<LinkSymbolId> = match module.shows_dynamic_shared() {
+        true => defined_dynamic(module),
+        false => Vec::new(),
+    };
+    for link in began {
+        module.link_symbols[link].value = Some(0);
+    }
     for link in named {
         // A name that no kernel reaches has the first address there is (measured).
         let address = match uses.of(link).first() {
@@ -350,12 +400,17 @@ fn dynamic(
 
 /// The names of dynamic shared memory.
 pub(super) fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
-    let links = module.link_symbols.iter();
+    let links = module.link_symbols.ids();
     links
-        .filter(|(_, link)| {
-            link.definition.is_none() && module.symbols[link.first].is_dynamic_shared()
-        })
-        .map(|(id, _)| id)
+        .filter(|link| module.is_dynamic_shared(*link))
+        .collect()
+}
+
+/// The names of dynamic shared memory that a later object defines with a size.
+fn defined_dynamic(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let links = module.link_symbols.ids();
+    links
+        .filter(|link| module.began_dynamic(*link) && !module.is_dynamic_shared(*link))
         .collect()
 }
 
@@ -447,8 +502,7 @@ impl Uses {
             let known = dynamic_functions
                 .last()
                 .is_some_and(|(last, _)| last == function);
-            let first = module.link_symbols[*variable].first;
-            if !module.symbols[first].is_dynamic_shared() || known {
+            if !module.is_dynamic_shared(*variable) || known {
                 continue;
             }
             if let Ok(index) = functions.binary_search(function) {

@@ -35,8 +35,11 @@ pub fn place(module: &mut Module<'_>) {
         if module.link_symbols[link].definition.is_none() {
             continue;
         }
+        // The alignment that the name's first symbol says, none in one of dynamic shared memory.
+        let align = module.symbols[module.link_symbols[link].first].value;
+        let least = u64::from(!module.began_dynamic(link));
         let row = &mut module.link_symbols[link];
-        row.value = Some(variable.align);
+        row.value = Some(align.max(least));
         row.kernel = owner;
         if let Some(kernel) = owner {
             let size = &mut sizes[kernel.index()];
@@ -130,11 +133,10 @@ fn users_of_dynamic(module: &Module<'_>) -> Vec<(FunctionId, LinkSymbolId)> {
         let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
             continue;
         };
-        if let (true, Some(name), Some(owner)) = (
-            module.symbols[symbol].is_dynamic_shared(),
-            module.symbols[symbol].link,
-            module.sections[patched].owner,
-        ) && module.sections[patched].kind == SectionKind::Text
+        if let (Some(name), Some(owner)) =
+            (module.symbols[symbol].link, module.sections[patched].owner)
+            && module.is_dynamic_shared(name)
+            && module.sections[patched].kind == SectionKind::Text
             && module.is_section_linked(patched)
             && module.symbols[module.functions[owner].symbol].is_entry()
         {
@@ -167,14 +169,11 @@ pub fn module_section(module: &Module<'_>) -> (u64, u64) {
     if declares_dynamic(module) {
         align = align.max(DYNAMIC_ALIGN);
     }
-    let size = module
-        .link_symbols
-        .values()
-        .filter(|link| link.kernel.is_none())
-        .filter(|link| {
-            link.definition
-                .is_some_and(|definition| module.symbols[definition].is_shared())
-        })
-        .fold(0u64, |size, link| size.saturating_add(link.size));
+    let in_no_kernel = variables(module)
+        .into_iter()
+        .filter(|(.., owner)| owner.is_none());
+    let size = in_no_kernel.fold(0u64, |size, (_, variable, _)| {
+        size.saturating_add(variable.size)
+    });
     (section_size(size, align), align)
 }

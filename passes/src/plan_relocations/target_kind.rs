@@ -1,5 +1,6 @@
 //! What a relocation refers to, as far as the rules of `plan-relocations` distinguish.
 
+use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::Module;
@@ -189,17 +190,20 @@ fn symbol_kind(
                 return Err(Refusal::Unsupported("dynamic shared memory in data"));
             }
             // `-preserve-relocs` names the symbol, which is gone without a reserved block (measured).
-            if section.owner.is_none()
+            let has_place = |owner: FunctionId| module.functions[owner].dynamic_shared.is_some();
+            if !section.owner.is_some_and(has_place)
                 && module.options.preserve_relocs
                 && !module.shows_dynamic_shared()
                 && facts.has_shared_slots()
             {
-                return Err(match module.reserved_shared_size() {
-                    0 => Refusal::Internal(DELETED_SYMBOL),
-                    _ => Refusal::Unsupported(
+                if module.reserved_shared_size() == 0 {
+                    return Err(Refusal::Internal(DELETED_SYMBOL));
+                }
+                if section.owner.is_none() {
+                    return Err(Refusal::Unsupported(
                         "-preserve-relocs with debug information of dynamic shared memory",
-                    ),
-                });
+                    ));
+                }
             }
             TargetKind::Known {
                 value: dynamic_shared(module, patched, link.value),
@@ -269,9 +273,19 @@ fn symbol_kind(
             // is the alignment (`relocs.md` section 1).
             SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {
                 TargetKind::Known {
-                    value: definition.value,
+                    value: link.value.unwrap_or(definition.value),
                     emitted: true,
                 }
+            }
+            // `-preserve-relocs` names the symbol, which has no place (as above).
+            SectionKind::ModuleShared | SectionKind::KernelShared
+                if module.symbols[link.first].is_dynamic_shared()
+                    && module.options.preserve_relocs
+                    && !module.shows_dynamic_shared()
+                    && module.reserved_shared_size() == 0
+                    && facts.has_shared_slots() =>
+            {
+                return Err(Refusal::Internal(DELETED_SYMBOL));
             }
             SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
                 value,

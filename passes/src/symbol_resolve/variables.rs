@@ -28,26 +28,9 @@ impl<'data> Resolver<'_, 'data> {
             && has_size(known.size, known_common)
             && has_size(symbol.size, is_common(symbol.place));
         let other = self.module.symbols[reference];
-        let replaces_weak = known.definition.is_some()
-            && !symbol.is_undefined()
-            && other.bind == stb::WEAK
-            && symbol.bind != stb::WEAK;
-        if symbol.is_shared()
-            && (symbol.is_dynamic_shared() != other.is_dynamic_shared() || replaces_weak)
-        {
-            // nvlink then gives up on all shared memory of the name's users.
-            let name = text(symbol.name);
-            let (file, first) = (self.file(id), self.file(reference));
-            self.push(
-                id,
-                Diagnostic::unsupported(format!(
-                    "shared variable '{name}' in '{file}', another one in '{first}'"
-                )),
-            );
-            return;
-        }
         if symbol.is_dynamic_shared() {
-            // The first reference counts as a definition, but none of the later ones (measured).
+            // The first reference counts as a definition, but none of the later ones. Behind a variable with a size it is a
+            // reference to that.
             let strong = symbol.bind != stb::WEAK && other.bind != stb::WEAK;
             if strong && !symbol.is_undefined() {
                 self.conflict("Multiple definition of", "first defined in", id, reference);

@@ -117,7 +117,10 @@ impl Finish<'_, '_> {
 
     /// The output symbol of a relocation. Code of a kernel refers to the kernel's own dynamic shared memory.
     fn reloc_symbol(&self, row: &Reloc) -> u32 {
-        let is_dynamic = |symbol: SymbolId| self.module.symbols[symbol].is_dynamic_shared();
+        let is_dynamic = |symbol: SymbolId| {
+            let link = self.module.symbols[symbol].link;
+            link.is_some_and(|link| self.module.is_dynamic_shared(link))
+        };
         if row.target.symbol().is_some_and(is_dynamic)
             && let SectionInfo::Section(patched) = self.module.sections[row.section].info
             && self.module.sections[patched].kind.is_code()

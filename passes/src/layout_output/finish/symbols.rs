@@ -12,6 +12,7 @@ use super::Finish;
 use super::HAS_SYMBOL;
 use super::OutSection;
 use super::is_missing;
+use crate::place_memory::shared::is_replaced;
 use crate::place_memory::shared_relocatable;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
@@ -206,9 +207,18 @@ impl<'data> Finish<'_, 'data> {
             _ if relocatable => 0,
             // Names of dynamic shared memory lack it if there is nothing else in their section, but not where the
             // Mercury view, which never has it, is taken from this one (measured).
-            true if row.definition.is_some() || self.has_slots() || self.out.capmerc => {
-                self.module.reserved_shared_size()
+            // It is added once for each definition that had a place, and for the name of dynamic shared memory before
+            // them, which have none.
+            true if row.definition.is_some() && !self.out.capmerc => {
+                let replaced = u64::from(is_replaced(&self.out.replaced_shared, link));
+                let times = match self.module.began_dynamic(link) {
+                    true if self.has_slots() => 2 + replaced,
+                    true => 0,
+                    false => 1 + replaced,
+                };
+                times * self.module.reserved_shared_size()
             }
+            true if self.has_slots() || self.out.capmerc => self.module.reserved_shared_size(),
             _ => 0,
         };
         let plan = PlanSymbol {
@@ -238,7 +248,7 @@ impl<'data> Finish<'_, 'data> {
                 u64::MAX
             } else if !relocatable && in_reserved {
                 toolkit::RESERVED_SHARED_START
-            } else if !relocatable && symbol.is_dynamic_shared() && row.value.is_none() {
+            } else if !relocatable && first.is_dynamic_shared() && row.value.is_none() {
                 u64::MAX.wrapping_add(reserved)
             } else {
                 // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
