@@ -19,6 +19,7 @@ mod info;
 mod inputs;
 mod lines;
 mod names;
+mod registers;
 mod reserved;
 mod rows;
 mod section_indices;
@@ -50,6 +51,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use self::inputs::Inputs;
+use self::registers::REGISTER_RANGES;
+use self::registers::REGISTER_TYPES;
 use self::section_indices::IndexTables;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
@@ -210,8 +213,8 @@ const OWN_DEBUG: [&[u8]; 6] = [
     b".debug_line",
     b".debug_info",
     b".nv_debug_line_sass",
-    b".nv_debug_info_reg_sass",
-    b".nv_debug_info_reg_type",
+    REGISTER_RANGES,
+    REGISTER_TYPES,
 ];
 
 /// The work on one file.
@@ -277,6 +280,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     }
 
     fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
+        let tables = self.view_tables();
         self.number();
         self.added_index_table();
         let slots = self.parameter_sections();
@@ -288,9 +292,11 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.fast_path();
         self.module_shared();
         self.register_ranges();
+        self.shared_register_sections();
         self.rows();
         self.compact_pieces();
         self.symbol_tables(&banks);
+        self.reserved_bytes(tables);
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
@@ -483,13 +489,6 @@ impl<'m, 'data> Encode<'m, 'data> {
         if !self.module.options.relocatable {
             row.size = row.size.saturating_sub(toolkit::RESERVED_SHARED_START);
         }
-        let Some(bytes) = self.reserved_bytes(row.size) else {
-            let what =
-                "shared variables of a large alignment beside reserved shared memory for sm_110";
-            self.refusals.push(Refusal::new(what, None));
-            return;
-        };
-        row.content = PlanContent::Bytes(self.arena.bytes(&bytes));
     }
 
     /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an executable.

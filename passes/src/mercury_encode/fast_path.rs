@@ -25,6 +25,9 @@ const FUNCTIONS_PER_THREAD: usize = 1 << 8;
 /// Bytes of the record's value, its last.
 const VALUE: usize = 8;
 
+/// Bytes of the record, which nvlink adds to the file of the Mercury view.
+pub(super) const RECORD: u64 = 4 + VALUE as u64;
+
 impl Encode<'_, '_> {
     /// Writes the value.
     pub(super) fn fast_path(&mut self) {

@@ -1,14 +1,11 @@
 //! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/MERCURY.md`).
 
-use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::register_ranges;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
@@ -96,80 +93,5 @@ impl<'m, 'data> Encode<'m, 'data> {
             }));
         }
         applied
-    }
-
-    /// Makes the contents of `.nv_debug_info_reg_sass`: functions that are not linked have no ranges.
-    pub(super) fn register_ranges(&mut self) {
-        let sections = &self.plan.sections[..self.view];
-        let Some(index) = sections
-            .iter()
-            .position(|section| section.name == b".nv_debug_info_reg_sass")
-        else {
-            return;
-        };
-        let module = self.module;
-        let mut out = Vec::new();
-        // Whether the first function of each name is linked.
-        let mut named: HashMap<&[u8], bool, FixedState> = HashMap::default();
-        for (id, _) in self
-            .inputs
-            .debug_sections(module, b".nv_debug_info_reg_sass")
-        {
-            let object = &module.objects[module.sections[id].object];
-            let functions: HashMap<&[u8], FunctionId, FixedState> = object
-                .functions
-                .iter()
-                .map(|function| (module.function_name(function), function))
-                .collect();
-            let bytes = module.sections[id].bytes();
-            let Some(ranges) = register_ranges::parse(bytes) else {
-                self.refusals
-                    .push(Refusal::new("ranges of registers of another form", id));
-                return;
-            };
-            let start = out.len();
-            out.extend_from_slice(bytes);
-            for row in &ranges {
-                let function = functions.get(row.function).copied();
-                let is_linked = function.is_some_and(|function| module.is_function_live(function));
-                let is_losing = function.is_some_and(|function| self.is_losing(function));
-                // nvlink finds a function by its name, once: later ones are empty, copies and local functions (measured).
-                let known = named.get(row.function).copied();
-                let what = match known {
-                    Some(true) => None,
-                    None if is_losing => Some("ranges of registers of a copy that is not linked"),
-                    Some(false) if is_linked || is_losing => {
-                        Some("ranges of registers of two functions of one name")
-                    }
-                    _ => None,
-                };
-                if let Some(what) = what.filter(|_| !row.places.is_empty()) {
-                    self.refusals.push(Refusal::new(what, id));
-                    return;
-                }
-                if known.is_none() {
-                    named.insert(row.function, is_linked);
-                    if is_linked {
-                        continue;
-                    }
-                }
-                for place in &row.places {
-                    if let Some(range) = out.get_mut(start + place..start + place + 8) {
-                        range.fill(0);
-                    }
-                }
-            }
-        }
-        let section = &mut self.plan.sections[index];
-        section.size = out.len() as u64;
-        section.content = PlanContent::Bytes(self.arena.bytes(&out));
-    }
-
-    /// Whether another copy of a function is linked.
-    fn is_losing(&self, function: FunctionId) -> bool {
-        let row = &self.module.functions[function];
-        let link = self.module.symbols[row.symbol].link;
-        row.state == FunctionState::Losing
-            && link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 }

@@ -1,63 +1,157 @@
 //! `.nv.merc.nv.shared.reserved.0`: memory without bytes, to which nvlink gives some.
 //!
-//! nvlink copies what lies at its place in the file of the Mercury view that it makes first. That file has no bytes for
-//! it, so that what lies there is padding and, at the end of the file, the first headers of sections (measured).
+//! nvlink copies what lies at its place in the file of the Mercury view, which it makes first. That file has no bytes for it, so
+//! what lies there is padding and, at the end of the file, the headers of sections from the first on. The file is that of
+//! the view alone: without the names of sections that the second view adds, with the record of fast path targets not yet in
+//! `.nv.compat`, and with the sizes that code, lists, rows and debug information have in the Mercury view.
 
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::elf::raw::FileHeader;
 use cuweld_ir::elf::raw::SectionHeader;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanSection;
 use cuweld_ir::target::section_types::is_no_bits;
 use cuweld_ir::target::section_types::sht;
 use zerocopy::IntoBytes;
 
 use super::Encode;
 use super::RESERVED_SHARED;
+use super::Refusal;
+use super::fast_path::RECORD;
 
-/// Up to this alignment in bytes the place of the headers does not depend on what comes before.
-const OWN_ALIGN: u64 = 16;
+/// How many headers are made: the null section, the names of sections and those of symbols. Their fields are the same in both views.
+const HEADERS: usize = 3;
+
+/// Sizes in bytes of the tables of the Mercury view before anything is added for the second view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ViewTables {
+    section_names: u64,
+    symbol_names: u64,
+    symbols: u64,
+}
+
+/// A section in the file of the Mercury view.
+struct Place {
+    offset: u64,
+    size: u64,
+    has_bytes: bool,
+}
 
 impl Encode<'_, '_> {
-    /// The bytes of the section in the file of the Mercury view; `None` if their place is not known.
-    pub(super) fn reserved_bytes(&self, size: u64) -> Option<Vec<u8>> {
+    /// The tables as the view was laid out.
+    pub(super) fn view_tables(&self) -> ViewTables {
+        ViewTables {
+            section_names: self.plan.section_names.len() as u64,
+            symbol_names: self.plan.symbol_names.len() as u64,
+            symbols: self.plan.symbols.len() as u64 * 24,
+        }
+    }
+
+    /// Gives the section of the Mercury view its bytes, when all sizes of that view are known.
+    pub(super) fn reserved_bytes(&mut self, tables: ViewTables) {
         let view = &self.plan.sections[..self.view];
-        let own = view
+        let Some(own) = view
             .iter()
-            .position(|section| section.name == RESERVED_SHARED)?;
-        // Offsets count from the last code, whose alignment and size in the view are known.
-        let code = self.functions.iter().rposition(Option::is_some);
-        let known = code.map_or(OWN_ALIGN, |index| view[index].align.max(OWN_ALIGN));
-        let mut offset = code
-            .and_then(|index| self.functions[index])
-            .map_or(0, |function| self.module.functions[function].merc_size);
-        let first = code.map_or(own, |index| index + 1);
-        let mut start = 0;
-        for (index, section) in view.iter().enumerate().skip(first) {
-            if section.align > known {
-                return None;
+            .position(|section| section.name == RESERVED_SHARED)
+        else {
+            return;
+        };
+        let Some(twin) = self.twin[own].map(|twin| twin as usize) else {
+            return;
+        };
+        let size = self.plan.sections.get(twin).map_or(0, |row| row.size);
+        match self.bytes_at(own, size, tables) {
+            Some(bytes) => {
+                self.plan.sections[twin].content = PlanContent::Bytes(self.arena.bytes(&bytes));
             }
-            offset = align_up(offset, section.align);
-            if index == own {
-                start = offset;
-            }
-            if !is_no_bits(section.ty, section.flags) {
-                offset = offset.saturating_add(section.size);
+            None => {
+                let what = "sections with bytes behind reserved shared memory";
+                self.refusals.push(Refusal::new(what, None));
             }
         }
-        let padding = usize::try_from(align_up(offset, 8).checked_sub(start)?).ok()?;
+    }
+
+    /// What lies in the file of the Mercury view where section `own` begins; `None` if that is neither padding nor the first
+    /// headers.
+    fn bytes_at(&self, own: usize, size: u64, tables: ViewTables) -> Option<Vec<u8>> {
+        let (mut places, mut offset) = (Vec::new(), size_of::<FileHeader>() as u64);
+        for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
+            if section.ty == sht::NULL {
+                continue;
+            }
+            let (size, align) = self.in_view(index, section, tables);
+            offset = align_up(offset, align);
+            let has_bytes = !is_no_bits(section.ty, section.flags);
+            places.push((
+                index,
+                Place {
+                    offset,
+                    size,
+                    has_bytes,
+                },
+            ));
+            if has_bytes {
+                offset = offset.saturating_add(size);
+            }
+        }
+        let start = places.iter().find(|(index, _)| *index == own)?.1.offset;
+        let end = start.checked_add(size)?;
+        let is_beside = |place: &Place| !place.has_bytes || place.size == 0 || place.offset >= end;
+        let mut behind = places.iter().filter(|(index, _)| *index > own);
+        if !behind.all(|(_, place)| is_beside(place)) {
+            return None;
+        }
         let length = usize::try_from(size).ok()?;
-        let first_header = SectionHeader {
-            name: view.get(1)?.name_offset.into(),
-            ty: sht::STRTAB.into(),
-            offset: (size_of::<FileHeader>() as u64).into(),
-            size: (self.plan.section_names.len() as u64).into(),
-            align: 1.into(),
-            ..Default::default()
-        };
-        let mut bytes = vec![0; padding + size_of::<SectionHeader>()];
-        bytes.extend_from_slice(first_header.as_bytes());
+        let padding = align_up(offset, 8).checked_sub(start)?.min(size);
+        let mut bytes = vec![0; usize::try_from(padding).ok()?];
+        for index in 0..HEADERS {
+            let place = places.iter().find(|(of, _)| *of == index);
+            let header = match place {
+                Some((_, place)) => self.header(index, place),
+                None => SectionHeader::default(),
+            };
+            bytes.extend_from_slice(header.as_bytes());
+        }
         (length <= bytes.len()).then(|| {
             bytes.truncate(length);
             bytes
         })
+    }
+
+    /// Size and alignment of a section in the file of the Mercury view.
+    fn in_view(&self, index: usize, section: &PlanSection<'_>, tables: ViewTables) -> (u64, u64) {
+        let twin = self.twin[index].and_then(|twin| self.plan.sections.get(twin as usize));
+        let size = match section.content {
+            PlanContent::SectionNames => tables.section_names,
+            PlanContent::SymbolNames => tables.symbol_names,
+            PlanContent::Symbols => tables.symbols,
+            _ if section.ty == sht::CUDA_COMPAT => section.size.saturating_sub(RECORD),
+            _ => match (self.functions[index], twin) {
+                (Some(function), _) => self.module.functions[function].merc_size,
+                (None, Some(twin)) => twin.size,
+                (None, None) => section.size,
+            },
+        };
+        let align = match (self.functions[index], twin) {
+            (Some(_), Some(twin)) => twin.align,
+            _ => section.align,
+        };
+        (size, align)
+    }
+
+    fn header(&self, index: usize, place: &Place) -> SectionHeader {
+        let section = &self.plan.sections[index];
+        SectionHeader {
+            name: section.name_offset.into(),
+            ty: section.ty.into(),
+            flags: section.flags.into(),
+            offset: place.offset.into(),
+            size: place.size.into(),
+            link: section.link.into(),
+            info: section.info.into(),
+            align: section.align.into(),
+            entsize: section.entsize.into(),
+            ..Default::default()
+        }
     }
 }

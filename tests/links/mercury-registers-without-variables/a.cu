@@ -1,0 +1,2 @@
+extern "C" __global__ void nothing() {}
+extern "C" __device__ void neither() {}
