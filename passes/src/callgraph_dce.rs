@@ -1,12 +1,13 @@
 //! `callgraph-dce`: which functions the output keeps.
 //!
-//! Whatever the kept kernels reach through direct and indirect calls is live. A function whose address
-//! is taken stays as well, even if only dead code takes it, but what it calls stays only if a kernel
-//! reaches that too, or if it has no definition (measured, `DEVICE-ELF.md`). Variables and constants always stay. With `-g`, and
-//! for relocatable output, everything stays.
+//! Whatever the kept kernels reach through direct and indirect calls is live. A kernel is kept unless `-kernels-used` names others
+//! or host information says that no host code references it, and it is kept all the same if its address is taken: device code
+//! may launch it. A device function whose address is taken stays as well, even if only dead code takes it, but what it calls stays
+//! only if a kernel reaches that too, or if it has no definition. Variables and constants always stay. With `-g`, and for
+//! relocatable output, everything stays.
 //!
-//! A kernel is kept unless `-kernels-used` names others or host information says that no host code
-//! references it (`inputs.md` section 5).
+//! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay because their address is
+//! taken: their code stays, and what it calls goes. Such a kernel must not run; a note says so.
 
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
@@ -16,8 +17,11 @@ use cuweld_ir::Phase;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
+use crate::analysis::CallGraph;
 use crate::analysis::Preserved;
+use crate::classify::IndexU32;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
 use crate::host_names::HostNames;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -86,6 +90,11 @@ impl Pass for CallgraphDce {
             }
         }
         let graph = cx.analyses.call_graph(module);
+        let by_address = kernels_by_address(module, graph);
+        let only_kernel = kernel_roots.only_kernel(module);
+        if only_kernel.is_none() {
+            roots.extend(&by_address);
+        }
         let mut reached = graph.reach(roots);
         let link = |symbol: SymbolRef| module.symbols[symbol.symbol()?].link;
         for call in graph.calls(module) {
@@ -101,6 +110,13 @@ impl Pass for CallgraphDce {
                 && module.link_symbols[callee].definition.is_none()
             {
                 reached[callee.index()] |= reached[caller.index()];
+            }
+        }
+        if let Some(only) = only_kernel {
+            for kernel in by_address.into_iter().filter(|kernel| *kernel != only) {
+                if let Some(note) = loses_callees(module, graph, &reached, kernel, only) {
+                    cx.diagnostics.emit(note);
+                }
             }
         }
         let (mut kept, mut dropped) = (0, 0);
@@ -123,4 +139,45 @@ impl Pass for CallgraphDce {
         cx.statistics.add("functions dropped", dropped);
         Ok(Changed::Yes)
     }
+}
+
+/// The defined kernels whose address is taken.
+pub(crate) fn kernels_by_address(module: &Module<'_>, graph: &CallGraph) -> Vec<LinkSymbolId> {
+    let taken = graph
+        .calls(module)
+        .filter(|call| call.kind == CallKind::AddressTaken);
+    let kernels = taken.filter_map(|call| {
+        let link = module.symbols[call.from.symbol()?].link?;
+        let definition = module.link_symbols[link].definition?;
+        module.symbols[definition].is_entry().then_some(link)
+    });
+    kernels.collect()
+}
+
+/// What is said of a kernel that stays without something that it calls.
+fn loses_callees(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    reached: &[bool],
+    kernel: LinkSymbolId,
+    only: LinkSymbolId,
+) -> Option<Diagnostic> {
+    let callees = graph.successors(kernel.index_u32());
+    let lost = callees
+        .filter(|callee| !reached[*callee as usize])
+        .find_map(|callee| graph.link_symbol(callee))?;
+    let name = |link| String::from_utf8_lossy(module.link_name(link)).into_owned();
+    let message = format!(
+        "kernel '{}' stays because its address is taken, but not '{}', which it calls: nothing may launch it",
+        name(kernel),
+        name(lost)
+    );
+    Some(
+        Diagnostic::new(Severity::Note, message)
+            .note(format!(
+                "host code refers to one kernel, '{}'; nvlink keeps what other kernels call where it refers to several",
+                name(only)
+            ))
+            .help("name the kernel in -kernels-used, or leave the option out"),
+    )
 }

@@ -76,6 +76,22 @@ impl<'options> HostNames<'options> {
         }
     }
 
+    /// Whether the names decide which kernels stay.
+    pub(crate) fn decide(&self, module: &Module<'_>) -> bool {
+        !matches!(self, Self::All) && !module.keeps_dead_code()
+    }
+
+    /// The kernel that the names hold, if they hold exactly one. nvlink gives such a link a shorter way: it does not look at what
+    /// other kernels do, which then only stay because their address is taken.
+    pub(crate) fn only_kernel(&self, module: &Module<'_>) -> Option<LinkSymbolId> {
+        if !self.decide(module) {
+            return None;
+        }
+        let mut held = module.link_symbols.ids();
+        let only = held.find(|id| self.hold_kernel(module, *id))?;
+        held.all(|id| !self.hold_kernel(module, id)).then_some(only)
+    }
+
     /// Whether a link symbol is a defined kernel that the names hold.
     pub(crate) fn hold_kernel(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
         let definition = module.link_symbols[id].definition;

@@ -9,6 +9,7 @@
 //! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
 
 pub(crate) mod banks;
+mod by_address;
 mod constant_chunks;
 pub(crate) mod headers;
 pub(crate) mod shared;
@@ -92,6 +93,7 @@ impl Pass for PlaceMemory {
         if !module.options.relocatable {
             let (graph, live) = cx.analyses.live_calls(module);
             shared::place(module, has_shared, graph, live, &mut shared_errors);
+            by_address::refuse(module, live, &mut shared_errors);
         } else {
             shared_relocatable::place(module);
         }

@@ -12,6 +12,7 @@ mod own;
 mod summary;
 
 use cuweld_ir::Attribute;
+use cuweld_ir::AttributeId;
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -75,9 +76,10 @@ impl Pass for PropagateResources {
             return Ok(Changed::No);
         }
         let (graph, live, meanings) = cx.analyses.resolved(module);
-        let (functions, kernels) = (&live.functions, &live.kernels);
-        let listed = listed(module);
-        let summaries = Summaries::new(module, meanings, graph, kernels, &listed);
+        let kernels: Vec<_> = live.reaching_kernels().collect();
+        let (functions, kernels) = (&live.functions, &kernels);
+        let listed = listed(module, kernels);
+        let summaries = Summaries::new(module, meanings, graph, live.only_kernel, &listed);
         for &(link, _) in kernels {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
@@ -126,6 +128,8 @@ impl Pass for PropagateResources {
                 let summary = summaries.of(graph, link);
                 KernelList::new(module, list, cx.arena).add(&summaries, summary);
                 flag_barriers = summary.flag_barriers;
+            } else if live.only_kernel.is_some() {
+                remove_empty_externs(module, list);
             }
             record_barriers(module, list, function, flag_barriers);
         }
@@ -149,19 +153,32 @@ struct Listed {
 }
 
 /// The functions with lists, in the order of these.
-fn listed(module: &Module<'_>) -> Vec<Listed> {
+fn listed(module: &Module<'_>, kernels: &[(LinkSymbolId, FunctionId)]) -> Vec<Listed> {
+    let mut is_kernel = vec![false; module.link_symbols.len()];
+    for (link, _) in kernels {
+        is_kernel[link.index()] = true;
+    }
     let lists = module.merged_info.iter().enumerate();
     let listed = lists.filter_map(|(list, info)| {
         let function = info.function?;
-        let symbol = &module.symbols[module.functions[function].symbol];
+        let link = module.symbols[module.functions[function].symbol].link?;
         Some(Listed {
             list,
             function,
-            link: symbol.link?,
-            is_kernel: symbol.is_entry(),
+            link,
+            is_kernel: is_kernel[link.index()],
         })
     });
     listed.collect()
+}
+
+/// Removes the emptied list of externs of a kernel that gets nothing of what it reaches; device functions have none.
+fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
+    let attributes = &module.attributes;
+    let stays = |id: &AttributeId| {
+        attributes[*id].code != code::EXTERNS || !attributes[*id].refs.is_empty()
+    };
+    module.merged_info[list].records.retain(stays);
 }
 
 /// Barrier counts in section flags (measured): a function without a record gets one at the end, of its own count

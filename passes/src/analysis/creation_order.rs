@@ -5,6 +5,8 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 
+use crate::host_names::HostNames;
+
 /// The functions that the output keeps.
 #[derive(Debug)]
 pub struct LiveFunctions {
@@ -14,6 +16,9 @@ pub struct LiveFunctions {
     pub copies: Vec<Option<FunctionId>>,
     /// The kernels among them, with their copies.
     pub kernels: Vec<(LinkSymbolId, FunctionId)>,
+    /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is known which ones host code
+    /// refers to, the only one of these. What others reach, which stay because their address is taken, counts for nothing then.
+    pub only_kernel: Option<LinkSymbolId>,
 }
 
 impl LiveFunctions {
@@ -31,11 +36,24 @@ impl LiveFunctions {
             }
             copies.push(copy);
         }
+        let roots = HostNames::kernels(&module.options);
+        let only_kernel = match (roots.decide(module), kernels.as_slice()) {
+            (true, _) => roots.only_kernel(module),
+            (false, [(only, _)]) => Some(*only),
+            _ => None,
+        };
         LiveFunctions {
             functions,
             copies,
             kernels,
+            only_kernel,
         }
+    }
+
+    /// The kernels that get what they reach.
+    pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
+        let kernels = self.kernels.iter().copied();
+        kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
     }
 
     /// Those that are defined, with their copies.

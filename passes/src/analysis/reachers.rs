@@ -1,14 +1,14 @@
 //! Which kernels reach which functions.
 
-use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
 
 use super::CallGraph;
+use super::LiveFunctions;
 
-/// For each of the given functions, the ordinals of the kernels that reach it, ascending; a kernel
-/// reaches itself.
+/// For each of the given functions, the ordinals of the live kernels that reach it, ascending; a kernel
+/// reaches itself, and one beside the [only one](LiveFunctions::only_kernel) nothing else.
 ///
 /// Each component of the call graph holds the sorted list of the given functions that it reaches,
 /// so the work is bounded by the size of these lists: only functions that carry the data in question
@@ -16,7 +16,7 @@ use super::CallGraph;
 pub fn reachers(
     module: &Module<'_>,
     graph: &CallGraph,
-    kernels: &[(LinkSymbolId, FunctionId)],
+    live: &LiveFunctions,
     functions: impl Iterator<Item = LinkSymbolId>,
 ) -> Vec<Vec<u32>> {
     let mut index_of = vec![u32::MAX; module.link_symbols.len()];
@@ -50,7 +50,13 @@ pub fn reachers(
         list.dedup();
         reached.push(list);
     }
-    for (ordinal, (link, _)) in kernels.iter().enumerate() {
+    for (ordinal, (link, _)) in live.kernels.iter().enumerate() {
+        if live.only_kernel.is_some_and(|only| only != *link) {
+            if let Some(own) = users.get_mut(index_of[link.index()] as usize) {
+                own.push(ordinal as u32);
+            }
+            continue;
+        }
         let component = components.of_node[link.index()] as usize;
         for function in &reached[component] {
             users[*function as usize].push(ordinal as u32);

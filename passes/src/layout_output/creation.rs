@@ -332,9 +332,12 @@ impl<'data> Replay<'_, 'data> {
             self.out.by_function.insert(link, text.name, id);
             // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
             // device functions (measured).
-            let left_out = self.module.options.relocatable
-                && !self.module.shows_dynamic_shared()
-                && !self.roots.hold_kernel(self.module, link);
+            // So do executables with a kernel that is kept by its address and not in the list of an option.
+            let can_leave_out = match self.module.options.relocatable {
+                true => !self.module.shows_dynamic_shared(),
+                false => matches!(self.roots, HostNames::Containing(_)),
+            };
+            let left_out = can_leave_out && !self.roots.hold_kernel(self.module, link);
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);

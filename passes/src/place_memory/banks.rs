@@ -141,7 +141,7 @@ pub fn place(
             .collect();
         let device = device.iter().copied();
         let device: Vec<&Constants> = device.filter(|of| of.bank == bank).collect();
-        place_bank(module, graph, kernels, &device, &mut banks);
+        place_bank(module, graph, live, &device, &mut banks);
     }
 }
 
@@ -348,14 +348,14 @@ const PARAMETER_BANK: u8 = 0;
 fn place_bank(
     module: &mut Module<'_>,
     graph: &CallGraph,
-    kernels: &[(LinkSymbolId, FunctionId)],
+    live: &LiveFunctions,
     device: &[&Constants],
     banks: &mut [Bank],
 ) {
     let users = reachers(
         module,
         graph,
-        kernels,
+        live,
         device.iter().map(|constants| constants.link),
     );
     for (constants, users) in device.iter().zip(&users).rev() {
@@ -368,7 +368,7 @@ fn place_bank(
         let size = align_up(offset.saturating_add(constants.size), align);
         let functions: Vec<FunctionId> = users
             .iter()
-            .map(|kernel| kernels[*kernel as usize].1)
+            .map(|kernel| live.kernels[*kernel as usize].1)
             .collect();
         constants.place(module, &functions, offset, align);
         for kernel in users {

@@ -66,7 +66,8 @@ pub fn place(
         false => align_up(base, SLOT_SIZE),
     };
     let kernels = &live.kernels;
-    let users = users(module, kernels.len() == 1);
+    let has_only_kernel = live.only_kernel.is_some();
+    let users = users(module, has_only_kernel);
     // A slot of a surface is one of a texture and of a sampler too.
     for kind in [header::TEXTURE, header::SAMPLER] {
         let wanted = kind | header::SURFACE;
@@ -77,7 +78,7 @@ pub fn place(
         let reached = graph.reaching(&marked);
         for (link, kernel) in kernels {
             // The only kernel of a link has the slots of all functions, reached or not (measured).
-            if kernels.len() == 1 || reached[link.index()] {
+            if has_only_kernel || reached[link.index()] {
                 module.functions[*kernel].header_kinds |= wanted;
             }
         }

@@ -53,7 +53,7 @@ pub fn place(
 ) {
     let kernels = &live.kernels;
     let uses = match has_shared {
-        true => Uses::new(module, graph, kernels),
+        true => Uses::new(module, graph, live),
         false => Uses::none(kernels.len()),
     };
 
@@ -453,7 +453,7 @@ impl Uses {
         }
     }
 
-    fn new(module: &Module<'_>, graph: &CallGraph, kernels: &[(LinkSymbolId, FunctionId)]) -> Self {
+    fn new(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Self {
         // Pairs of the function that refers to a shared variable, and the variable.
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
         let mut referenced = vec![false; module.link_symbols.len()];
@@ -485,7 +485,7 @@ impl Uses {
         let mut functions: Vec<LinkSymbolId> =
             pairs.iter().map(|(function, _)| *function).collect();
         functions.dedup();
-        let reachers = reachers(module, graph, kernels, functions.iter().copied());
+        let reachers = reachers(module, graph, live, functions.iter().copied());
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); module.link_symbols.len()];
         for (function, variable) in &pairs {
             if let Ok(index) = functions.binary_search(function) {
@@ -496,7 +496,7 @@ impl Uses {
             list.sort_unstable();
             list.dedup();
         }
-        let mut dynamic = vec![false; kernels.len()];
+        let mut dynamic = vec![false; live.kernels.len()];
         let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
         for (function, variable) in &pairs {
             let known = dynamic_functions

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::hash::Hash;
 
-use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
@@ -240,7 +239,7 @@ impl Summaries {
         module: &Module<'_>,
         meanings: &Meanings,
         graph: &CallGraph,
-        kernels: &[(LinkSymbolId, FunctionId)],
+        only_kernel: Option<LinkSymbolId>,
         listed: &[Listed],
     ) -> Self {
         let mut summaries = Summaries {
@@ -255,11 +254,11 @@ impl Summaries {
         let OwnSummaries { rows, of_node } =
             own_summaries(module, meanings, graph, listed, &mut summaries);
         summaries.rows = rows;
-        if let [(kernel, _)] = kernels {
+        if let Some(kernel) = only_kernel {
             let mut all = Summary::default();
             let own = of_node.iter().filter(|row| **row != 0);
             own.for_each(|row| all.merge(&summaries.rows[*row as usize]));
-            summaries.only_kernel = Some((*kernel, all));
+            summaries.only_kernel = Some((kernel, all));
         }
         let components = graph.components();
         summaries.of_component.reserve(components.len());

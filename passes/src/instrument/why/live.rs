@@ -11,6 +11,7 @@ use cuweld_ir::table::EntityId;
 
 use crate::analysis::CallGraph;
 use crate::analysis::counting_calls;
+use crate::callgraph_dce::kernels_by_address;
 use crate::host_names::HostNames;
 use crate::suggest;
 
@@ -144,11 +145,14 @@ fn chain(
 ) -> Option<Vec<String>> {
     let mut from: Vec<Option<u32>> = vec![None; graph.node_count()];
     let mut waiting = VecDeque::new();
-    for id in module
-        .link_symbols
-        .ids()
-        .filter(|id| roots.hold_kernel(module, *id))
-    {
+    let held = module.link_symbols.ids();
+    let mut kernels: Vec<LinkSymbolId> = held.filter(|id| roots.hold_kernel(module, *id)).collect();
+    let named = kernels.len();
+    if roots.only_kernel(module).is_none() {
+        kernels.extend(kernels_by_address(module, graph));
+    }
+    let by_address = kernels.split_off(named);
+    for id in kernels.iter().chain(&by_address).copied() {
         let node = u32::try_from(id.index()).ok()?;
         // A root is its own origin.
         *from.get_mut(id.index())? = Some(node);
@@ -183,6 +187,11 @@ fn chain(
             None => "undefined".to_owned(),
         };
         lines.push(match (lines.is_empty(), std::mem::take(&mut by_pointer)) {
+            (true, _) if !kernels.contains(&id) => {
+                format!(
+                    "kernel '{name}' {place}: its address is taken, so device code may launch it"
+                )
+            }
             (true, _) => format!("kernel '{name}' {place}: {}", kept_by(roots)),
             (_, false) => format!("calls '{name}' {place}"),
             (_, true) => format!("calls by pointer, for which '{name}' {place} has the prototype"),
