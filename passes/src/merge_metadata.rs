@@ -478,7 +478,8 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
             tools.extend(object.notes.iter().filter(is_tool));
         }
     }
-    let desc = cuda_info(origins.virtual_sm.unwrap_or(module.target.sm));
+    let sm = module.target.sm;
+    let desc = cuda_info(origins.virtual_sm.map_or(sm, |found| found.min(sm)));
     tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));
     module.merged_notes = tools;
 }

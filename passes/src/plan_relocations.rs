@@ -7,6 +7,7 @@
 //!
 //! Linear in the rows.
 
+mod copies;
 mod facts;
 mod frames;
 pub(crate) mod lines;
@@ -27,6 +28,7 @@ use crate::analysis::Preserved;
 use crate::classify::IndexU32;
 use crate::classify::located;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -86,6 +88,7 @@ impl Pass for PlanRelocations {
             applied,
             dropped,
             refusals,
+            lost,
         } = decided;
         let mut failed = !refusals.is_empty();
         for (id, refusal) in refusals {
@@ -107,6 +110,9 @@ impl Pass for PlanRelocations {
             );
             failed = true;
         }
+        if let Some((first, count)) = lost.filter(|_| !failed) {
+            cx.diagnostics.emit(kept_address(module, first, count));
+        }
         cx.statistics.add("kept", kept);
         cx.statistics.add("applied", applied);
         cx.statistics.add("dropped", dropped);
@@ -116,6 +122,22 @@ impl Pass for PlanRelocations {
             Ok(Changed::Yes)
         }
     }
+}
+
+/// Says that an address in constants stays which nvlink leaves out, and how many there are of them.
+fn kept_address(module: &Module<'_>, first: RelocId, count: u64) -> Diagnostic {
+    let row = &module.relocs[first];
+    let file = module.objects[module.sections[row.section].object].display();
+    let symbol = row.target.symbol();
+    let name = symbol.map_or(&b""[..], |id| module.symbols[id].name);
+    let name = String::from_utf8_lossy(name);
+    let message = match count {
+        0 | 1 => format!("the address of '{name}' in constants of '{file}' stays"),
+        _ => format!("{count} addresses in constants stay, the first that of '{name}' in '{file}'"),
+    };
+    let mut note = Diagnostic::new(Severity::Note, message);
+    note.deviation = Some("D14");
+    note
 }
 
 /// So many rows are worth a thread of their own.
@@ -131,6 +153,8 @@ struct Decided {
     applied: u64,
     dropped: u64,
     refusals: Vec<(RelocId, Refusal)>,
+    /// The first row that nvlink leaves out and that stays (deviation D14), and how many there are.
+    lost: Option<(RelocId, u64)>,
 }
 
 impl Decided {
@@ -143,6 +167,7 @@ impl Decided {
         while let Some((reloc, others)) = rest.split_first_mut() {
             decided.take(index, reloc, planner.plan(reloc));
             index += 1;
+            let lost = planner.keeps_lost();
             let mut done = 0;
             // Tables have many rows that fare as the first.
             if matches!(reloc.plan, RelocPlan::Keep { .. })
@@ -151,6 +176,10 @@ impl Decided {
             {
                 done = run.take(reloc, others);
                 decided.kept += done as u64;
+            }
+            if lost {
+                let (_, count) = decided.lost.get_or_insert((RelocId::new(index - 1), 0));
+                *count += 1 + done as u64;
             }
             index += done;
             rest = others.get_mut(done..).unwrap_or(&mut []);
@@ -179,6 +208,9 @@ impl Decided {
         self.applied += later.applied;
         self.dropped += later.dropped;
         self.refusals.extend(later.refusals);
+        if let Some((first, count)) = later.lost {
+            self.lost.get_or_insert((first, 0)).1 += count;
+        }
     }
 }
 

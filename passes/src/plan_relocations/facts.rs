@@ -1,5 +1,7 @@
 //! What planning one relocation needs to know of the whole module, gathered once.
 
+use super::copies;
+use super::copies::FirstDefinitions;
 use super::frames::FramePlaces;
 use super::refusal::Refusal;
 use crate::analysis::Meanings;
@@ -9,12 +11,13 @@ use std::sync::OnceLock;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::mercury::view_name;
@@ -40,6 +43,8 @@ pub(super) struct Facts<'m, 'data> {
     ends: OnceLock<HashMap<&'data [u8], u64, FixedState>>,
     /// The bytes that losing definitions of variables occupy, sorted.
     losing_variables: OnceLock<Vec<LosingRange>>,
+    /// The first definitions of variables.
+    first_definitions: OnceLock<FirstDefinitions>,
     /// Whether the code of each function, or of a copy that it replaced, has relocations.
     relocated: OnceLock<Vec<bool>>,
     /// The value of symbol 0.
@@ -71,10 +76,22 @@ impl<'m, 'data> Facts<'m, 'data> {
     pub(super) fn losing_in(&self, section: SectionId) -> &[LosingRange] {
         let ranges = self
             .losing_variables
-            .get_or_init(|| losing_variables(self.module));
+            .get_or_init(|| copies::losing_variables(self.module, || self.first_definitions()));
         let start = ranges.partition_point(|(known, ..)| *known < section);
         let end = ranges.partition_point(|(known, ..)| *known <= section);
         ranges.get(start..end).unwrap_or(&[])
+    }
+
+    /// The first definitions of variables.
+    fn first_definitions(&self) -> &FirstDefinitions {
+        let first = || FirstDefinitions::new(self.module);
+        self.first_definitions.get_or_init(first)
+    }
+
+    /// What nvlink does to a row of an object's constants that it leaves out (deviation D14).
+    pub(super) fn lost(&self, object: ObjectId, target: SymbolRef) -> Option<RelocPlan> {
+        let first = || self.first_definitions();
+        copies::lost(self.module, self.meanings, first, object, target.symbol()?)
     }
 
     /// Whether the code of a function, or of a copy that it replaced, has relocations.
@@ -155,6 +172,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             meanings,
             ends: OnceLock::new(),
             losing_variables: OnceLock::new(),
+            first_definitions: OnceLock::new(),
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
             has_shared_slots: OnceLock::new(),
@@ -209,31 +227,6 @@ fn relocated(module: &Module<'_>) -> Vec<bool> {
         }
     }
     relocated
-}
-
-/// The bytes that losing definitions of variables occupy, sorted. nvlink leaves the bytes in place
-/// but drops the relocations that lie in them (measured: vtables that several objects define).
-fn losing_variables(module: &Module<'_>) -> Vec<LosingRange> {
-    let mut ranges = Vec::new();
-    for (_, object) in module.included_objects() {
-        for id in object.symbols.iter() {
-            let symbol = &module.symbols[id];
-            let (false, SymbolPlace::Section(section), Some(link)) =
-                (symbol.is_function(), symbol.place, symbol.link)
-            else {
-                continue;
-            };
-            if module.link_symbols[link].definition != Some(id) {
-                ranges.push((
-                    section,
-                    symbol.value,
-                    symbol.value.saturating_add(symbol.size),
-                ));
-            }
-        }
-    }
-    ranges.sort_unstable();
-    ranges
 }
 
 /// Which sections of objects with Mercury stand for each other.

@@ -1,6 +1,7 @@
 //! What becomes of one row.
 
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
@@ -19,6 +20,7 @@ use cuweld_ir::target::relocs::addend_field;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::is_rela;
 
+use super::copies;
 use super::facts::Facts;
 use super::facts::LosingRange;
 use super::facts::contribution;
@@ -37,6 +39,8 @@ pub(super) struct Planner<'f, 'm, 'data> {
     holder: Option<Holder<'f>>,
     /// The target of the row before, in the same section.
     target: Option<(SymbolRef, TargetKind)>,
+    /// Whether the row that was decided on last stays, which nvlink leaves out (deviation D14).
+    keeps_lost: bool,
 }
 
 /// Rows of one type against one target, one behind the other in a section, as in tables of addresses: they are kept.
@@ -93,6 +97,8 @@ struct Holder<'f> {
     in_code: bool,
     /// Whether rows in that section go with copies of weak functions that never were part of the link.
     in_line_table: bool,
+    /// The object whose constants, or their Mercury twin, that section is.
+    constants_of: Option<ObjectId>,
     /// Size in bytes of that section.
     size: u64,
     /// Whether it has no bytes in the file.
@@ -120,6 +126,9 @@ impl<'f> Holder<'f> {
             patched,
             in_line_table: patched
                 .is_some_and(|patched| LINE_TABLES.contains(&view_name(&module.sections[patched]))),
+            constants_of: patched
+                .is_some_and(|patched| copies::is_bank(module, data(patched)))
+                .then_some(section.object),
             in_code: kind == Some(SectionKind::MercuryText),
             size: patched.map_or(0, |patched| patched_size(module, patched)),
             is_empty: patched.is_none_or(|patched| module.sections[patched].bytes().is_empty()),
@@ -348,6 +357,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             facts,
             holder: None,
             target: None,
+            keeps_lost: false,
         }
     }
 
@@ -374,8 +384,14 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         })
     }
 
+    /// Whether the row that was decided on last stays, which nvlink leaves out (deviation D14).
+    pub(super) fn keeps_lost(&self) -> bool {
+        self.keeps_lost
+    }
+
     /// What becomes of a row.
     pub(super) fn plan(&mut self, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
+        self.keeps_lost = false;
         let facts = self.facts;
         let module = facts.module;
         let is_other = |holder: &Holder<'_>| holder.id != reloc.section;
@@ -412,6 +428,14 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             _ => target_kind(module, reloc, patched, holder.in_line_table, facts)?,
         };
         self.target = Some((reloc.target, target));
+        let lost = |object| facts.lost(object, reloc.target);
+        if let Some(plan) = holder.constants_of.and_then(lost) {
+            if module.options.strict {
+                return Ok(plan);
+            }
+            // Rows of two views count once.
+            self.keeps_lost = holder.kind != SectionKind::SassRelocs;
+        }
         let row = Row {
             facts,
             reloc,
