@@ -244,7 +244,9 @@ fn kernels_that_nvlink_changes_are_known() {
         let output = nvlink
             .output
             .unwrap_or_else(|| panic!("{target}: {}", nvlink.stderr));
-        let ours = Linker::ours().link(folder, &arguments).unwrap();
+        let mut named_each = arguments.to_vec();
+        named_each.push("--cuweld-explain=all".to_owned());
+        let ours = Linker::ours_explaining().link(folder, &named_each).unwrap();
         // What cannot be linked as yet says nothing of kernels.
         if ours.output.is_none() {
             assert!(

@@ -225,3 +225,30 @@ fn outputs_without_a_name() {
         assert!(succeeded && folder.path().join(name).exists(), "{lines:?}");
     }
 }
+
+/// One message counts the functions that keep their code; options of nvlink silence it.
+#[test]
+fn kept_code_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = fixture("mercury-debugger-barriers-taken-out/sm_100/r.cubin");
+    let input = input.display().to_string();
+    let said = |option: &str| {
+        let words = ["nvlink", "-arch=sm_100", &input, "-o", "x.cubin", option];
+        let (succeeded, lines) = run(folder.path(), false, &words);
+        assert!(succeeded, "{lines:?}");
+        lines
+    };
+    let kept = |name: &str| {
+        format!(
+            "nvlink info    : kernel '{name}' keeps its code, which NVIDIA's finalizer would compile without the debugger's barriers: \
+             it has a memory barrier where it ends"
+        )
+    };
+    let one = "nvlink info    : each of 2 kernels keeps its code, which NVIDIA's finalizer would compile without the debugger's barriers";
+    assert_eq!(said("--cuweld-explain=off"), [one]);
+    let all = said("--cuweld-explain=all");
+    let first: Vec<&String> = all.iter().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(first, [&kept("_Z4callPi"), &kept("_Z5storePi")]);
+    assert!(said("-w").is_empty());
+    assert!(said("-disable-infos").is_empty());
+}

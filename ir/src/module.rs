@@ -246,9 +246,14 @@ impl<'data> Module<'data> {
         self.options.relocatable || self.options.preserve_relocs
     }
 
+    /// Whether the link is for the debugger, whatever its objects are compiled for: `-g` without `-suppress-debug-info`.
+    pub fn is_for_debugger(&self) -> bool {
+        self.options.debug && !self.options.suppress_debug_info
+    }
+
     /// Whether the names of dynamic shared memory are symbols of an executable.
     pub fn shows_dynamic_shared(&self) -> bool {
-        self.options.debug && !self.options.suppress_debug_info
+        self.is_for_debugger()
     }
 
     /// Whether the output has symbols of shared variables.

@@ -32,6 +32,8 @@ pub struct Diagnostic {
     pub deviation: Option<&'static str>,
     /// Place in the order of messages within a pass: input ordinal, entity ordinal.
     pub position: (u32, u32),
+    /// What the message counts, each with a message of its own: shown instead where everything is to be explained.
+    pub parts: Vec<Diagnostic>,
 }
 
 impl Diagnostic {
@@ -44,6 +46,7 @@ impl Diagnostic {
             helps: Vec::new(),
             deviation: None,
             position: (0, 0),
+            parts: Vec::new(),
         }
     }
 

@@ -404,10 +404,10 @@ impl<'m, 'data> KernelList<'m, 'data> {
         };
         let mut has_externs = false;
         if summary.sees {
-            let seen = summary.first_sight.iter().zip(FIRST_SIGHT_CODES);
-            let seen = seen.filter(|(sight, _)| **sight != NEVER);
-            for (sight, code) in seen {
-                if code != code::EXTERNS || !summaries.has_only_kernel() {
+            for (sight, code) in summary.first_sight.iter().zip(FIRST_SIGHT_CODES) {
+                // The only kernel's externs have their place in the table whoever names them.
+                let is_due = code == code::EXTERNS && summaries.has_only_kernel();
+                if *sight != NEVER || is_due {
                     push((*sight, code));
                     has_externs |= code == code::EXTERNS;
                 }
@@ -451,8 +451,12 @@ impl<'m, 'data> KernelList<'m, 'data> {
                         (0..own.rest.len() / 4).filter_map(|index| own.word(index))
                     });
                     let added = summary.fragments();
-                    // The only kernel's record moves to the end, behind what is added to it (measured).
+                    // The only kernel's record moves to the end, behind what is added to it, if anything is.
                     let all: Vec<u32> = if summaries.has_only_kernel() {
+                        let known: Vec<u32> = own_words.clone().collect();
+                        if own.is_some() && summary.fragments().all(|word| known.contains(&word)) {
+                            continue;
+                        }
                         if let Some(place) = self.find(code) {
                             self.module.merged_info[self.index].records.remove(place);
                         }

@@ -176,6 +176,7 @@ fn run_link(
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
+    args.pipeline.set_up(&mut reporter);
     let controls = args.pipeline.controls(register);
     let mut recorder = Recorder::new(without_option(words, "--repro"));
     let finalizer = args.finalizer.options();

@@ -52,6 +52,7 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
+    args.pipeline.set_up(&mut reporter);
     let controls = Controls {
         start_after: args.start_after.clone(),
         ..args.pipeline.controls(register)

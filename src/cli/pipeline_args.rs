@@ -154,6 +154,9 @@ pub struct PipelineArgs {
     /// Refuse kernels for sm_100 and later that only NVIDIA's finalizer links as nvlink does; by default their code is kept.
     #[arg(long)]
     strict_finalize: bool,
+    /// Whether note: and help: lines follow a message; all: what a message counts is listed, too.
+    #[arg(long, value_name = "FORM", default_value = "on", value_parser = ["on", "off", "all"])]
+    explain: String,
     /// The pipeline to run: a predefined one, or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pipeline: Option<String>,
@@ -227,6 +230,12 @@ impl PipelineArgs {
     /// How contents stand in a text that is the output; alone it is no use if it names inputs.
     pub fn output_bytes(&self) -> DumpBytes {
         self.dump_bytes.unwrap_or(DumpBytes::Full)
+    }
+
+    /// Sets up what messages explain.
+    pub fn set_up(&self, reporter: &mut Reporter<'_>) {
+        reporter.explain = self.explain != "off";
+        reporter.explain_all = self.explain == "all";
     }
 
     /// These arguments as what the driver takes, with passes of the program that embeds cuweld.

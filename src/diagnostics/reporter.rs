@@ -38,11 +38,15 @@ pub struct Reporter<'w> {
     pub tool_name: String,
     /// Whether `note:` and `help:` lines follow.
     pub explain: bool,
+    /// Whether what a message counts is shown one by one.
+    pub explain_all: bool,
     /// Whether warnings are errors (`-Werror`).
     pub werror: bool,
     /// Whether all warnings are silent, even under `-Werror` (`-disable-infos`: nvlink 13.0 makes
     /// that of this name, and nothing of `-w`).
     pub silence_warnings: bool,
+    /// Whether infos about what nvlink does in another way are silent (`-w`, `-disable-infos`).
+    pub silence_deviations: bool,
     /// Whether warnings about architectures are silent (`-suppress-arch-warning`).
     pub silence_arch_warnings: bool,
     /// Whether warnings about stack sizes are silent (`-suppress-stack-size-warning`).
@@ -62,8 +66,10 @@ impl<'w> Reporter<'w> {
             style,
             tool_name: "nvlink".to_owned(),
             explain: true,
+            explain_all: false,
             werror: false,
             silence_warnings: false,
+            silence_deviations: false,
             silence_arch_warnings: false,
             silence_stack_size_warnings: false,
             internal_error: false,
@@ -94,6 +100,9 @@ impl<'w> Reporter<'w> {
                 severity = Severity::Error;
             }
         }
+        if severity == Severity::Info && self.silence_deviations && diagnostic.deviation.is_some() {
+            return Ok(());
+        }
         self.write(severity, diagnostic)
     }
 
@@ -115,6 +124,12 @@ impl<'w> Reporter<'w> {
             Severity::Report => return writeln!(self.out, "{}", diagnostic.message),
             Severity::Note => return self.note(diagnostic),
             _ => {}
+        }
+        if self.explain_all && !diagnostic.parts.is_empty() {
+            return diagnostic
+                .parts
+                .iter()
+                .try_for_each(|part| self.write(severity, part));
         }
         self.worst = self.worst.max(Some(severity));
         self.first_line(severity, &diagnostic.message)?;
@@ -323,6 +338,21 @@ mod tests {
             let (text, code) = rendered_class(all, class, &Diagnostic::error("x"));
             assert_eq!((text.as_str(), code), ("nvlink error   : x\n", 255));
         }
+    }
+
+    #[test]
+    fn what_a_message_counts_is_shown_if_everything_is_explained() {
+        let mut info = Diagnostic::new(Severity::Info, "each of 2 kernels");
+        info.deviation = Some("D12");
+        info.parts = ["a", "b"]
+            .map(|text| Diagnostic::new(Severity::Info, text))
+            .into();
+        let (text, _) = rendered(|reporter| reporter.explain = false, &info);
+        assert_eq!(text, "nvlink info    : each of 2 kernels\n");
+        let (text, _) = rendered(|reporter| reporter.explain_all = true, &info);
+        assert_eq!(text, "nvlink info    : a\nnvlink info    : b\n");
+        let (text, _) = rendered(|reporter| reporter.silence_deviations = true, &info);
+        assert_eq!(text, "");
     }
 
     #[test]

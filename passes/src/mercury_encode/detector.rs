@@ -29,72 +29,156 @@ impl Encode<'_, '_> {
         if is_refused || cx.diagnostics.has_errors() {
             return true;
         }
-        // nvlink compiles all code for the debugger, with `-r` too, if some of it is, or `-g` says so (measured).
         let module = self.module;
-        let for_debugger = module.options.debug || self.inputs.for_debugger;
+        let debugger = Debugger {
+            is_asked_for: module.is_for_debugger(),
+            has_code: module.is_for_debugger() || self.inputs.for_debugger,
+        };
         let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
         let found = in_parts(cx.threads, &functions, |functions| {
             let found = functions.iter().filter_map(|function| {
-                let (what, why) = change(module, *function, for_debugger)?;
-                Some((*function, what, why))
+                let (what, why) = change(module, *function, debugger)?;
+                Some(Kept {
+                    function: *function,
+                    what,
+                    why,
+                })
             });
             found.collect::<Vec<_>>()
         });
-        let mut goes_on = true;
-        for (function, what, why) in found.into_iter().flatten() {
-            let symbol = &module.symbols[module.functions[function].symbol];
-            let kind = if symbol.is_entry() {
-                "kernel"
-            } else {
-                "function"
-            };
-            let name = String::from_utf8_lossy(symbol.name);
-            if self.module.options.strict_finalize {
-                let text = module.functions[function].views.sass.text;
-                let what = format!("{kind} '{name}' needs NVIDIA's finalizer: {why}");
-                cx.diagnostics
-                    .emit(Refusal::new(what, text).diagnostic(self.module));
-                goes_on = false;
-            } else {
+        let found: Vec<Kept> = found.into_iter().flatten().collect();
+        if module.options.strict_finalize {
+            for kept in &found {
+                let text = module.functions[kept.function].views.sass.text;
                 let what = format!(
-                    "{kind} '{name}' keeps its code, which NVIDIA's finalizer would {what}: {why}"
+                    "{} needs NVIDIA's finalizer: {}",
+                    kept.name(module),
+                    kept.why
                 );
-                let mut info = Diagnostic::new(Severity::Info, what);
-                info.deviation = Some("D12");
-                cx.diagnostics.emit(info);
+                cx.diagnostics
+                    .emit(Refusal::new(what, text).diagnostic(module));
             }
+            return found.is_empty();
         }
-        goes_on
+        if let Some(info) = told(module, &found) {
+            cx.diagnostics.emit(info);
+        }
+        true
     }
+}
+
+/// A function whose code nvlink would change.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    function: FunctionId,
+    /// What nvlink would do to it.
+    what: &'static str,
+    /// Why.
+    why: &'static str,
+}
+
+impl Kept {
+    fn is_kernel(&self, module: &Module<'_>) -> bool {
+        module.symbols[module.functions[self.function].symbol].is_entry()
+    }
+
+    fn name(&self, module: &Module<'_>) -> String {
+        let name = module.symbols[module.functions[self.function].symbol].name;
+        let kind = match self.is_kernel(module) {
+            true => "kernel",
+            false => "function",
+        };
+        format!("{kind} '{}'", String::from_utf8_lossy(name))
+    }
+}
+
+/// The one message of a link about functions that keep their code; it has a part for each if there are several.
+fn told(module: &Module<'_>, found: &[Kept]) -> Option<Diagnostic> {
+    let info = |text: String| {
+        let mut info = Diagnostic::new(Severity::Info, text);
+        info.deviation = Some("D12");
+        info
+    };
+    let each = |kept: &Kept| {
+        let (name, what, why) = (kept.name(module), kept.what, kept.why);
+        info(format!(
+            "{name} keeps its code, which NVIDIA's finalizer would {what}: {why}"
+        ))
+    };
+    let (first, others) = found.split_first()?;
+    if others.is_empty() {
+        return Some(each(first));
+    }
+    let kernels = found.iter().filter(|kept| kept.is_kernel(module)).count();
+    let counted = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        _ => Some(format!("{count} {word}s")),
+    };
+    let counts = [
+        counted(kernels, "kernel"),
+        counted(found.len() - kernels, "function"),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let what = match others.iter().all(|kept| kept.what == first.what) {
+        true => first.what,
+        false => "change",
+    };
+    let text = format!(
+        "each of {} keeps its code, which NVIDIA's finalizer would {what}",
+        counts.join(" and ")
+    );
+    let mut info = info(text)
+        .help("`--cuweld-explain=all` (`cuweld link --explain all`) names each and says why");
+    info.parts = found.iter().map(each).collect();
+    Some(info)
+}
+
+/// Whether code is made for the debugger.
+#[derive(Clone, Copy, Debug)]
+struct Debugger {
+    /// Whether the link is asked for it: nvlink then takes no barrier out and schedules nothing anew.
+    is_asked_for: bool,
+    /// Whether the file has such code, by that or by an object: nvlink then compiles all of it so, with `-r` too.
+    has_code: bool,
 }
 
 /// What nvlink would do to a function's code, and why.
 fn change(
     module: &Module<'_>,
     function: FunctionId,
-    for_debugger: bool,
+    debugger: Debugger,
 ) -> Option<(&'static str, &'static str)> {
     const DEBUG: &str = "compile for the debugger";
-    if for_debugger && ends_without_barrier(module, function) {
+    let has_end = |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
+    if debugger.has_code && has_end(false) {
         Some((DEBUG, "it has no memory barrier where it ends"))
-    } else if for_debugger && is_unified_stub(module, function) {
+    } else if !debugger.has_code && has_end(true) {
+        Some((
+            "compile without the debugger's barriers",
+            "it has a memory barrier where it ends",
+        ))
+    } else if debugger.has_code && is_unified_stub(module, function) {
         Some((DEBUG, "it is a unified stub"))
     } else if is_of_later_compiler(module, function) {
         Some(("compile anew", "a compiler after 13.0.88 made it"))
+    } else if debugger.is_asked_for {
+        None
     } else {
         is_scheduled_anew(module, function).map(|why| ("schedule anew", why))
     }
 }
 
-/// Whether nvlink puts memory barriers in front of an end of the function in a link for the debugger.
-fn ends_without_barrier(module: &Module<'_>, function: FunctionId) -> bool {
+/// For each place where a function ends the thread, whether the debugger's barriers stand in front of it.
+fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item = bool> + use<'m> {
     let row = &module.functions[function];
     let code = module.sections[row.views.sass.text].bytes();
     let before =
         std::iter::once(false).chain(Instruction::all(code).map(Instruction::is_error_barrier));
     Instruction::all(code)
         .zip(before)
-        .any(|(word, has_barrier)| word.is_exit() && !has_barrier)
+        .filter(|(word, _)| word.is_exit())
+        .map(|(_, is_guarded)| is_guarded)
 }
 
 /// Whether a function is the stub of another in the unified table, of which nvlink changes control bits in a link for the
@@ -140,8 +224,7 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<&'stat
     if has_run(is_workaround) {
         return Some("it calls nothing, and has a work-around at a memory barrier");
     }
-    // `-g` keeps the barriers (measured).
-    if !module.options.debug && has_run(is_guarded_end) {
+    if has_run(is_guarded_end) {
         return Some("it calls nothing, and has a memory barrier where it ends");
     }
     // Without optimisation each instruction has both barriers and waits for those of the one before.

@@ -28,8 +28,8 @@ pub const FIRST_SIGHT_CODES: [u8; 10] = [
     code::NUM_BARRIERS,
     code::REG_RECONFIG,
     code::NUM_MBARRIERS,
-    code::AT_ENTRY_FRAGMENTS,
     code::EXTERNS,
+    code::AT_ENTRY_FRAGMENTS,
 ];
 
 /// What is needed by a set of functions.

@@ -11,6 +11,7 @@ use super::check::check;
 use super::environment::Environment;
 use super::environment::apply_environment;
 use super::environment::explains;
+use super::environment::explains_all;
 use super::error::ArgError;
 use super::options::OptionId as Id;
 use super::parse::LowArgs;
@@ -54,6 +55,7 @@ pub fn read_command_line(
     let mut redefinitions = Vec::new();
     let parsed = parse(arguments, read_file, &mut low, &mut redefinitions);
     reporter.explain = explains(&low, environment);
+    reporter.explain_all = explains_all(&low, environment);
     for redefinition in redefinitions {
         reporter.report_as_is(&Diagnostic::warning(format!(
             "incompatible redefinition for option '{}', the last value of this option was used",
@@ -111,6 +113,8 @@ fn set_up(reporter: &mut Reporter<'_>, low: &LowArgs) {
     // nvlink 13.0 mixes two names up: -disable-infos silences warnings, before -Werror sees them, and
     // -w does nothing.
     reporter.silence_warnings = low.given(Id::DisableInfos);
+    // What nvlink does not say is silenced by either.
+    reporter.silence_deviations = low.given(Id::DisableInfos) || low.given(Id::DisableWarnings);
     reporter.silence_arch_warnings = low.given(Id::SuppressArchWarning);
     reporter.silence_stack_size_warnings = low.given(Id::SuppressStackSizeWarning);
 }

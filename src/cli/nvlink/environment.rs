@@ -29,9 +29,18 @@ pub fn apply_environment(low: &mut LowArgs, environment: &Environment<'_>) -> Re
 
 /// Whether messages are to be explained; also known where the command line is wrong elsewhere.
 pub fn explains(low: &LowArgs, environment: &Environment<'_>) -> bool {
+    !has_explain(low, environment, b"off")
+}
+
+/// Whether what messages count is to be listed.
+pub fn explains_all(low: &LowArgs, environment: &Environment<'_>) -> bool {
+    has_explain(low, environment, b"all")
+}
+
+fn has_explain(low: &LowArgs, environment: &Environment<'_>, wanted: &[u8]) -> bool {
     match low.text(OptionId::CuweldExplain) {
-        Some(value) => value != b"off",
-        None => environment("CUWELD_EXPLAIN").is_none_or(|value| value != b"off"),
+        Some(value) => value == wanted,
+        None => environment("CUWELD_EXPLAIN").is_some_and(|value| value == wanted),
     }
 }
 
@@ -110,6 +119,9 @@ mod tests {
         assert!(explains(&low, &off));
         assert!(!explains(&LowArgs::default(), &off));
         assert!(explains(&LowArgs::default(), &|_: &str| None));
+        let all = |_: &str| Some(b"all".to_vec());
+        assert!(explains(&LowArgs::default(), &all) && explains_all(&LowArgs::default(), &all));
+        assert!(!explains_all(&low, &all));
     }
 
     #[test]

@@ -23,11 +23,11 @@ pub(super) const OPTIONS: [OptionSpec; 20] = [
     .environment("CUWELD_STAMP"),
     own(
         OptionId::CuweldExplain,
-        ValueKind::Choice(Choices::plain(&["on", "off"])),
-        "Whether note: and help: lines follow nvlink's wording of a message. Default: on.",
+        ValueKind::Choice(Choices::plain(&["on", "off", "all"])),
+        "Whether note: and help: lines follow nvlink's wording of a message; all: what a message counts is listed, too. Default: on.",
     )
     .names("cuweld-explain", "")
-    .metavar("on|off")
+    .metavar("on|off|all")
     .environment("CUWELD_EXPLAIN"),
     own(
         OptionId::CuweldStrict,
