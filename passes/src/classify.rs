@@ -11,6 +11,7 @@ mod headers;
 mod records;
 mod refused;
 mod rows;
+mod shared_rows;
 mod symbols;
 
 use cuweld_ir::Function;
@@ -73,6 +74,9 @@ impl Pass for Classify {
     ) -> Result<Changed, PassError> {
         let found = kinds(module, cx);
         refused::refuse(module, found, cx)?;
+        if module.is_capmerc() {
+            shared_rows::share_rows(module);
+        }
         cx.statistics.add("sections", module.sections.len() as u64);
         cx.statistics
             .add("functions", module.functions.len() as u64);

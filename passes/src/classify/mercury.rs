@@ -1,9 +1,6 @@
 //! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
 //! exactly (`docs/MERCURY.md`).
 
-use foldhash::fast::FixedState;
-use hashbrown::HashSet;
-
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -24,6 +21,8 @@ use cuweld_ir::target::section_types::sht;
 
 use super::IndexU32;
 use super::located;
+use super::shared_rows::same_sites;
+use super::shared_rows::shared_rows;
 use crate::diagnostic::Diagnostic;
 use crate::finalizer::profile_of;
 use crate::threads;
@@ -209,17 +208,16 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         };
         refused(what, Some(id), section.object.index_u32());
     }
-    let mut names = HashSet::<_, FixedState>::default();
+    for (later, first) in shared_rows(module) {
+        if !same_sites(module, later, first) {
+            let what = "local functions of one name with other relocations in an object of a link with -r";
+            refused(what, Some(later), module.sections[later].object.index_u32());
+        }
+    }
     for (_, object) in module.objects.iter() {
-        names.clear();
         for id in object.functions.iter() {
             let function = &module.functions[id];
             let (text, object) = (function.views.sass.text, function.object.index_u32());
-            // nvlink finds the rows of code by the name of the section.
-            if !names.insert(module.symbols[function.symbol].name) {
-                let what = "local functions of one name in an object of a link with -r";
-                refused(what, Some(text), object);
-            }
             let Some(merc) = function.views.merc else {
                 refused("a function without Mercury", Some(text), object);
                 continue;
