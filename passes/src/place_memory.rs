@@ -20,6 +20,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::symbol::stb;
@@ -150,21 +151,21 @@ impl Found {
     }
 }
 
-/// The sections of uninitialised memory that the output has room for: those of variables that were
-/// defined at their turn, also if another definition replaced them later (measured).
-fn taken_memory(module: &Module<'_>) -> Vec<bool> {
-    let mut taken = vec![false; module.sections.len()];
+/// The symbols that took memory at their turn, each with its section: those of variables that no definition before kept from
+/// it, also if another definition replaced them later (measured).
+pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, SectionId)) {
     // Whether a weak (or tentative) and a strong definition came before, by link symbol.
     let mut defined = vec![(false, false); module.link_symbols.len()];
     for (_, object) in module.included_objects() {
-        for symbol in &module.symbols[object.symbols] {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
             let Some(link) = symbol.link else { continue };
             let (weak, strong) = &mut defined[link.index()];
             let is_weak = match symbol.place {
                 SymbolPlace::Section(section) => {
                     let is_weak = symbol.bind == stb::WEAK;
                     if !(*strong || is_weak && *weak) {
-                        taken[section.index()] = true;
+                        take(id, section);
                     }
                     is_weak
                 }
@@ -177,6 +178,12 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
             }
         }
     }
+}
+
+/// The sections of uninitialised memory that the output has room for: those with a symbol that took some.
+fn taken_memory(module: &Module<'_>) -> Vec<bool> {
+    let mut taken = vec![false; module.sections.len()];
+    each_taken(module, |_, section| taken[section.index()] = true);
     taken
 }
 

@@ -6,6 +6,8 @@ mod own_banks;
 mod reloc_sections;
 mod sections;
 
+use std::cell::OnceCell;
+
 use cuweld_ir::Arena;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
@@ -62,6 +64,7 @@ use super::strings::Names;
 use crate::analysis::functions_in_creation_order;
 use crate::analysis::kernels;
 use crate::host_names::HostNames;
+use crate::place_memory::each_taken;
 use crate::place_memory::headers::SLOT_SIZE;
 use crate::place_memory::shared::replaced;
 
@@ -89,6 +92,8 @@ struct Replay<'m, 'data> {
     with_rows: Vec<SectionId>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
+    /// Definitions that took global memory at their turn, once one is looked for that is not linked.
+    took_memory: OnceCell<HashSet<SymbolId, FixedState>>,
 }
 
 /// Replays the creation of sections, symbols and strings.
@@ -165,6 +170,7 @@ pub(super) fn replay<'data>(
         with_rows: Vec::new(),
         roots: HostNames::kernels(&module.options),
         first_sass: module.first_sass_object(),
+        took_memory: OnceCell::new(),
     };
     replay.prototype_names();
     replay.start();
@@ -399,13 +405,21 @@ impl<'data> Replay<'_, 'data> {
                 SymbolPlace::Section(section) => {
                     let row = &self.module.sections[section];
                     let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
-                    // Parameters of losing copies lie in the section of the one that was taken.
+                    // Parameters and shared variables of losing copies lie in the section of the one that was taken.
                     let joined = lost
-                        && matches!(row.kind, SectionKind::FunctionConstants(0))
-                        && self.output_of(section).is_some();
-                    if lost && row.kind == SectionKind::KernelShared {
+                        && match row.kind {
+                            SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
+                            SectionKind::KernelShared => self.symbol_section(section),
+                            _ => false,
+                        };
+                    if lost && !joined && row.kind == SectionKind::KernelShared {
                         // A variable of a kernel that is left out leaves the name of its section.
                         self.unused_name(row.name);
+                    }
+                    let is_memory =
+                        matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
+                    if is_memory && !self.took_memory(link, id) {
+                        continue;
                     }
                     if !joined && (lost || !self.symbol_section(section)) {
                         continue;
@@ -441,6 +455,22 @@ impl<'data> Replay<'_, 'data> {
                 self.out.local.push(OutSymbol::Link(link));
             }
         }
+    }
+
+    /// Whether a variable in global memory was part of the link at its turn. Only those make the section.
+    fn took_memory(&self, link: LinkSymbolId, id: SymbolId) -> bool {
+        let took = || {
+            let mut took = HashSet::default();
+            each_taken(self.module, |id, section| {
+                let kind = self.module.sections[section].kind;
+                if matches!(kind, SectionKind::Global | SectionKind::GlobalInit) {
+                    took.insert(id);
+                }
+            });
+            took
+        };
+        self.module.link_symbols[link].definition == Some(id)
+            || self.took_memory.get_or_init(took).contains(&id)
     }
 
     /// P3: the other sections in section order. Notes those whose turn comes later.

@@ -302,8 +302,16 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
             };
             match module.sections[section].kind {
                 SectionKind::ModuleShared => found.push((link, variable, None)),
-                SectionKind::KernelShared if module.is_section_linked(section) => {
-                    found.push((link, variable, module.sections[section].owner));
+                SectionKind::KernelShared => {
+                    // A kernel has the variables of all its copies (measured).
+                    let owner = module.sections[section].owner;
+                    let kernel = owner.and_then(|owner| {
+                        let link = module.symbols[module.functions[owner].symbol].link?;
+                        module.link_function(link)
+                    });
+                    if kernel.is_some_and(|kernel| module.is_function_live(kernel)) {
+                        found.push((link, variable, kernel));
+                    }
                 }
                 _ => {}
             }

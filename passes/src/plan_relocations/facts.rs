@@ -9,6 +9,7 @@ use crate::layout_output;
 use std::sync::OnceLock;
 
 use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
@@ -45,7 +46,7 @@ pub(super) struct Facts<'m, 'data> {
     losing_variables: OnceLock<Vec<LosingRange>>,
     /// The first definitions of variables.
     first_definitions: OnceLock<FirstDefinitions>,
-    /// Whether the code of each function, or of a copy that it replaced, has relocations.
+    /// Whether the code of each copy that was replaced, or of another one of that function, has relocations.
     relocated: OnceLock<Vec<bool>>,
     /// The value of symbol 0.
     null_symbol: OnceLock<u64>,
@@ -94,7 +95,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         copies::lost(self.module, self.meanings, first, object, target.symbol()?)
     }
 
-    /// Whether the code of a function, or of a copy that it replaced, has relocations.
+    /// Whether the code of a copy that was replaced, or of another one of that function, has relocations.
     pub(super) fn is_relocated(&self, function: FunctionId) -> bool {
         let relocated = self.relocated.get_or_init(|| relocated(self.module));
         relocated[function.index()]
@@ -215,14 +216,20 @@ fn relocated(module: &Module<'_>) -> Vec<bool> {
             relocated[owner.index()] = true;
         }
     }
-    // The section for them stays for copies that replace one which had some.
+    // What is replaced takes along the rows of all copies before it, if any of them made the section for relocations.
     let mut has_section = vec![false; module.link_symbols.len()];
-    for (id, function) in module.functions.iter() {
-        if let Some(link) = module.symbols[function.symbol]
-            .link
-            .filter(|_| function.edges_count)
-        {
+    let replaced = |id: FunctionId| {
+        let function = &module.functions[id];
+        let link = module.symbols[function.symbol].link;
+        link.filter(|_| function.edges_count && function.state == FunctionState::Losing)
+    };
+    for id in module.functions.ids() {
+        if let Some(link) = replaced(id) {
             has_section[link.index()] |= relocated[id.index()];
+        }
+    }
+    for id in module.functions.ids() {
+        if let Some(link) = replaced(id) {
             relocated[id.index()] = has_section[link.index()];
         }
     }

@@ -143,7 +143,7 @@ fn symbol_kind(
             }
             // Line tables of a copy that never was part of the link lose their rows; other debug sections
             // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
-            // replaced loses them too, but only RELA rows, and only if its code, or that of one it replaced, had relocations (measured).
+            // replaced loses them too, but only RELA rows, and only if its code, or that of another replaced copy, had relocations (measured).
             if !module.functions[loser].edges_count
                 || is_rela(holder.ty) && facts.is_relocated(loser)
             {
