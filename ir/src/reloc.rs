@@ -70,6 +70,6 @@ pub struct Patch {
     pub value: u64,
     /// Whether the old field value is added first (REL addends live in place).
     pub add: bool,
-    /// The relocation that asked for it.
-    pub cause: RelocId,
+    /// The relocation that asked for it; of instructions that yield in links of Mercury there is none.
+    pub cause: Option<RelocId>,
 }

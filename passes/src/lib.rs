@@ -54,6 +54,7 @@ pub mod symbol_resolve;
 pub mod threads;
 mod undefined;
 mod value_tables;
+mod yields;
 
 pub use analysis::Analyses;
 pub use diagnostic::Diagnostic;

@@ -6,6 +6,7 @@
 
 mod header_operands;
 mod replaced_constants;
+mod yielding;
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -101,6 +102,9 @@ impl Pass for Relocate {
             );
             return Err(PassError::Diagnosed);
         }
+        if capmerc {
+            yielding::add(module, &mut patches);
+        }
         if patches.len() > of_rows {
             patches.sort_by_key(|patch| patch.section);
         }
@@ -173,7 +177,7 @@ fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
                         width,
                         value: 0,
                         add: false,
-                        cause: id,
+                        cause: Some(id),
                     });
                 }
                 _ => {}
@@ -205,12 +209,13 @@ fn apply(
     let mut push = |bit: u8, width: u8, value: u64, add: bool| {
         patches.push(Patch {
             section,
-            offset: reloc.offset,
-            bit,
+            // An instruction is of two words.
+            offset: reloc.offset.saturating_add(u64::from(bit / 64 * 8)),
+            bit: bit % 64,
             width,
             value,
             add,
-            cause,
+            cause: Some(cause),
         });
     };
     // Byte slices of a wider value add the old byte before slicing.

@@ -19,6 +19,7 @@ use crate::mercury::relocs::LINE_TABLE;
 use crate::mercury::relocs::counterparts;
 use crate::mercury::relocs::is_instruction_address;
 use crate::mercury::relocs::is_mercury;
+use crate::target::relocs::is_yield;
 use crate::target::section_types::is_relocs;
 use crate::target::section_types::sht;
 use crate::target::toolkit;
@@ -179,6 +180,8 @@ fn pairs<T: AsRow>(
         findings.report(Rule::RelocPairs, section.name, None, what);
     }
     let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<T>(twin.bytes));
+    // Instructions that yield are found anew in the code.
+    let others = sass.iter().map(AsRow::row).filter(|row| !is_yield(row.ty));
     let compared = Compared::new(view, section, twin);
     // The rows of most sections stand for each other, and are looked at once.
     let all_fit = || {
@@ -203,10 +206,10 @@ fn pairs<T: AsRow>(
     let is_alone = |row: &Row| compared.is_alone(row);
     let alone = mercury.iter().filter(|row| is_alone(&row.row())).count();
     let both = mercury.len() - alone;
-    if both != sass.len() {
+    let of_sass = others.clone().count();
+    if both != of_sass {
         let what = format!(
-            "{both} rows stand for {} of {}",
-            sass.len(),
+            "{both} rows stand for {of_sass} of {}",
             String::from_utf8_lossy(twin.name)
         );
         findings.report(Rule::RelocPairs, section.name, None, what);
@@ -214,8 +217,7 @@ fn pairs<T: AsRow>(
     }
     let numbered = (0_u64..).zip(mercury.iter().map(AsRow::row));
     let numbered = numbered.filter(|(_, row)| alone == 0 || !is_alone(row));
-    let sass = sass.iter().map(AsRow::row);
-    for ((index, row), sass) in numbered.zip(sass) {
+    for ((index, row), sass) in numbered.zip(others) {
         if !compared.fits(&row, &sass) {
             let what = format!(
                 "row {index} ({:#x} symbol {} addend {:#x}) does not stand for ({:#x} symbol {} addend {:#x})",

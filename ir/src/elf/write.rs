@@ -406,7 +406,7 @@ mod tests {
     use crate::table::EntityId;
 
     fn patch(bit: u8, width: u8, value: u64, add: bool) -> Patch {
-        let (section, cause) = (SectionId::new(0), RelocId::new(0));
+        let (section, cause) = (SectionId::new(0), None);
         Patch {
             section,
             offset: 1,

@@ -90,6 +90,11 @@ impl Instruction {
         self.operation() == 0x5ab
     }
 
+    /// Whether it lets other threads of its warp run, `YIELD`.
+    pub fn is_yield(self) -> bool {
+        self.operation() == 0x946
+    }
+
     /// Whether it ends the thread, `EXIT`.
     pub fn is_exit(self) -> bool {
         self.operation() == 0x94d

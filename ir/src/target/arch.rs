@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The first virtual SM that schedules the threads of a warp independently.
+pub const FIRST_INDEPENDENT_THREADS: u16 = 70;
+
 /// A link target: an SM number and its variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Target {

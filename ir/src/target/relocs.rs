@@ -17,8 +17,10 @@ pub enum RelocClass {
     FunctionDescriptor,
     /// Clears the field if its function is gone.
     Clear,
-    /// A hint on yielding instructions: dropped.
+    /// Makes an instruction that yields one that does nothing: its opcode. Filled where all code is of PTX before sm_70, otherwise dropped.
     Yield,
+    /// The same of the predicate of that instruction, which is cleared.
+    YieldPredicate,
     /// Legacy slot numbers, never written for sm_75 and up.
     Slot,
     /// Legacy branches, never written for sm_75 and up.
@@ -82,6 +84,19 @@ pub fn reloc_type(ty: u32) -> Option<&'static RelocType> {
     RELOC_TYPES.get(ty as usize)
 }
 
+/// The type by which an instruction that yields gets the opcode of its addend.
+pub const YIELD_OPCODE: u32 = 0x44;
+/// The type by which it gets no predicate.
+pub const YIELD_PREDICATE: u32 = 0x45;
+/// That opcode, `NOP`, without its form.
+pub const NO_OPERATION: u16 = 0x118;
+
+/// Whether a type makes an instruction that yields one that does nothing. Such rows are of the SASS view alone.
+pub fn is_yield(ty: u32) -> bool {
+    let class = reloc_type(ty).map(|row| row.class);
+    matches!(class, Some(RelocClass::Yield | RelocClass::YieldPredicate))
+}
+
 /// The type number with this name (without `R_CUDA_`).
 pub fn reloc_by_name(name: &str) -> Option<u32> {
     RELOC_TYPES
@@ -123,7 +138,8 @@ pub fn addend_field(ty: u32) -> Option<Field> {
         0x54..=0x5b => field(0, 8, 0),
         _ => {
             let row = reloc_type(ty)?;
-            row.field.filter(|_| row.bank == BankField::None)
+            let is_value = row.bank == BankField::None && row.class != RelocClass::YieldPredicate;
+            row.field.filter(|_| is_value)
         }
     }
 }
@@ -224,8 +240,8 @@ pub static RELOC_TYPES: [RelocType; 116] = [
     /* 41 */ row("BINDLESSOFF14_40", Class::Applied, field(40, 14, 2), Bank::None, true, None),
     /* 42 */ row("CONST_FIELD21_38", Class::Applied, field(38, 16, 0), Bank::At(54), true, None),
     /* 43 */ row("INSTRUCTION128", Class::Driver, None, Bank::None, false, None),
-    /* 44 */ row("YIELD_OPCODE9_0", Class::Yield, None, Bank::None, false, None),
-    /* 45 */ row("YIELD_CLEAR_PRED4_87", Class::Yield, None, Bank::None, false, None),
+    /* 44 */ row("YIELD_OPCODE9_0", Class::Yield, field(0, 9, 0), Bank::None, false, None),
+    /* 45 */ row("YIELD_CLEAR_PRED4_87", Class::YieldPredicate, field(87, 4, 0), Bank::None, false, None),
     /* 46 */ row("32_LO", Class::Applied, field(0, 32, 0), Bank::None, false, None),
     /* 47 */ row("32_HI", Class::Applied, field(0, 32, 32), Bank::None, false, None),
     /* 48 */ row("UNUSED_CLEAR32", Class::Clear, field(0, 32, 0), Bank::None, false, None),
@@ -286,11 +302,11 @@ mod tests {
     }
 
     #[test]
-    fn fields_lie_within_a_word() {
+    fn fields_lie_within_a_word_of_an_instruction() {
         for row in &RELOC_TYPES {
             if let Some(field) = row.field {
                 assert!(
-                    field.width >= 1 && field.bit + field.width <= 64,
+                    field.width >= 1 && field.bit % 64 + field.width <= 64,
                     "{}",
                     row.name
                 );

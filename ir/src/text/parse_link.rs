@@ -182,9 +182,6 @@ impl Parser<'_, '_, '_> {
                 }
             }
         }
-        let Some(cause) = cause else {
-            return Err(self.cursor.expected("the field `cause`"));
-        };
         self.module.patches.push(Patch {
             section,
             offset,

@@ -169,7 +169,10 @@ impl Printer<'_, '_> {
             );
             put!(self.out, " value={:#x}", row.value);
             self.out.push_str(if row.add { " add" } else { "" });
-            put!(self.out, " cause={}\n", row.cause);
+            if let Some(cause) = row.cause {
+                put!(self.out, " cause={cause}");
+            }
+            self.out.push('\n');
         }
     }
 }

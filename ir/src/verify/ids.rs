@@ -223,7 +223,9 @@ fn link_rows(checker: &mut Checker<'_, '_>) {
     for (index, patch) in module.patches.iter().enumerate() {
         row!(checker, format_args!("patch {index}"), |row| {
             row.id(patch.section);
-            row.id(patch.cause);
+            if let Some(cause) = patch.cause {
+                row.id(cause);
+            }
         });
     }
     for (index, piece) in module.plan.iter().flat_map(|plan| &plan.pieces).enumerate() {

@@ -138,23 +138,34 @@ pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
             );
             checker.report(Rule::PatchField, place(), what);
         }
-        let cause = &module.relocs[patch.cause];
+        let patched_section = &module.sections[patch.section];
+        let Some(cause_id) = patch.cause else {
+            // Instructions that yield have no rows in the Mercury view.
+            if !capmerc || patched_section.kind != SectionKind::Text {
+                let what = "no relocation asks for it, and it is not in code that has Mercury";
+                checker.report(Rule::PatchCause, place(), what);
+            }
+            continue;
+        };
+        let cause = &module.relocs[cause_id];
+        // Some fields lie in the second word of an instruction.
+        let in_second = cause.offset.checked_add(8) == Some(patch.offset);
         let asks = matches!(cause.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
-            && cause.offset == patch.offset;
-        patched[patch.cause.index()] |= asks;
+            && (cause.offset == patch.offset || in_second);
+        patched[cause_id.index()] |= asks;
         // A reference to a texture moves the other operands of the code that read its slots.
         let symbol = cause.target.symbol().map(|symbol| &module.symbols[symbol]);
         let moves = capmerc && symbol.is_some_and(|symbol| stt::is_header(symbol.ty));
         let named = module.sections[cause.section].info;
         // A row of the Mercury view gives tables of switches in the SASS view their entries.
-        let owner = module.sections[patch.section].owner;
+        let owner = patched_section.owner;
         let is_twin = matches!(named, SectionInfo::Section(twin)
             if owner.is_some()
                 && module.sections[twin].kind == SectionKind::MercuryTwin
                 && module.sections[twin].owner == owner);
         let fills = cause.ty == LINE_TABLE && cause.offset == patch.offset && is_twin;
         if !fills && (!(asks || moves) || named != SectionInfo::Section(patch.section)) {
-            let what = format!("{} does not ask for it", patch.cause);
+            let what = format!("{cause_id} does not ask for it");
             checker.report(Rule::PatchCause, place(), what);
         }
     }

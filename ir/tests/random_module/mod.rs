@@ -424,7 +424,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
         width: r.number() as u8,
         value: r.number(),
         add: r.coin(),
-        cause: r.id(n.relocs),
+        cause: r.maybe(|r| r.id(n.relocs)),
     });
     module.plan = r.maybe(|r| random_plan(r, rows, n.sections, arena, &bytes));
     module.image = r.maybe(|r| r.list(100, |r| r.next() as u8));

@@ -9,6 +9,9 @@ use cuweld_ir::mercury::relocs::is_instruction_address;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::NO_OPERATION;
+use cuweld_ir::target::relocs::YIELD_OPCODE;
+use cuweld_ir::target::relocs::YIELD_PREDICATE;
 use cuweld_ir::target::section_types::sht;
 use cuweld_ir::target::toolkit;
 
@@ -18,6 +21,7 @@ use super::frames::Kept;
 use super::symbols::is_parameter_bank;
 use crate::layout_output::grouped::Grouped;
 use crate::plan_relocations::lines::LINE_TABLES;
+use crate::yields;
 
 /// Debug sections that the SASS view has in part.
 const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
@@ -68,6 +72,8 @@ impl Encode<'_, '_> {
         let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
         // The rows of one section.
         let mut kept_rows: Kept<'_> = Vec::new();
+        // Executables have other instructions in their place.
+        let marks_yields = module.options.relocatable && !yields::stay(module);
         for index in 0..self.view {
             let (own, of_objects) = match rebuilt.iter().find(|(holder, _)| *holder == index) {
                 Some((_, rows)) => (&rows[..], &[][..]),
@@ -159,6 +165,9 @@ impl Encode<'_, '_> {
                 self.refusals.push(Refusal::new(what, None));
                 continue;
             }
+            if marks_yields && in_code.is_some() {
+                self.add_yields(self.plan.sections[index].info as usize, &mut rows);
+            }
             let section = &mut self.plan.sections[index];
             section.size = (rows.len() as u64 - u64::from(start)) * section.entsize;
             section.content = PlanContent::Relocs(start..rows.len() as u32);
@@ -171,6 +180,30 @@ impl Encode<'_, '_> {
             }
         }
         self.plan.relocs = rows;
+    }
+
+    /// Adds the rows of the instructions that yield in a section of code.
+    fn add_yields(&self, code: usize, rows: &mut Vec<PlanReloc>) {
+        let section = self.plan.sections.get(code);
+        let Some(PlanContent::Pieces(range)) = section.map(|section| &section.content) else {
+            return;
+        };
+        let pieces = self
+            .plan
+            .pieces
+            .get(range.start as usize..range.end as usize);
+        for piece in pieces.unwrap_or(&[]) {
+            for place in yields::places(self.module.sections[piece.section].bytes()) {
+                let row = |ty, addend| PlanReloc {
+                    offset: piece.offset.saturating_add(place),
+                    ty,
+                    symbol: 0,
+                    addend,
+                };
+                rows.push(row(YIELD_OPCODE, NO_OPERATION.into()));
+                rows.push(row(YIELD_PREDICATE, 0));
+            }
+        }
     }
 
     /// Symbols against which rows are in the Mercury view only.

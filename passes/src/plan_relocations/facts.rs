@@ -6,6 +6,7 @@ use super::frames::FramePlaces;
 use super::refusal::Refusal;
 use crate::analysis::Meanings;
 use crate::layout_output;
+use crate::yields;
 use std::sync::OnceLock;
 
 use cuweld_ir::FunctionId;
@@ -24,6 +25,7 @@ use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
@@ -52,6 +54,10 @@ pub(super) struct Facts<'m, 'data> {
     null_symbol: OnceLock<u64>,
     /// Whether shared variables belong to no kernel alone.
     has_shared_slots: OnceLock<bool>,
+    /// Whether instructions that yield stay.
+    yields: OnceLock<bool>,
+    /// Whether functions have unified addresses.
+    has_unified_functions: OnceLock<bool>,
     /// The functions that call graphs say have their address taken.
     address_taken: OnceLock<HashSet<LinkSymbolId, FixedState>>,
     /// The section with the bytes of each Mercury twin.
@@ -111,6 +117,22 @@ impl<'m, 'data> Facts<'m, 'data> {
     pub(super) fn has_shared_slots(&self) -> bool {
         let has = || layout_output::slots_end(self.module) != 0;
         *self.has_shared_slots.get_or_init(has)
+    }
+
+    /// Whether instructions that yield stay.
+    pub(super) fn yields(&self) -> bool {
+        *self.yields.get_or_init(|| yields::stay(self.module))
+    }
+
+    /// Whether an object has a table of functions with unified addresses.
+    pub(super) fn has_unified_functions(&self) -> bool {
+        let module = self.module;
+        let is_table = |section: &Section<'_>| section.ty == sht::CUDA_UNIFIED_FUNCTIONS;
+        let has = || {
+            let mut objects = module.included_objects();
+            objects.any(|(_, object)| module.sections[object.sections].iter().any(is_table))
+        };
+        *self.has_unified_functions.get_or_init(has)
     }
 
     /// Whether call graphs say that the address of a function is taken.
@@ -177,6 +199,8 @@ impl<'m, 'data> Facts<'m, 'data> {
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
             has_shared_slots: OnceLock::new(),
+            yields: OnceLock::new(),
+            has_unified_functions: OnceLock::new(),
             address_taken: OnceLock::new(),
             frames: views.frames,
             mercury_debug: views.mercury_debug,

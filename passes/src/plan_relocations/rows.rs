@@ -17,6 +17,7 @@ use cuweld_ir::target::relocs::BankField;
 use cuweld_ir::target::relocs::Field;
 use cuweld_ir::target::relocs::RelocClass;
 use cuweld_ir::target::relocs::addend_field;
+use cuweld_ir::target::relocs::is_yield;
 use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::section_types::is_rela;
 
@@ -332,6 +333,16 @@ impl Row<'_, '_, '_> {
         Ok(RelocPlan::Clear)
     }
 
+    /// Fills the field with zeros, whatever the addend.
+    fn empty(&self) -> Result<RelocPlan, Refusal> {
+        self.patch()?;
+        Ok(RelocPlan::Apply {
+            ty: self.ty,
+            value: 0,
+            in_place: false,
+        })
+    }
+
     fn apply(&self, value: u64) -> Result<RelocPlan, Refusal> {
         self.patch()?;
         let is_part = || {
@@ -460,6 +471,10 @@ impl Row<'_, '_, '_> {
         let Row { facts, reloc, .. } = self;
         let module = facts.module;
         let executable = !module.options.relocatable;
+        // nvlink makes these rows anew where there is Mercury.
+        if facts.capmerc && is_yield(reloc.ty) {
+            return Ok(RelocPlan::Drop);
+        }
         let row = reloc_type(reloc.ty);
         let unified = mercury_plain(reloc.ty).or_else(|| row.and_then(|row| row.plain));
         // Rows of the Mercury view fare as those of the SASS view in their place.
@@ -511,7 +526,7 @@ impl Row<'_, '_, '_> {
                 }
                 (Some(row), _) => match row.class {
                     RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
-                    RelocClass::Yield => Ok(RelocPlan::Drop),
+                    RelocClass::Yield | RelocClass::YieldPredicate => Ok(RelocPlan::Drop),
                     RelocClass::Clear => Err(Refusal::Unsupported(
                         "clearing the site of a texture, sampler or surface",
                     )),
@@ -541,7 +556,11 @@ impl Row<'_, '_, '_> {
                     }
                     _ => self.keep(),
                 },
-                Some(RelocClass::None | RelocClass::Yield) => Ok(RelocPlan::Drop),
+                Some(RelocClass::None) => Ok(RelocPlan::Drop),
+                Some(RelocClass::Yield | RelocClass::YieldPredicate) if facts.yields() => {
+                    Ok(RelocPlan::Drop)
+                }
+                Some(RelocClass::YieldPredicate) => self.empty(),
                 Some(RelocClass::Clear) => match target {
                     TargetKind::Known { .. }
                         if module.shows_shared_variables() && is_shared(module, reloc) =>
@@ -566,7 +585,7 @@ impl Row<'_, '_, '_> {
                     )),
                     _ => Ok(RelocPlan::Drop),
                 },
-                Some(RelocClass::Applied) => match target {
+                Some(RelocClass::Applied | RelocClass::Yield) => match target {
                     // nvlink encodes the instruction anew, with fewer bits of it.
                     TargetKind::Missing if module.is_capmerc() && !is_shared(module, reloc) => {
                         Err(Refusal::Unsupported(

@@ -49,7 +49,7 @@ pub(super) enum TargetKind {
     Missing,
     /// An object that a later link may define; relocatable output only.
     Undefined,
-    /// A unified table symbol in a link without tables.
+    /// A unified table symbol in a link without tables; in relocatable output `__UFT_OFFSET` without a table of functions.
     UnifiedTable,
 }
 
@@ -180,7 +180,7 @@ fn symbol_kind(
     let Some(definition) = link.definition else {
         // Relocatable output has the size that constants have in this link (measured).
         if module.options.relocatable && symbol.name != toolkit::CONSTANTS_SIZE {
-            return Ok(undefined_kind(module, symbol, link, patched));
+            return Ok(undefined_kind(facts, module, symbol, link, patched));
         }
         return Ok(if symbol.is_shared() {
             let section = &module.sections[patched];
@@ -317,12 +317,13 @@ const BANK_3: &[u8] = b".nv.constant3";
 
 /// What an object is that nobody defines, in relocatable output.
 fn undefined_kind(
+    facts: &Facts<'_, '_>,
     module: &Module<'_>,
     symbol: &Symbol<'_>,
     link: &LinkSymbol,
     patched: SectionId,
 ) -> TargetKind {
-    if symbol.name == b"__UFT_OFFSET" {
+    if symbol.name == toolkit::UNIFIED_FUNCTIONS_OFFSET && !facts.has_unified_functions() {
         TargetKind::UnifiedTable
     } else if module.is_capmerc() && toolkit::is_reserved_shared_symbol(symbol.name) {
         TargetKind::ReservedShared

@@ -118,7 +118,7 @@ fn of_function(
             width: field.width,
             value: base.wrapping_add(place.into()),
             add: false,
-            cause: rows.first?,
+            cause: Some(rows.first?),
         });
     }
     (waiting == 0).then_some(())

@@ -73,7 +73,7 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
                 width: 8 * ENTRY,
                 value: places.get(&row.addend).copied().unwrap_or(0).into(),
                 add: false,
-                cause,
+                cause: Some(cause),
             });
         }
     }

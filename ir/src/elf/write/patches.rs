@@ -78,7 +78,7 @@ mod tests {
                     width: 1,
                     value: 0,
                     add: false,
-                    cause: RelocId::new(0),
+                    cause: None,
                 });
             }
         }

@@ -407,7 +407,7 @@ mod tests {
             width: 64,
             value: 0x1122_3344_5566_7788,
             add: false,
-            cause: RelocId::new(0),
+            cause: None,
         };
         let mut module = Module::default();
         for size in [bytes.len(), 70_000, 3, bytes.len()] {

@@ -208,7 +208,7 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
         "patch",
         "value=0x5 add cause=r1",
         "value=0x5 cause=r2 add",
-        "value=0x5 add",
+        "value=0x5 add cause=#2",
         "expected",
     ),
     (

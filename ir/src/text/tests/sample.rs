@@ -421,7 +421,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     module.merged_compat = vec![a(5), a(2)];
     module.merged_notes = vec![NoteId::new(1), NoteId::new(0)];
     for add in [false, true] {
-        let (section, cause) = (s(3), RelocId::new(1));
+        let (section, cause) = (s(3), Some(RelocId::new(1)));
         module.patches.push(Patch {
             section,
             offset: 4,
