@@ -210,7 +210,8 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
     }
     for (later, first) in shared_rows(module) {
         if !same_sites(module, later, first) {
-            let what = "local functions of one name with other relocations in an object of a link with -r";
+            let what =
+                "local functions of one name with other relocations in an object of a link with -r";
             refused(what, Some(later), module.sections[later].object.index_u32());
         }
     }

@@ -341,7 +341,10 @@ impl<'data> Replay<'_, 'data> {
             // So do executables with a kernel that is kept by its address and not in the list of an option.
             let can_leave_out = match self.module.options.relocatable {
                 true => !self.module.shows_dynamic_shared(),
-                false => matches!(self.roots, HostNames::Containing(_)),
+                // With `-g` all kernels stay as they are.
+                false => {
+                    matches!(self.roots, HostNames::Containing(_)) && !self.module.keeps_dead_code()
+                }
             };
             let left_out = can_leave_out && !self.roots.hold_kernel(self.module, link);
             if symbol.is_entry() && !left_out {
