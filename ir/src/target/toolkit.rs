@@ -31,38 +31,50 @@ pub const REL_ACTION: [u8; 16] = [
     0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36,
 ];
 
-/// Functions that may stay undefined because the driver provides them (`merge.md` section 6).
-const SYSTEM_FUNCTIONS: [&[u8]; 23] = [
-    b"vprintf",
-    b"malloc",
-    b"free",
+/// Functions that may stay undefined because the driver provides them, besides those that begin with
+/// [`SYSTEM_CALL_PREFIX`]. ptxas knows the same names: it takes no address of them.
+const SYSTEM_FUNCTIONS: [&[u8]; 33] = [
     b"__assertfail",
     b"__profile",
-    b"cnpGetLastError",
-    b"cnpSetLastError",
-    b"cnpLaunchDevice",
-    b"cnpLaunchDeviceV2",
-    b"cnpGetParameterBuffer",
-    b"cnpGetParameterBufferV2",
-    b"cnpFuncGetAttribute",
+    b"cnpCtxSynchronize",
+    b"cnpDeviceGetAttribute",
+    b"cnpDeviceGetName",
     b"cnpEventCreate",
     b"cnpEventDestroy",
     b"cnpEventRecord",
+    b"cnpFuncGetAttribute",
+    b"cnpGetCacheConfig",
+    b"cnpGetDevice",
+    b"cnpGetDeviceCount",
+    b"cnpGetLastError",
+    b"cnpGetLimit",
+    b"cnpGetParameterBuffer",
+    b"cnpGetParameterBufferV2",
+    b"cnpGetSharedMemConfig",
+    b"cnpLaunchDevice",
+    b"cnpLaunchDeviceV2",
+    b"cnpSetLastError",
     b"cnpStreamCreate",
     b"cnpStreamDestroy",
     b"cnpStreamWaitEvent",
-    b"cnpGetDevice",
-    b"cnpDeviceGetAttribute",
-    b"cnpGetDeviceCount",
-    b"cnpGetSharedMemConfig",
-    b"cnpGetCacheConfig",
+    b"cudaGraphKernelNodeSetEnabled",
+    b"cudaGraphKernelNodeSetGridDim",
+    b"cudaGraphKernelNodeSetParam",
+    b"cudaGraphKernelNodeUpdatesApply",
+    b"cudaGraphLaunch",
+    b"cudaGraphSetConditional",
+    b"free",
+    b"malloc",
+    b"vfprintf",
+    b"vprintf",
 ];
+
+/// What the names of system calls begin with.
+const SYSTEM_CALL_PREFIX: &[u8] = b"__cuda_syscall";
 
 /// Whether an undefined function of this name is accepted.
 pub fn is_system_function(name: &[u8]) -> bool {
-    name.starts_with(b"__cuda_syscall")
-        || name == b"cnpGetLimit"
-        || SYSTEM_FUNCTIONS.contains(&name)
+    name.starts_with(SYSTEM_CALL_PREFIX) || SYSTEM_FUNCTIONS.binary_search(&name).is_ok()
 }
 
 /// Undefined in the device runtime: how many bytes of constants of all kernels there are.

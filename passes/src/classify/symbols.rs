@@ -72,6 +72,10 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'
 
 /// What is odd about a function that an object defines.
 fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option<&'static str> {
+    // nvlink takes it for a kernel in some respects: its sections, warnings about its stack, no comparison of prototypes.
+    if toolkit::is_system_function(symbol.name) {
+        return Some("the definition of a function that the driver provides");
+    }
     let whole = capmerc || symbol.size == section.size();
     let fits = symbol.other & !(sto::ENTRY | sto::UNIFIED) == 0 && symbol.value == 0 && whole;
     (!fits).then_some("a function that is not the whole of its section")

@@ -28,7 +28,7 @@ use super::refusal::Refusal;
 pub(super) enum TargetKind {
     /// A live function.
     Function,
-    /// A function that is not part of the output, or a weak one that nobody defines.
+    /// A function that is not part of the output.
     DeadFunction,
     /// A copy of a weak function or variable that never was part of the link, seen from a line table;
     /// the symbol `__UFT_OFFSET` in a link without tables.
@@ -150,13 +150,10 @@ fn symbol_kind(
                 return Ok(TargetKind::LosingCopy);
             }
         }
-        let weak = !module.options.relocatable
-            && link.definition.is_none()
-            && module.symbols[link.first].bind == stb::WEAK;
-        return Ok(if !link.live.is_live() || weak {
-            TargetKind::DeadFunction
-        } else {
+        return Ok(if link.live.is_live() {
             TargetKind::Function
+        } else {
+            TargetKind::DeadFunction
         });
     }
     if stt::is_header(symbol.ty) {
