@@ -30,6 +30,7 @@ use crate::analysis::CallGraph;
 use crate::analysis::LiveFunctions;
 use crate::analysis::Preserved;
 use crate::diagnostic::Diagnostic;
+use crate::host_names::HostNames;
 use crate::merge_metadata::created;
 use crate::merge_metadata::value_record;
 use crate::pass::Changed;
@@ -206,8 +207,8 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
     }
 }
 
-/// `-extrawarn`: functions whose address is taken while nothing that a kernel reaches calls them, or makes an indirect
-/// call of their prototype; not with `-g` (measured).
+/// `-extrawarn`: device functions whose address is taken while nothing that a kernel reaches calls them, or makes an indirect
+/// call of their prototype; not with `-g`. Kernels are launched, not called, but for those that options or host information leave out.
 fn addresses_without_calls(
     module: &Module<'_>,
     graph: &CallGraph,
@@ -239,9 +240,10 @@ fn addresses_without_calls(
             _ => {}
         }
     }
+    let roots = HostNames::kernels(&module.options);
     let uncalled = functions
         .iter()
-        .filter(|link| !direct[link.index()])
+        .filter(|link| !direct[link.index()] && !roots.hold_kernel(module, **link))
         .filter(|link| taken[link.index()].is_some_and(|prototype| !called.contains(prototype)));
     uncalled
         .map(|link| {
