@@ -213,12 +213,9 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Whether a call is an indirect one of a copy that was not taken into the link at its turn: nvlink does not look at it
-    /// (measured).
+    /// Whether a row is an indirect call or the address of a copy that was not taken into the link at its turn: nvlink does
+    /// not look at its prototype. (An address that another row of the object names counts all the same.)
     fn is_passed(&self, call: &CallRecord<'_>) -> bool {
-        if call.kind != CallKind::Indirect {
-            return false;
-        }
         let caller = call.from.symbol();
         let copy = caller.and_then(|symbol| self.module.symbols[symbol].function);
         copy.is_some_and(|copy| !self.came_in(copy))

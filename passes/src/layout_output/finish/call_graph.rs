@@ -52,6 +52,7 @@ impl<'data> Finish<'_, 'data> {
         let mut ends = vec![0_u32; functions.len()];
         // Relocatable output has each call with a target once (measured).
         let mut known: HashSet<(CallKind, u32, u32), FixedState> = HashSet::default();
+        let with_prototype = self.with_prototype();
         for call in &self.calls {
             let symbol = call
                 .from
@@ -64,7 +65,9 @@ impl<'data> Finish<'_, 'data> {
             if caller == NONE {
                 continue;
             }
-            let second = if call.kind.has_prototype() {
+            let second = if call.kind == CallKind::AddressTaken && !with_prototype[link.index()] {
+                0
+            } else if call.kind.has_prototype() {
                 self.prototype_name(call.prototype)
             } else {
                 // What an address-taken function calls may be dead; such rows are left out.
@@ -99,6 +102,32 @@ impl<'data> Finish<'_, 'data> {
             sorted[*end as usize] = row;
         }
         sorted
+    }
+
+    /// Which functions have a prototype: from `.nv.prototype`, or from the row for the address of a copy that was taken into the
+    /// link at its turn. Kernels have none in `.nv.prototype`.
+    fn with_prototype(&self) -> Vec<bool> {
+        let module = self.module;
+        let mut with = vec![false; module.link_symbols.len()];
+        for (_, object) in module.included_objects() {
+            let listed = &module.prototypes[object.prototypes];
+            let taken = module.calls[object.calls].iter().filter(|call| {
+                let copy = call
+                    .from
+                    .symbol()
+                    .and_then(|id| module.symbols[id].function);
+                call.kind == CallKind::AddressTaken
+                    && copy.is_none_or(|copy| module.functions[copy].edges_count)
+            });
+            let functions = listed.iter().map(|row| row.function);
+            for function in functions.chain(taken.map(|call| call.from)) {
+                let link = function.symbol().and_then(|id| module.symbols[id].link);
+                if let Some(link) = link {
+                    with[link.index()] = true;
+                }
+            }
+        }
+        with
     }
 
     /// Live device functions whose address is not taken, with their prototypes.
