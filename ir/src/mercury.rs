@@ -6,6 +6,7 @@
 //! merges the Mercury view, under the names of [`view_name`], and derives the SASS view from the result.
 
 pub mod capmerc;
+pub mod fast_path;
 pub mod frames;
 pub mod lines;
 pub mod register_ranges;

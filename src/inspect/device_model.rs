@@ -381,8 +381,11 @@ impl Serialize for MercuryItem<'_> {
             Form::Plain => ("plain", None),
             Form::Record(record) => ("record", Some(record)),
             Form::Run(record) => ("run", record),
+            Form::Note(note) => ("note", Some(note)),
         };
-        let operation = record.map(|bytes| Record(bytes).operation());
+        let is_operation = !matches!(item.form, Form::Note(_));
+        let operation = record.filter(|_| is_operation);
+        let operation = operation.map(|bytes| Record(bytes).operation());
         let mut fields = serializer.serialize_struct("MercuryItem", 6)?;
         fields.serialize_field("form", form)?;
         fields.serialize_field("offset", &(form != "plain").then_some(item.at))?;

@@ -9,6 +9,7 @@
 //!   record   01.. or 02..            16 or 32 bytes: a Mercury instruction, one SASS instruction
 //!            41.. or 42..            4 bytes: the head of one whose rest is in the SASS
 //!   run      u16, bits 4..6 = 5      bits 0..3: records that follow, bits 7..15: SASS instructions
+//!   note     31..                    16 bytes for the scheduler: of the function at its start, or of the next instruction; no SASS instruction
 //! ```
 //!
 //! What is not of this form is refused. Found on all functions of five SMs that ptxas wrote.
@@ -25,6 +26,10 @@ pub const VERSION: u32 = 0xc000_0001;
 
 /// Bytes of the words before the bitmap.
 const HEAD: usize = 12;
+
+/// The first byte of a note, and its bytes.
+const NOTE: u8 = 0x31;
+const NOTE_LENGTH: usize = 16;
 
 /// Bytes of a SASS instruction.
 pub const INSTRUCTION: u64 = 16;
@@ -109,6 +114,8 @@ pub enum Form<'data> {
     /// SASS instructions that no Mercury stands for (branch to self and padding), or that one Mercury
     /// instruction stands for.
     Run(Option<&'data [u8]>),
+    /// What the scheduler is told of the function or of the next instruction; it stands for no SASS instruction.
+    Note(&'data [u8]),
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -276,6 +283,10 @@ impl<'data> Entries<'data> {
         let cut = CapmercError::Cut { item, at };
         let bytes = self.bytes.get(at..).ok_or(cut)?;
         let byte = *bytes.first().ok_or(cut)?;
+        if byte == NOTE {
+            let note = bytes.get(..NOTE_LENGTH).ok_or(cut)?;
+            return Ok((Form::Note(note), NOTE_LENGTH, 0));
+        }
         if byte & 0x70 != 0x50 {
             return match record(bytes) {
                 Some(record) => Ok((Form::Record(record), record.len(), 1)),

@@ -27,47 +27,8 @@ impl Instruction {
     }
 
     /// Some of its bits.
-    fn bits(self, low: u32, width: u32) -> u128 {
+    pub fn bits(self, low: u32, width: u32) -> u128 {
         self.0 >> low & ((1 << width) - 1)
-    }
-
-    /// Whether nvlink says of code for sm_100 with it that it does not run on sm_103 (every operation in every form,
-    /// and every bit of those that count, changed one by one in an object): double precision arithmetic but
-    /// with an immediate or, of `DSETP`, another logical operation than `AND`; `IMMA`, `DMMA` and `UTCIMMA`; and
-    /// `FSETP.AND` that compares with an immediate, between `PT` and `PT`.
-    pub fn is_own_to_sm_100(self) -> bool {
-        let is_and = self.bits(74, 2) == 0;
-        match self.operation() {
-            0x228 | 0xc28 | 0x229 | 0xe29 | 0x22b | 0xc2b | 0xe2b => true,
-            0x22a | 0xe2a => is_and,
-            0x80b => is_and && self.bits(84, 3) == 7 && self.bits(87, 3) == 7,
-            other => match other & 0x1ff {
-                0x37 | 0x3f => true,
-                0x1ea => self.bits(72, 2) == 1,
-                _ => false,
-            },
-        }
-    }
-
-    /// Whether some code has an instruction that [`Self::is_own_to_sm_100`].
-    pub fn has_own_to_sm_100(code: &[u8]) -> bool {
-        // What may be one, by the last nine bits of its operation: most instructions are not looked at further.
-        const MAY_BE: [u64; 8] = {
-            let mut set = [0; 8];
-            let operations = [0x0b, 0x28, 0x29, 0x2a, 0x2b, 0x37, 0x3f, 0x1ea];
-            let mut index = 0;
-            while index < operations.len() {
-                set[operations[index] / 64] |= 1 << (operations[index] % 64);
-                index += 1;
-            }
-            set
-        };
-        let (words, _) = code.as_chunks::<16>();
-        words.iter().any(|word| {
-            let operation = usize::from(u16::from_le_bytes([word[0], word[1]]) & 0x1ff);
-            MAY_BE[operation / 64] >> (operation % 64) & 1 != 0
-                && Instruction(u128::from_le_bytes(*word)).is_own_to_sm_100()
-        })
     }
 
     /// The number of the register that it writes, bits 16 to 23; 255 for none.

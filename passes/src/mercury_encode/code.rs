@@ -133,7 +133,8 @@ fn fill<'m>(
         return Err(Refusal::new("a relocation outside of Mercury code", merc));
     }
     items.clear();
-    items.extend(capmerc.marked());
+    let is_note = |item: &Item<'_>| matches!(item.form, Form::Note(_));
+    items.extend(capmerc.marked().filter(|item| !is_note(item)));
     let mercury = mercury.iter().filter(|row| !is_alone(module, row));
     for (mercury, sass) in mercury.zip(sass) {
         let RelocPlan::Apply { value, .. } = mercury.plan else {
@@ -154,7 +155,7 @@ fn fill<'m>(
             continue;
         };
         match item.form {
-            Form::Plain => {}
+            Form::Plain | Form::Note(_) => {}
             Form::Record(record) if record.len() == 32 => {
                 let at = item.at + IMMEDIATE;
                 // Offsets in constant banks have 16 bits.

@@ -9,7 +9,7 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::sass::Instruction;
+use cuweld_ir::mercury::fast_path::has_own_to_sm_100;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::finalize::fast_path_bit;
@@ -56,9 +56,23 @@ impl Encode<'_, '_> {
         if whole == 0 {
             return Ok(0);
         }
-        let is_own = |function: FunctionId| {
-            let code = module.sections[module.functions[function].views.sass.text].bytes();
-            module.target.sm == 100 && Instruction::has_own_to_sm_100(code)
+        // Whether some of these functions has such an instruction.
+        let have_own = |functions: &mut dyn Iterator<Item = FunctionId>| {
+            let mut unknown = None;
+            for function in functions.filter(|_| module.target.sm == 100) {
+                let views = module.functions[function].views;
+                let text = views.sass.text;
+                let mercury = views
+                    .merc
+                    .map_or(&[][..], |merc| module.sections[merc.text].bytes());
+                match has_own_to_sm_100(module.sections[text].bytes(), mercury) {
+                    Some(true) => return Ok(true),
+                    Some(false) => {}
+                    None => unknown = Some(text),
+                }
+            }
+            let what = "double precision arithmetic of a form that no compiler writes";
+            unknown.map_or(Ok(false), |text| Err(Refusal::new(what, text)))
         };
         let without = |own: bool| {
             if own {
@@ -81,8 +95,8 @@ impl Encode<'_, '_> {
                 if linked.peek().is_none() {
                     return Ok(None);
                 }
-                let own = linked.any(is_own);
-                let all = own || lost.any(is_own);
+                let own = have_own(&mut linked)?;
+                let all = own || have_own(&mut lost)?;
                 if of_object(module, object) != Some(without(all)) {
                     let what = format!(
                         "a record of fast path targets against the code ('{}')",

@@ -94,7 +94,16 @@ impl fmt::Display for Record<'_> {
         if let Some(value) = self.immediate() {
             write!(f, " value {value:#x}")?;
         }
-        f.write_str(" [")?;
+        write!(f, " {}", Bytes(self.0))
+    }
+}
+
+/// Bytes in brackets.
+struct Bytes<'data>(&'data [u8]);
+
+impl fmt::Display for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
         for byte in self.0 {
             write!(f, "{byte:02x}")?;
         }
@@ -110,6 +119,7 @@ impl fmt::Display for Item<'_> {
         match self.form {
             Form::Plain => f.write_str("plain"),
             Form::Record(record) => write!(f, "record {}", Record(record)),
+            Form::Note(note) => write!(f, "note {}", Bytes(note)),
             Form::Run(None) => write!(f, "run of {count} without Mercury"),
             Form::Run(Some(record)) => write!(f, "run of {count} for {}", Record(record)),
         }
@@ -119,7 +129,7 @@ impl fmt::Display for Item<'_> {
 impl<'data> Capmerc<'data> {
     /// The dump, a line each.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        let mut counts = [0_u64; 4];
+        let mut counts = [0_u64; 5];
         let mut rows = Vec::new();
         let mut plain = None;
         for item in self.items() {
@@ -127,9 +137,10 @@ impl<'data> Capmerc<'data> {
                 Form::Plain => 0,
                 Form::Record(_) => 1,
                 Form::Run(_) => 2,
+                Form::Note(_) => 3,
             };
             counts[kind] += 1;
-            counts[3] += item.count;
+            counts[4] += item.count;
             if kind == 0 {
                 plain.get_or_insert((item.number, item.instruction));
                 continue;
@@ -138,9 +149,13 @@ impl<'data> Capmerc<'data> {
             rows.push(item.to_string());
         }
         rows.extend(plain.take().map(|first| stretch(first, self.items)));
-        let [plain, records, runs, instructions] = counts;
+        let [plain, records, runs, notes, instructions] = counts;
+        let notes = match notes {
+            0 => String::new(),
+            _ => format!(", {notes} notes"),
+        };
         let head = format!(
-            "Mercury of section {}: {} items, {plain} plain, {records} records, {runs} runs, {instructions} instructions",
+            "Mercury of section {}: {} items, {plain} plain, {records} records, {runs} runs{notes}, {instructions} instructions",
             self.text, self.items
         );
         std::iter::once(head).chain(rows)

@@ -41,6 +41,7 @@ fn what_ptxas_wrote_is_understood() {
             Form::Record(record) if record.len() == 16 => 'r',
             Form::Record(_) => 'R',
             Form::Run(_) => 'u',
+            Form::Note(_) => 'n',
         })
         .collect();
     assert_eq!(shape.iter().collect::<String>(), "rRrppRpu");
@@ -66,6 +67,24 @@ fn runs_have_a_record_or_none() {
     assert_eq!((items[0].count, items[2].instruction), (4, 5));
     assert_eq!(items[0].form, Form::Run(Some(&[0x42, 0x33, 0, 0])));
     assert_eq!((items[2].count, items[2].form), (1, Form::Run(None)));
+}
+
+#[test]
+fn notes_stand_for_no_instruction() {
+    let mut note = vec![0x31, 0x02, 0x00, 0x58];
+    note.resize(16, 0);
+    let mut rest = note.clone();
+    rest.extend_from_slice(&[0x42, 0x33, 0, 0]);
+    let bytes = section(3, 0b010, &rest);
+    let capmerc = Capmerc::parse(&bytes).unwrap();
+    let items: Vec<_> = capmerc.items().collect();
+    assert_eq!((items[0].count, items[0].form), (0, Form::Note(&note)));
+    assert_eq!((items[1].instruction, items[2].instruction), (0, 1));
+    assert_eq!(capmerc.instructions, 2);
+    assert_eq!(
+        Capmerc::parse(&bytes[..20]),
+        Err(CapmercError::Cut { item: 0, at: 16 })
+    );
 }
 
 #[test]
