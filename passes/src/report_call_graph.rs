@@ -24,6 +24,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::analysis::Preserved;
+use crate::analysis::Prototypes;
 use crate::analysis::all_functions_in_creation_order;
 use crate::analysis::counting_calls;
 use crate::demangle;
@@ -189,6 +190,7 @@ impl<'data> Callees<'data> {
             is_taken: vec![false; count],
         };
         let mut taken: Vec<(u32, &'data [u8])> = Vec::new();
+        let prototypes = Prototypes::new(module);
         let link = |reference: cuweld_ir::SymbolRef| module.symbols[reference.symbol()?].link;
         for call in counting_calls(module) {
             let Some(from) = link(call.from) else {
@@ -203,7 +205,8 @@ impl<'data> Callees<'data> {
                 CallKind::Indirect => callees.indirect[from.index()].push(call.prototype),
                 CallKind::AddressTaken => {
                     callees.is_taken[from.index()] = true;
-                    taken.push((number_of[from.index()], call.prototype));
+                    let prototype = prototypes.get(from).unwrap_or(call.prototype);
+                    taken.push((number_of[from.index()], prototype));
                 }
                 CallKind::TakesAddress => {}
             }

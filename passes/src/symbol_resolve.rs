@@ -18,7 +18,6 @@ mod variables;
 
 use std::cell::OnceCell;
 
-use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
@@ -34,7 +33,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::SymbolRef;
 use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::elf::raw::ET_EWP;
@@ -47,6 +45,7 @@ use hashbrown::HashTable;
 use crate::analysis::Kinds;
 use crate::analysis::Meanings;
 use crate::analysis::Preserved;
+use crate::analysis::Prototypes;
 use crate::classify::IndexU32;
 use crate::demangle;
 use crate::diagnostic::Diagnostic;
@@ -99,7 +98,7 @@ impl Pass for SymbolResolve {
             function_over_variable: false,
             parameters: OnceCell::new(),
             virtual_sms: OnceCell::new(),
-            known_prototypes: Vec::new(),
+            prototypes: Prototypes::default(),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
             common_is_taken: Vec::with_capacity(most),
@@ -184,8 +183,8 @@ struct Resolver<'m, 'data> {
     parameters: OnceCell<Vec<u64>>,
     /// Virtual SMs by object, once two weak copies need as many registers.
     virtual_sms: OnceCell<Vec<u16>>,
-    /// Prototypes by link symbol, up to the last that has one.
-    known_prototypes: Vec<Option<&'data [u8]>>,
+    /// The prototypes of functions so far.
+    prototypes: Prototypes<'data>,
     /// The first definitions, also those that others replaced, by link symbol.
     first_definition: Vec<Option<SymbolId>>,
     /// The symbol whose file messages name as the variable's, by link symbol: the first, or the common symbol or the
@@ -494,60 +493,31 @@ impl<'data> Resolver<'_, 'data> {
         row.common_align = 0;
     }
 
-    /// Compares the prototypes of an object with those that are known (measured): only rows of
-    /// `.nv.prototype` are compared, also with those of functions whose address is taken.
+    /// Compares the prototypes of an object with those that are known.
     fn prototypes(&mut self, object: ObjectId) {
-        let row = &self.module.objects[object];
-        let (calls, prototypes) = (row.calls, row.prototypes);
-        let link_of = |module: &Module<'data>, target: SymbolRef| {
-            target
-                .symbol()
-                .and_then(|symbol| Some((symbol, module.symbols[symbol].link?)))
-        };
-        for id in calls.iter() {
-            let call = self.module.calls[id];
-            if call.kind == CallKind::AddressTaken
-                && let Some((_, link)) = link_of(self.module, call.from)
-            {
-                self.known_prototype(link).get_or_insert(call.prototype);
-            }
+        let mut mismatches = Vec::new();
+        self.prototypes
+            .read(self.module, object, |mismatch| mismatches.push(mismatch));
+        for mismatch in mismatches {
+            let (symbol, link) = (mismatch.symbol, mismatch.link);
+            let first = self.first_definition[link.index()];
+            let message = format!(
+                "Prototype doesn't match for '{}' in '{}', first defined in '{}'",
+                text(self.module.symbols[symbol].name),
+                self.file(symbol),
+                self.file(first.unwrap_or(self.module.link_symbols[link].first))
+            );
+            let note = format!(
+                "'{}' here, '{}' before",
+                text(mismatch.here),
+                text(mismatch.known)
+            );
+            self.find(
+                Diagnostic::error(message)
+                    .note(note)
+                    .at(object.index_u32(), u32::MAX),
+            );
         }
-        for id in prototypes.iter() {
-            let prototype = self.module.prototypes[id];
-            let Some((symbol, link)) = link_of(self.module, prototype.function) else {
-                continue;
-            };
-            let known = *self
-                .known_prototype(link)
-                .get_or_insert(prototype.prototype);
-            if known != prototype.prototype {
-                let row = self.module.link_symbols[link];
-                let message = format!(
-                    "Prototype doesn't match for '{}' in '{}', first defined in '{}'",
-                    text(self.module.symbols[symbol].name),
-                    self.file(symbol),
-                    self.file(self.first_definition[link.index()].unwrap_or(row.first))
-                );
-                let shown = |bytes| String::from_utf8_lossy(bytes).into_owned();
-                self.find(
-                    Diagnostic::error(message)
-                        .note(format!(
-                            "'{}' here, '{}' before",
-                            shown(prototype.prototype),
-                            shown(known)
-                        ))
-                        .at(object.index_u32(), u32::MAX),
-                );
-            }
-        }
-    }
-
-    fn known_prototype(&mut self, link: LinkSymbolId) -> &mut Option<&'data [u8]> {
-        if self.known_prototypes.len() <= link.index() {
-            let count = self.module.link_symbols.len();
-            self.known_prototypes.resize(count, None);
-        }
-        &mut self.known_prototypes[link.index()]
     }
 
     /// nvlink takes no more objects once it has passed over one of the device runtime (measured).

@@ -8,6 +8,8 @@
 //! walk over the components, callees first, never by walking paths. Time and memory are linear in
 //! nodes plus edges.
 
+use std::cell::OnceCell;
+
 use cuweld_ir::CallId;
 use cuweld_ir::CallKind;
 use cuweld_ir::CallRecord;
@@ -21,6 +23,7 @@ use petgraph::graph::DiGraph;
 use petgraph::graph::NodeIndex;
 
 use super::counting_call_ids;
+use super::prototypes::Prototypes;
 
 /// The call graph. Node `i` is link symbol `i` for `i < link_symbols`; prototypes follow.
 #[derive(Debug)]
@@ -76,7 +79,8 @@ impl CallGraph {
         for _ in 0..link_symbols {
             graph.add_node(());
         }
-        let mut prototypes: HashMap<&[u8], NodeIndex, FixedState> = HashMap::default();
+        let prototypes = OnceCell::new();
+        let mut classes: HashMap<&[u8], NodeIndex, FixedState> = HashMap::default();
         let calls = counting_call_ids(module);
         for id in &calls {
             let call = &module.calls[*id];
@@ -93,13 +97,17 @@ impl CallGraph {
                 // liveness along these rows.
                 CallKind::TakesAddress => {}
                 CallKind::AddressTaken | CallKind::Indirect => {
-                    let class = *prototypes
-                        .entry(call.prototype)
+                    let taken = call.kind == CallKind::AddressTaken;
+                    let link = LinkSymbolId::new(from.index());
+                    let known = || prototypes.get_or_init(|| Prototypes::new(module)).get(link);
+                    let prototype = taken.then(known).flatten();
+                    let class = *classes
+                        .entry(prototype.unwrap_or(call.prototype))
                         .or_insert_with(|| graph.add_node(()));
-                    if call.kind == CallKind::Indirect {
-                        graph.add_edge(from, class, ());
-                    } else {
+                    if taken {
                         graph.add_edge(class, from, ());
+                    } else {
+                        graph.add_edge(from, class, ());
                     }
                 }
             }

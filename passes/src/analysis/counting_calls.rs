@@ -54,7 +54,7 @@ pub fn counting_call_ids(module: &Module<'_>) -> Vec<CallId> {
 }
 
 /// Whether the copy of a function was taken into the link at its turn; undefined ones count.
-fn is_taken(module: &Module<'_>, function: SymbolRef) -> bool {
+pub(super) fn is_taken(module: &Module<'_>, function: SymbolRef) -> bool {
     function.symbol().is_some_and(|symbol| {
         module.symbols[symbol]
             .function

@@ -6,6 +6,7 @@ mod counting_calls;
 mod creation_order;
 mod kinds;
 mod meanings;
+mod prototypes;
 mod reachers;
 
 pub use call_graph::CallGraph;
@@ -19,6 +20,7 @@ pub use creation_order::functions_in_creation_order;
 pub use creation_order::kernels;
 pub use kinds::Kinds;
 pub use meanings::Meanings;
+pub use prototypes::Prototypes;
 pub use reachers::reachers;
 
 use cuweld_ir::Module;

@@ -49,6 +49,7 @@ use super::bank_pool::pool_bytes;
 use super::creation::MODULE_SHARED;
 use super::creation::output_of;
 use super::strings::Strings;
+use crate::analysis::Prototypes;
 use crate::analysis::counting_calls;
 use crate::pass::PassError;
 use crate::threads;
@@ -78,6 +79,7 @@ struct Finish<'m, 'data> {
     section_symbol: Vec<u32>,
     /// Output symbol index of each kernel's dynamic shared memory, by function, in relocatable output.
     dynamic_symbol: Vec<u32>,
+    known_prototypes: Prototypes<'data>,
     /// Rows of `.nv.prototype`.
     prototypes: Vec<(LinkSymbolId, &'data [u8])>,
     /// The first section of each name, by offset of the name; made at first need.
@@ -107,6 +109,7 @@ pub(super) fn plan<'data>(
         module,
         null_symbol,
         calls: counting_calls(module),
+        known_prototypes: Prototypes::new(module),
         section_index: vec![0; out.sections.len()],
         symbol_index: vec![0; module.link_symbols.len()],
         section_symbol: vec![0; out.sections.len()],

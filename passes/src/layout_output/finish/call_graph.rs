@@ -2,7 +2,6 @@
 
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
-use cuweld_ir::PrototypeId;
 use cuweld_ir::elf::encode::append_marker;
 use cuweld_ir::elf::encode::append_pair;
 use cuweld_ir::table::EntityId;
@@ -52,7 +51,6 @@ impl<'data> Finish<'_, 'data> {
         let mut ends = vec![0_u32; functions.len()];
         // Relocatable output has each call with a target once (measured).
         let mut known: HashSet<(CallKind, u32, u32), FixedState> = HashSet::default();
-        let with_prototype = self.with_prototype();
         for call in &self.calls {
             let symbol = call
                 .from
@@ -65,8 +63,10 @@ impl<'data> Finish<'_, 'data> {
             if caller == NONE {
                 continue;
             }
-            let second = if call.kind == CallKind::AddressTaken && !with_prototype[link.index()] {
-                0
+            let second = if call.kind == CallKind::AddressTaken {
+                // Kernels of which only copies that lost have their addresses taken have none.
+                let known = self.known_prototypes.get(link);
+                known.map_or(0, |prototype| self.prototype_name(prototype))
             } else if call.kind.has_prototype() {
                 self.prototype_name(call.prototype)
             } else {
@@ -104,61 +104,23 @@ impl<'data> Finish<'_, 'data> {
         sorted
     }
 
-    /// Which functions have a prototype: from `.nv.prototype`, or from the row for the address of a copy that was taken into the
-    /// link at its turn. Kernels have none in `.nv.prototype`.
-    fn with_prototype(&self) -> Vec<bool> {
-        let module = self.module;
-        let mut with = vec![false; module.link_symbols.len()];
-        for (_, object) in module.included_objects() {
-            let listed = &module.prototypes[object.prototypes];
-            let taken = module.calls[object.calls].iter().filter(|call| {
-                let copy = call
-                    .from
-                    .symbol()
-                    .and_then(|id| module.symbols[id].function);
-                call.kind == CallKind::AddressTaken
-                    && copy.is_none_or(|copy| module.functions[copy].edges_count)
-            });
-            let functions = listed.iter().map(|row| row.function);
-            for function in functions.chain(taken.map(|call| call.from)) {
-                let link = function.symbol().and_then(|id| module.symbols[id].link);
-                if let Some(link) = link {
-                    with[link.index()] = true;
-                }
-            }
-        }
-        with
-    }
-
     /// Live device functions whose address is not taken, with their prototypes.
     pub(super) fn prototype_rows(&self) -> Vec<(LinkSymbolId, &'data [u8])> {
         let module = self.module;
-        let mut prototype = vec![NONE; module.link_symbols.len()];
-        for (_, object) in module.included_objects() {
-            for id in object.prototypes.iter() {
-                let function = module.prototypes[id].function.symbol();
-                if let Some(link) = function.and_then(|id| module.symbols[id].link)
-                    && prototype[link.index()] == NONE
-                {
-                    prototype[link.index()] = id.index() as u32;
-                }
-            }
-        }
+        let mut taken = vec![false; module.link_symbols.len()];
         for call in &self.calls {
             if call.kind == CallKind::AddressTaken
                 && let Some(link) = call.from.symbol().and_then(|id| module.symbols[id].link)
             {
-                prototype[link.index()] = NONE;
+                taken[link.index()] = true;
             }
         }
         let with_prototype = |link: &LinkSymbolId| {
-            let id = Some(prototype[link.index()]).filter(|id| *id != NONE)?;
             // No other object can call what is internal.
-            if module.link_symbols[*link].internal {
+            if taken[link.index()] || module.link_symbols[*link].internal {
                 return None;
             }
-            let row = &module.prototypes[PrototypeId::new(id as usize)];
-            Some((*link, row.prototype))
+            Some((*link, self.known_prototypes.get(*link)?))
         };
         self.out
             .functions
