@@ -29,6 +29,7 @@ use hashbrown::HashSet;
 use crate::analysis::CallGraph;
 use crate::analysis::LiveFunctions;
 use crate::analysis::Preserved;
+use crate::analysis::Prototypes;
 use crate::diagnostic::Diagnostic;
 use crate::host_names::HostNames;
 use crate::merge_metadata::created;
@@ -40,6 +41,7 @@ use crate::pass::PassError;
 
 use summary::FIRST_SIGHT_CODES;
 use summary::NEVER;
+use summary::NO_SPARSE_MMA_MASK;
 use summary::Summaries;
 use summary::Summary;
 use summary::add_mbarriers;
@@ -129,8 +131,13 @@ impl Pass for PropagateResources {
                 let summary = summaries.of(graph, link);
                 KernelList::new(module, list, cx.arena).add(&summaries, summary);
                 flag_barriers = summary.flag_barriers;
-            } else if live.only_kernel.is_some() {
-                remove_empty_externs(module, list);
+            } else {
+                if live.only_kernel.is_some() {
+                    remove_empty_externs(module, list);
+                }
+                if summaries.any_sparse_mma {
+                    without_mask(module, list);
+                }
             }
             record_barriers(module, list, function, flag_barriers);
         }
@@ -182,6 +189,16 @@ fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
     module.merged_info[list].records.retain(stays);
 }
 
+/// A device function of a compiler that writes no masks, beside one that does, gets that of a function without.
+fn without_mask(module: &mut Module<'_>, list: usize) {
+    let mut records = module.merged_info[list].records.iter();
+    if !records.any(|id| module.attributes[*id].code == code::SPARSE_MMA_MASK) {
+        let record = value_record(format::HVAL, code::SPARSE_MMA_MASK, NO_SPARSE_MMA_MASK);
+        let id = created(module, record, &[]);
+        module.merged_info[list].records.push(id);
+    }
+}
+
 /// Barrier counts in section flags (measured): a function without a record gets one at the end, of its own count
 /// or a larger one of what it reaches, and its flags are cleared. If there is a record, own or of a function that
 /// is reached, the function's own flags do not count in it, and stay.
@@ -220,6 +237,7 @@ fn addresses_without_calls(
     let mut called: HashSet<&[u8], FixedState> = HashSet::default();
     let mut direct = vec![false; module.link_symbols.len()];
     let mut taken: Vec<Option<&[u8]>> = vec![None; module.link_symbols.len()];
+    let prototypes = Prototypes::new(module);
     for call in graph.calls(module) {
         let Some(from) = link_of(call.from) else {
             continue;
@@ -235,7 +253,7 @@ fn addresses_without_calls(
                 }
             }
             CallKind::AddressTaken => {
-                taken[from.index()].get_or_insert(call.prototype);
+                taken[from.index()] = prototypes.get(from).or(Some(call.prototype));
             }
             _ => {}
         }

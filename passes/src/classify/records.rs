@@ -2,7 +2,6 @@
 //! their word, crashes, or ends with an internal error, in ways that were not measured, so they are refused.
 
 use cuweld_ir::Attribute;
-use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -104,28 +103,6 @@ pub(super) fn attribute_oddity(
         }
         _ => None,
     }
-}
-
-/// The lists of functions that lack what compilers write for each function: the interface version, and the mask of
-/// sparse matrices if any function of the link has one, which nvlink adds to others (measured).
-pub(super) fn incomplete_lists(module: &Module<'_>) -> Vec<SectionId> {
-    let has = |section: &Section<'_>, code| {
-        let mut records = module.attributes[section.attributes].iter();
-        records.any(|record| record.code == code)
-    };
-    let lists = || {
-        let sections = module.sections.iter();
-        sections.filter(|(_, section)| is_list_of_code(module.sections.as_part(), section))
-    };
-    let has_masks = lists().any(|(_, list)| has(list, attributes::SPARSE_MMA_MASK));
-    let lacks = |list: &Section<'_>| {
-        !has(list, attributes::CUDA_API_VERSION)
-            || has_masks && !has(list, attributes::SPARSE_MMA_MASK)
-    };
-    lists()
-        .filter(|(_, list)| lacks(list))
-        .map(|(id, _)| id)
-        .collect()
 }
 
 /// Whether a section is the list of a function that is not just the stub of a unified one.

@@ -130,9 +130,6 @@ fn odd(module: &Module<'_>, found: Vec<Found>) -> Vec<Diagnostic> {
 /// What decides, taken together for all objects.
 #[derive(Default)]
 struct Whole {
-    /// Some list of records has a mask of sparse matrices, and some list has none.
-    has_mask: bool,
-    lacks_mask: bool,
     /// Some function uses sparse matrices, and some list is marked as packed.
     uses_mask: bool,
     is_packed: bool,
@@ -145,8 +142,6 @@ struct Whole {
 
 impl Whole {
     fn add(&mut self, part: &Whole) {
-        self.has_mask |= part.has_mask;
-        self.lacks_mask |= part.lacks_mask;
         self.uses_mask |= part.uses_mask;
         self.is_packed |= part.is_packed;
         self.names_local |= part.names_local;
@@ -156,12 +151,6 @@ impl Whole {
 
     /// Adds what no object alone shows.
     fn refuse(&self, module: &Module<'_>, findings: &mut Vec<(About, Diagnostic)>) {
-        if self.has_mask && self.lacks_mask && !module.target.is_mercury() {
-            // Now every list without one is incomplete.
-            findings.retain(|(about, _)| *about != About::Lists);
-            let lists = records::incomplete_lists(module).into_iter();
-            findings.extend(lists.map(|id| (About::Lists, refused(module, INCOMPLETE, id))));
-        }
         if self.uses_mask && self.is_packed {
             let what = "sparse matrices beside packed lists of records";
             findings.push((About::Masks, Diagnostic::unsupported(what)));
@@ -395,14 +384,8 @@ impl Found {
         if shared.is_mercury || !records::is_list_of_code(rows.sections, section) {
             return;
         }
-        let (mut has_version, mut has_mask) = (false, false);
-        for record in &shared.attributes[section.attributes] {
-            has_version |= record.code == attributes::CUDA_API_VERSION;
-            has_mask |= record.code == attributes::SPARSE_MMA_MASK;
-        }
-        self.whole.has_mask |= has_mask;
-        self.whole.lacks_mask |= !has_mask;
-        if !has_version {
+        let mut records = shared.attributes[section.attributes].iter();
+        if !records.any(|record| record.code == attributes::CUDA_API_VERSION) {
             self.refuse(About::Lists, INCOMPLETE, id);
         }
     }

@@ -10,6 +10,7 @@ use cuweld_ir::target::attributes as code;
 
 use super::Listed;
 use super::summary::FIRST_SIGHT_CODES;
+use super::summary::NO_SPARSE_MMA_MASK;
 use super::summary::Summaries;
 use super::summary::Summary;
 use super::summary::add_mbarriers;
@@ -83,7 +84,7 @@ pub(super) fn own_summaries(
     // Only functions of the output count as lacking a mask.
     if summaries.any_sparse_mma {
         for link in without_mask {
-            nodes.of(link).sparse_mma = 0x8000;
+            nodes.of(link).sparse_mma = NO_SPARSE_MMA_MASK;
         }
     }
     nodes

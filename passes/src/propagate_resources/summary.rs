@@ -43,7 +43,7 @@ pub struct Summary {
     pub stack: Option<u32>,
     /// Largest SAM_REGION_STACK_SIZE.
     pub region_stack: Option<u32>,
-    /// Union of the sparse MMA masks; 0x8000 stands for a function without one.
+    /// Union of the sparse MMA masks.
     pub sparse_mma: u16,
     /// Whether some load asks for caching.
     pub explicit_caching: bool,
@@ -75,6 +75,9 @@ pub(super) struct Lists {
     /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
     pub(super) mbarrier_bits: Vec<u64>,
 }
+
+/// The mask of a function without one, in a link where others have it.
+pub const NO_SPARSE_MMA_MASK: u16 = 0x8000;
 
 /// The place of what is not seen.
 pub const NEVER: u32 = u32::MAX;
@@ -275,6 +278,7 @@ impl Summaries {
             all.region_stack = reached.region_stack;
             all.crs = reached.crs;
             all.stack = reached.stack;
+            all.flag_barriers = reached.flag_barriers;
             summaries.only_kernel = Some((kernel, all));
         }
         summaries
