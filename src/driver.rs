@@ -20,6 +20,7 @@ use cuweld_passes::pipeline::Facts;
 
 use crate::compile::CompileOptions;
 use crate::compile::CompileTime;
+use crate::compile::PtxOutcomes;
 use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
 use crate::input;
@@ -317,20 +318,10 @@ fn lower_inputs<'data>(
     let compiles = inputs
         .iter()
         .any(|input| matches!(input.image, Some(Image::Ptx(_))));
-    let mut compile_times = Vec::new();
-    if compiles && failure.is_none() {
-        report_found(reporter, std::mem::take(&mut said))?;
-        match compile_ptx(
-            &mut inputs,
-            target,
-            &request.compile,
-            &request.jobs,
-            input_arena,
-            reporter,
-        )? {
-            Some(times) => compile_times = times,
-            None => return Ok(None),
-        }
+    let mut compiled = PtxOutcomes::default();
+    if compiles {
+        let (compile, jobs) = (&request.compile, &request.jobs);
+        compiled = compile_ptx(&mut inputs, target, compile, jobs, input_arena);
     }
     let mut options = request.options.clone();
     apply_host_info(
@@ -340,14 +331,13 @@ fn lower_inputs<'data>(
     );
     options.strict = request.controls.strict;
     options.strict_finalize = request.controls.strict_finalize;
-    options.warnings_are_errors = reporter.early_errors().skipped_library;
     let mut lowering = Lowering::new(target, options);
     lowering.trace_compatibility = request.controls.trace_compatibility;
     let mut refused = Vec::new();
     let mut images = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
-        // After a failure PTX was not compiled.
-        let is_left = failure.is_some() && matches!(input.image, Some(Image::Ptx(_)));
+        // Behind a failure PTX was not compiled.
+        let is_left = matches!(input.image, Some(Image::Ptx(_)));
         images.push(match image(input, arena) {
             Ok(image) => image,
             Err(diagnostic) => {
@@ -362,6 +352,10 @@ fn lower_inputs<'data>(
         let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
         report_found(reporter, said.get(..now).unwrap_or(&[]))?;
         said = said.get(now..).unwrap_or(&[]);
+        compiled.report(index, reporter)?;
+        if reporter.is_fatal() {
+            return Ok(None);
+        }
         let mut findings = Vec::new();
         if let Some((_, diagnostic)) = refused.next_if(|(place, _)| *place == index) {
             findings.push(diagnostic);
@@ -376,6 +370,8 @@ fn lower_inputs<'data>(
             return Ok(None);
         }
     }
+    // All inputs are read before any is merged.
+    lowering.options.warnings_are_errors = reporter.early_errors().skipped_library;
     let mut module = Module::new(target, lowering.options);
     module.set_rows(part);
     report_found(reporter, said)?;
@@ -385,7 +381,7 @@ fn lower_inputs<'data>(
     Ok(Some(ReadInputs {
         module,
         inputs,
-        compile_times,
+        compile_times: compiled.times,
     })
     .filter(|_| !reporter.failed()))
 }

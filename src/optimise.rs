@@ -49,16 +49,16 @@ pub fn optimise<'data>(
         Some(kind) => kind,
     };
     let host_info = Some(&discovered.host_info).filter(|_| !request.ignore_host_info);
-    Ok(
-        match lto::compile(inputs, kind, host_info, target, options, times, reporter)? {
-            None => Optimisation::Failed,
-            Some(Optimised::Output(output)) => Optimisation::Output(output),
-            Some(Optimised::Object(object)) => {
-                lto::replace_inputs(inputs, object, arena);
-                Optimisation::Linked
-            }
-        },
-    )
+    let compiled = lto::compile(inputs, kind, host_info, target, options, times, reporter)?;
+    reporter.ptx_was_compiled();
+    Ok(match compiled {
+        None => Optimisation::Failed,
+        Some(Optimised::Output(output)) => Optimisation::Output(output),
+        Some(Optimised::Object(object)) => {
+            lto::replace_inputs(inputs, object, arena);
+            Optimisation::Linked
+        }
+    })
 }
 
 /// Says what there is to say of the inputs, and compiles their PTX, in the order in which nvlink reads
@@ -82,10 +82,12 @@ fn read<'data>(
         let remark = lto::remark(input);
         let input = std::slice::from_mut(input);
         let (compile, jobs) = (&request.compile, &request.jobs);
-        match compile_ptx(input, target, compile, jobs, arena, reporter)? {
-            Some(compiled) => times.extend(compiled),
-            None => return Ok(false),
+        let compiled = compile_ptx(input, target, compile, jobs, arena);
+        compiled.report(0, reporter)?;
+        if reporter.is_fatal() {
+            return Ok(false);
         }
+        times.extend(compiled.times);
         if let Some(remark) = remark {
             reporter.report(&remark)?;
         }

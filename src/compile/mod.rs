@@ -61,17 +61,53 @@ pub struct CompileTime {
     pub milliseconds: f64,
 }
 
-/// Puts cubins into the place of all PTX. What the compiler says is passed on, in the order of the
-/// inputs; the first input that does not compile ends it, and gives `None`.
+/// What became of PTX inputs, by their places.
+#[derive(Debug, Default)]
+pub struct PtxOutcomes {
+    outcomes: Vec<(usize, PtxOutcome)>,
+    /// Runs of the compiler.
+    pub times: Vec<CompileTime>,
+}
+
+/// What the compiler said of an input.
+#[derive(Debug, Default)]
+struct PtxOutcome {
+    /// Its own messages.
+    messages: String,
+    /// A fatal one if there is no object.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl PtxOutcomes {
+    /// Says what there is to say of an input at its turn.
+    pub fn report(&self, index: usize, reporter: &mut Reporter<'_>) -> io::Result<()> {
+        let Ok(place) = self
+            .outcomes
+            .binary_search_by_key(&index, |(index, _)| *index)
+        else {
+            return Ok(());
+        };
+        let Some((_, outcome)) = self.outcomes.get(place) else {
+            return Ok(());
+        };
+        reporter.text(&outcome.messages)?;
+        for diagnostic in &outcome.diagnostics {
+            reporter.report(diagnostic)?;
+        }
+        reporter.ptx_was_compiled();
+        Ok(())
+    }
+}
+
+/// Puts cubins into the place of all PTX, up to the first that does not compile.
 pub fn compile_ptx<'data>(
     inputs: &mut [DeviceInput<'data>],
     target: Target,
     options: &CompileOptions,
     threads: &Jobs,
     arena: &'data InputArena,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<Option<Vec<CompileTime>>> {
-    let mut times = Vec::new();
+) -> PtxOutcomes {
+    let mut found = PtxOutcomes::default();
     let jobs: Vec<(usize, PtxImage<'data>)> = inputs
         .iter()
         .enumerate()
@@ -81,18 +117,19 @@ pub fn compile_ptx<'data>(
             _ => None,
         })
         .collect();
-    let Some((first, _)) = jobs.first() else {
-        return Ok(Some(times));
+    let Some((first, _)) = jobs.first().copied() else {
+        return found;
     };
-    let name = inputs
-        .get(*first)
-        .map(ToString::to_string)
-        .unwrap_or_default();
     let ptxas = match options.tools.ptxas() {
         Ok(path) => Ptxas::new(path, target, &options.ptxas),
         Err(missing) => {
-            reporter.report(&missing.diagnostic(&name))?;
-            return Ok(None);
+            let name = inputs.get(first).map(ToString::to_string);
+            let outcome = PtxOutcome {
+                messages: String::new(),
+                diagnostics: vec![missing.diagnostic(&name.unwrap_or_default())],
+            };
+            found.outcomes.push((first, outcome));
+            return found;
         }
     };
     let team = threads.waiting(jobs.len());
@@ -104,47 +141,48 @@ pub fn compile_ptx<'data>(
         let Some(input) = inputs.get_mut(index) else {
             continue;
         };
-        match result {
-            Ok(compiled) => {
-                reporter.text(&compiled.messages)?;
-                if let Some(release) = compiled.other_release.filter(|_| !told_of_release) {
-                    told_of_release = true;
-                    reporter.report(&other_release(ptxas.path(), &release))?;
-                }
-                let name = input.to_string();
-                let (source, output) = match ptx.arch {
-                    None => (name.clone(), ""),
-                    Some(_) => ("ptx".to_owned(), "cubin"),
-                };
-                times.push(CompileTime {
-                    source,
-                    phase: "ptxas",
-                    input: name,
-                    output,
-                    milliseconds: compiled.milliseconds,
-                });
-                input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));
-                input.origin = ObjectOrigin::Compiled;
-            }
-            Err(CompileError::Refused { messages }) => {
-                reporter.text(&messages)?;
-                let diagnostic = Diagnostic::fatal("elfLink fatbinary error")
-                    .note(format!("ptxas does not compile the PTX of '{input}'"));
-                reporter.report(&diagnostic)?;
-                return Ok(None);
-            }
+        let mut outcome = PtxOutcome::default();
+        let compiled = match result {
+            Ok(compiled) => compiled,
             Err(error) => {
-                let program = ptxas.path().display();
-                let diagnostic = Diagnostic::fatal(format!(
-                    "cuweld: cannot compile the PTX of '{input}': {error}"
-                ))
-                .note(format!("the compiler is '{program}'"));
-                reporter.report(&diagnostic)?;
-                return Ok(None);
+                outcome.diagnostics.push(match &error {
+                    CompileError::Refused { .. } => Diagnostic::fatal("elfLink fatbinary error")
+                        .note(format!("ptxas does not compile the PTX of '{input}'")),
+                    error => Diagnostic::fatal(format!(
+                        "cuweld: cannot compile the PTX of '{input}': {error}"
+                    ))
+                    .note(format!("the compiler is '{}'", ptxas.path().display())),
+                });
+                if let CompileError::Refused { messages } = error {
+                    outcome.messages = messages;
+                }
+                found.outcomes.push((index, outcome));
+                return found;
             }
+        };
+        outcome.messages = compiled.messages;
+        if let Some(release) = compiled.other_release.filter(|_| !told_of_release) {
+            told_of_release = true;
+            let remark = other_release(ptxas.path(), &release);
+            outcome.diagnostics.push(remark);
         }
+        let name = input.to_string();
+        let (source, output) = match ptx.arch {
+            None => (name.clone(), ""),
+            Some(_) => ("ptx".to_owned(), "cubin"),
+        };
+        found.times.push(CompileTime {
+            source,
+            phase: "ptxas",
+            input: name,
+            output,
+            milliseconds: compiled.milliseconds,
+        });
+        input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));
+        input.origin = ObjectOrigin::Compiled;
+        found.outcomes.push((index, outcome));
     }
-    Ok(Some(times))
+    found
 }
 
 /// Another release of ptxas makes other code than nvlink's own: that is said.

@@ -213,6 +213,15 @@ impl<'w> Reporter<'w> {
         self.out.write_all(text.as_bytes())
     }
 
+    /// The PTX compiler inside nvlink has these options too, and sets them for itself: from then on nvlink has
+    /// forgotten its own. Our own command line has not.
+    pub fn ptx_was_compiled(&mut self) {
+        if self.style == Style::Nvlink {
+            self.werror = false;
+            self.silence_warnings = false;
+        }
+    }
+
     /// Which warnings about inputs are errors, and whether there was an error already.
     pub fn early_errors(&self) -> EarlyErrors {
         let warnings = self.werror && !self.silence_warnings;
@@ -220,6 +229,7 @@ impl<'w> Reporter<'w> {
             before: self.failed(),
             arch_not_found: warnings && !self.silence_arch_warnings,
             skipped_library: warnings,
+            until_ptx: self.style == Style::Nvlink,
         }
     }
 

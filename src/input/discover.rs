@@ -76,6 +76,8 @@ pub struct EarlyErrors {
     pub arch_not_found: bool,
     /// That a library is passed over is one.
     pub skipped_library: bool,
+    /// Whether they are none any more behind the first PTX.
+    pub until_ptx: bool,
 }
 
 impl<'a> DiscoverOptions<'a> {
@@ -144,6 +146,7 @@ pub fn discover_with<'data>(
         found: Discovered::default(),
         ordinal: None,
         failed: options.errors.before,
+        compiles: false,
     }
     .run(told)
 }
@@ -164,6 +167,7 @@ pub fn discover_bytes<'data>(
         found: Discovered::default(),
         ordinal: None,
         failed: options.errors.before,
+        compiles: false,
     }
     .run(&mut |_, _, _| ())
 }
@@ -219,6 +223,8 @@ pub(super) struct Walk<'a, 'data, F> {
     ordinal: Option<usize>,
     /// Whether there was an error that is not fatal.
     failed: bool,
+    /// Whether there was PTX to compile.
+    compiles: bool,
 }
 
 impl<'data, F> Walk<'_, 'data, F>
@@ -466,6 +472,8 @@ where
         raw: bool,
         skip: Option<SkipReason>,
     ) {
+        let is_compiled = matches!(skip, None | Some(SkipReason::RawPtx));
+        self.compiles |= is_compiled && matches!(image, Some(Image::Ptx(_)));
         self.found.inputs.push(DeviceInput {
             path: source.path.to_owned(),
             member: source.member.map(str::to_owned),
@@ -492,11 +500,12 @@ where
     }
 
     pub(super) fn diagnose(&mut self, kind: DiagnosticKind) {
-        self.failed |= match kind {
-            DiagnosticKind::SmArchNotFound { .. } => self.options.errors.arch_not_found,
-            DiagnosticKind::SkippingIncompatible { .. } => self.options.errors.skipped_library,
-            _ => false,
-        };
+        self.failed |= !(self.compiles && self.options.errors.until_ptx)
+            && match kind {
+                DiagnosticKind::SmArchNotFound { .. } => self.options.errors.arch_not_found,
+                DiagnosticKind::SkippingIncompatible { .. } => self.options.errors.skipped_library,
+                _ => false,
+            };
         self.found.diagnostics.push(InputDiagnostic {
             ordinal: self.ordinal,
             inputs_before: self.found.inputs.len(),

@@ -58,6 +58,31 @@ FUNCTION = """.version 9.0
  ret;
 }}
 """
+DEEP = """.version 8.8
+.target {target}
+.address_size 64
+.visible .func (.param .b32 r) deeper (.param .b32 x) {{
+    .reg .b32 %r<4>;
+    .reg .pred %p<2>;
+    ld.param.b32 %r1, [x];
+    st.param.b32 [r], %r1;
+    setp.lt.s32 %p1, %r1, 3;
+    @%p1 ret;
+    sub.s32 %r2, %r1, 1;
+    {{ .param .b32 y; .param .b32 s; st.param.b32 [y], %r2; call (s), deeper, (y); ld.param.b32 %r3, [s]; }}
+    add.s32 %r3, %r3, %r1;
+    st.param.b32 [r], %r3;
+    ret;
+}}
+.visible .entry deep (.param .u64 p) {{
+    .reg .b32 %r<2>;
+    .reg .b64 %p<2>;
+    ld.param.u64 %p1, [p];
+    {{ .param .b32 y; .param .b32 s; st.param.b32 [y], 7; call (s), deeper, (y); ld.param.b32 %r1, [s]; }}
+    st.global.u32 [%p1], %r1;
+    ret;
+}}
+"""
 ALONE = """.version 9.0
 .target {target}
 .address_size 64
@@ -75,6 +100,7 @@ write("a.ptx", KERNEL.format(target=LOW))
 write("b.ptx", FUNCTION.format(target=LOW, name="g"))
 write("c.ptx", ALONE.format(target=LOW, name="kc", n=1))
 write("d.ptx", ALONE.format(target=LOW, name="kd", n=2))
+write("deep.ptx", DEEP.format(target=LOW))
 write("high.ptx", ALONE.format(target="sm_100", name="high", n=3))
 write("wrong.ptx", ALONE.format(target=LOW, name="wrong", n=3).replace("add.s32", "bogus"))
 write("unversioned.ptx", "// no version\n.target sm_75\n" + " " * 64)
@@ -85,6 +111,7 @@ for name in "abcd":
 for arch in ("75", "90"):
     run("ptxas", f"-arch=sm_{arch}", "-m64", "-ewp", "a.ptx", "-o", f"ewp-a{arch}.cubin")
 run("ptxas", "-arch=sm_90", "-m64", "c.ptx", "-o", "linked.cubin")
+run("ptxas", "-arch=sm_90", "-m64", "-c", "deep.ptx", "-o", "deep90.cubin")
 
 # ---- fatbins
 
