@@ -142,7 +142,7 @@ impl Pass for ConstantBankDedup {
 
 /// What kernels have of the bank before anything is merged.
 struct Banks {
-    /// The kernels that have any, last created first.
+    /// The kernels that have any, in the order in which their banks are created.
     kernels: Vec<FunctionId>,
     /// Size in bytes of the bank of each.
     sizes: Vec<u64>,
@@ -159,9 +159,9 @@ impl Banks {
             }
         }
         let kernels = live.kernels.iter().map(|(_, function)| *function);
-        let mut kernels: Vec<FunctionId> = kernels
-            .filter(|function| !of_kernel[function.index()].is_empty())
-            .collect();
+        let kernels = kernels.filter(|function| !of_kernel[function.index()].is_empty());
+        let mut kernels: Vec<FunctionId> = kernels.rev().collect();
+        kernels = by_bank_section(module, &kernels, &of_kernel);
         kernels.reverse();
         let sizes = kernels
             .iter()
@@ -179,7 +179,7 @@ impl Banks {
             .collect();
         let mut taken = vec![false; module.sections.len()];
         let mut sections = Vec::new();
-        for kernel in by_bank_section(module, &kernels, &of_kernel) {
+        for kernel in kernels.iter().rev() {
             for index in &of_kernel[kernel.index()] {
                 let section = module.bank_pieces[*index].section;
                 if !std::mem::replace(&mut taken[section.index()], true) {

@@ -11,6 +11,7 @@
 pub(crate) mod banks;
 mod by_address;
 mod constant_chunks;
+mod crowded_bank;
 pub(crate) mod headers;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
@@ -223,13 +224,7 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
         if size <= CONSTANT_BANK_LIMIT {
             continue;
         }
-        let mut finding = Diagnostic::error(format!(
-            "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
-        ));
-        if bank == CONSTANT_VARIABLES {
-            finding = finding.note("the size is that of the objects' sections; nvlink may name that of a second layout, by symbols");
-        }
-        errors.push(finding);
+        errors.push(crowded_bank::finding(module, bank, size));
     }
     // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
     for &id in &found.constants {
