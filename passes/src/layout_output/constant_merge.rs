@@ -91,7 +91,8 @@ impl ConstantMerge {
 pub(crate) fn is_active(module: &Module<'_>) -> bool {
     let options = &module.options;
     let named = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
-    !options.debug
+    let shows_debug = options.debug && !options.suppress_debug_info;
+    !shows_debug
         && !options.relocatable
         && (options.host_kernels_external.is_some()
             || named(&options.kernels_used)

@@ -123,7 +123,13 @@ fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
         .functions
         .values()
         .filter_map(|function| function.shared);
-    let slots_align = frames.map(|frame| frame.slots_align).max().unwrap_or(1);
+    // Without kernels the variables of device functions are in slots all the same.
+    let of_slots = || match slots_end(module) {
+        0 => 1,
+        _ => merged_align(module),
+    };
+    let slots_align = frames.map(|frame| frame.slots_align).max();
+    let slots_align = slots_align.unwrap_or_else(of_slots);
     let dynamic = declares_dynamic(module) && slots_align <= DYNAMIC_ALIGN;
     let slots = match module.shows_shared_variables() {
         true => slots_end(module),
