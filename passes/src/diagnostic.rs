@@ -1,5 +1,7 @@
 //! What passes have to say about the input.
 
+use std::collections::HashMap;
+
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -16,6 +18,9 @@ pub enum Severity {
     /// The link ends here.
     Fatal,
 }
+
+/// How messages of what cuweld does not link begin.
+const UNSUPPORTED: &str = "cuweld: unsupported: ";
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +72,7 @@ impl Diagnostic {
 
     /// A fatal error of our own: what cuweld does not link though nvlink may.
     pub fn unsupported(what: impl std::fmt::Display) -> Self {
-        Self::fatal(format!("cuweld: unsupported: {what}"))
+        Self::fatal(format!("{UNSUPPORTED}{what}"))
     }
 
     /// Part of a report, one or several lines.
@@ -108,10 +113,34 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Ends a pass: sorts its findings. Findings of equal position keep their order.
+    /// Ends a pass: sorts its findings. Findings of equal position keep their order. Of what is not linked for the same reason at
+    /// several places, the first is said, with how many there are.
     pub fn end_pass(&mut self) {
-        if let Some(tail) = self.list.get_mut(self.sorted..) {
-            tail.sort_by_key(|diagnostic| diagnostic.position);
+        let start = self.sorted.min(self.list.len());
+        let mut tail = self.list.split_off(start);
+        tail.sort_by_key(|diagnostic| diagnostic.position);
+        let mut first: HashMap<String, usize> = HashMap::new();
+        for diagnostic in tail {
+            if diagnostic.message.starts_with(UNSUPPORTED) {
+                let next = self.list.len();
+                let index = *first.entry(diagnostic.message.clone()).or_insert(next);
+                if let Some(said) = self.list.get_mut(index) {
+                    if said.parts.is_empty() {
+                        said.parts.push(said.clone());
+                    }
+                    said.parts.push(diagnostic);
+                    continue;
+                }
+            }
+            self.list.push(diagnostic);
+        }
+        for index in first.into_values() {
+            if let Some(said) = self.list.get_mut(index)
+                && said.parts.len() > 1
+            {
+                said.notes
+                    .push(format!("and {} more of these", said.parts.len() - 1));
+            }
         }
         self.sorted = self.list.len();
     }
@@ -126,5 +155,29 @@ impl Diagnostics {
     /// All findings.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_linked_for_one_reason_is_said_once() {
+        let mut all = Diagnostics::default();
+        all.emit(Diagnostic::unsupported("b").at(2, 0));
+        all.emit(Diagnostic::unsupported("a").at(1, 0).note("here"));
+        all.emit(Diagnostic::unsupported("a").at(3, 0).note("there"));
+        all.emit(Diagnostic::error("a").at(4, 0));
+        all.emit(Diagnostic::error("a").at(5, 0));
+        all.end_pass();
+        let said: Vec<_> = all.list().iter().map(|said| &said.message[..]).collect();
+        assert_eq!(
+            said,
+            ["cuweld: unsupported: a", "cuweld: unsupported: b", "a", "a"]
+        );
+        assert_eq!(all.list()[0].notes, ["here", "and 1 more of these"]);
+        assert_eq!(all.list()[0].parts.len(), 2);
+        assert!(all.list()[1].parts.is_empty());
     }
 }

@@ -12,6 +12,7 @@ use cuweld_ir::check::Finding;
 use cuweld_ir::check::Views;
 use cuweld_ir::mercury::capmerc::Capmerc;
 use cuweld_ir::mercury::view_name;
+use cuweld_ir::target::attributes;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::finalize::Action;
 use cuweld_ir::target::finalize::OffTarget;
@@ -108,6 +109,42 @@ fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
     Some(fatal.at(section.object.index_u32(), 0).note(note))
 }
 
+/// Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink makes their code anew, and some of it is
+/// another then.
+fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
+    let toolkit = |object: &Object<'_>| {
+        let infos = object.functions.iter();
+        let infos = infos.filter_map(|id| module.functions[id].views.merc?.info);
+        let mut lists = infos.map(|info| &module.attributes[module.sections[info].attributes]);
+        let has = |list: &&[Attribute<'_>], code| list.iter().any(|record| record.code == code);
+        let list = lists.find(|list| !has(list, attributes::MERCURY_ISA_VERSION))?;
+        let mut records = list.iter();
+        let record = records.find(|record| record.code == attributes::CUDA_API_VERSION);
+        Some(record.and_then(|record| record.word(0)))
+    };
+    let objects = module.objects.iter();
+    let mut objects = objects.filter_map(|(id, object)| Some((id, object, toolkit(object)?)));
+    let (id, object, toolkit) = objects.next()?;
+    let compiler = match toolkit {
+        Some(number) => format!("CUDA {}.{}", number / 10, number % 10),
+        None => "CUDA before 13.0".to_owned(),
+    };
+    let what = format!(
+        "'{}' was compiled with {compiler}: its code for sm_{} needs NVIDIA's finalizer",
+        object.display(),
+        object.sm(),
+    );
+    let finding = Diagnostic::unsupported(what)
+        .note("compilers before 13.0 write another form of Mercury, of which nvlink makes the code anew")
+        .help("compile it with CUDA 13.0, or give the linker its PTX instead");
+    let finding = match objects.count() {
+        0 => finding,
+        1 => finding.note("and 1 more object of such compilers"),
+        more => finding.note(format!("and {more} more objects of such compilers")),
+    };
+    Some(finding.at(id.index_u32(), 0))
+}
+
 /// Whether a section holds debug information of a kind that is known to be linked exactly, by its name in the view.
 pub(crate) fn is_debug(name: &[u8]) -> bool {
     const KNOWN: [&[u8]; 11] = [
@@ -154,6 +191,15 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
         findings.push(finding);
     };
     let of_linker = |object: &Object<'_>| object.state == ObjectState::Linker;
+    let earlier = match capmerc {
+        true => of_earlier_compiler(module),
+        false => None,
+    };
+    // Nothing else is said of code that is not linked anyway.
+    if let Some(finding) = earlier {
+        findings.push(finding);
+        return;
+    }
     let views = match capmerc {
         true => compared(module, threads),
         false => Vec::new(),
