@@ -10,12 +10,14 @@ use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::target::finalize::Action;
 
 use super::EntryPoint;
 use super::Finalizer;
 use super::FinalizerConfig;
 use super::FinalizerError;
 use super::is_linked;
+use super::off_target_message;
 use super::read::Input;
 use crate::analysis::Preserved;
 use crate::classify::IndexU32;
@@ -84,20 +86,50 @@ impl Pass for FinalizeInputs {
                 (trace, asked)
             },
         );
+        let mut copied = Vec::new();
         for ((id, object), (trace, asked)) in objects.into_iter().zip(answers) {
             cx.statistics.add("files", 1);
             let name = || object.display();
+            if let Ok(true) = asked {
+                copied.push(object);
+            }
+            let asked = asked.map(drop);
             emit(cx.diagnostics, trace, asked, name, id.index_u32())?;
+        }
+        if let Some(info) = told(module, &copied) {
+            cx.diagnostics.emit(info);
         }
         Ok(Changed::No)
     }
 }
 
+/// The one message of a link about objects whose code is copied for another SM.
+fn told(module: &Module<'_>, copied: &[&Object<'_>]) -> Option<Diagnostic> {
+    let target = module.target.sm;
+    let (first, others) = copied.split_first()?;
+    let info = |what: &str, sm: u16| {
+        let text = format!(
+            "{what} keeps its code of sm_{sm}, which NVIDIA's finalizer would compile for sm_{target}: it runs there as it is"
+        );
+        let mut info = Diagnostic::new(Severity::Info, text);
+        info.deviation = Some("D15");
+        info
+    };
+    let each = |object: &Object<'_>| info(&format!("'{}'", object.display()), object.sm());
+    if others.is_empty() {
+        return Some(each(first));
+    }
+    let mut info = info(&format!("each of {} files", copied.len()), first.sm());
+    info.parts = copied.iter().map(|object| each(object)).collect();
+    Some(info)
+}
+
+/// Whether the code of an object is copied for another SM.
 fn ask(
     module: &Module<'_>,
     object: &Object<'_>,
     trace: &mut Vec<String>,
-) -> Result<(), FinalizerError> {
+) -> Result<bool, FinalizerError> {
     let target = module.target;
     if object.legacy.is_some() || object.e_flags & 3 == 0 {
         // A link with such an object is one of SASS.
@@ -110,7 +142,7 @@ fn ask(
             let (from, to) = (object.sm(), target.sm);
             Err(FinalizerError::NeedsCompiler { from, to })
         } else {
-            Ok(())
+            Ok(false)
         };
     }
     let entry = EntryPoint::of_object(object.origin);
@@ -120,10 +152,13 @@ fn ask(
         true => config.named(object.display()),
         false => config,
     };
-    Finalizer::decide(Input::of_object(object.image), &config, trace)?;
+    let (input, action) = Finalizer::decide(Input::of_object(object.image), &config, trace)?;
+    // The link says it of all of them at once.
+    let said = off_target_message(input.sm, target.sm);
+    trace.retain(|line| *line != said);
     config.trace_linked(|| is_linked(object.image), trace);
     config.trace_end(trace);
-    Ok(())
+    Ok(action == Action::Copy)
 }
 
 /// Emits what a call of the finalizer had to say.
@@ -131,7 +166,7 @@ pub(super) fn emit(
     diagnostics: &mut Diagnostics,
     trace: Vec<String>,
     asked: Result<(), FinalizerError>,
-    name: impl FnOnce() -> String,
+    name: impl Fn() -> String,
     position: u32,
 ) -> Result<(), PassError> {
     for line in trace {
@@ -145,9 +180,16 @@ pub(super) fn emit(
     let Err(error) = asked else {
         return Ok(());
     };
-    diagnostics.emit(Diagnostic {
-        notes: error.notes(),
-        ..Diagnostic::fatal(error.nvlinks_message(&name())).at(position, 0)
-    });
+    let mut fatal = Diagnostic::fatal(error.nvlinks_message(&name())).at(position, 0);
+    if let FinalizerError::NeedsCompiler { from, to } = error {
+        fatal = fatal.note(format!(
+            "'{}' does not say that its code for sm_{from} runs on sm_{to} as it is",
+            name()
+        ));
+        fatal = fatal.help(format!("compile it for sm_{to} too, or leave PTX in it"));
+    } else {
+        fatal.notes = error.notes();
+    }
+    diagnostics.emit(fatal);
     Err(PassError::Diagnosed)
 }

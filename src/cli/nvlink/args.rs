@@ -176,7 +176,9 @@ impl NvlinkArgs {
                 warnings_are_errors: false,
                 self_check: low.given(Id::CuweldSelfCheck),
                 trace_finalizer: false,
-                copy_within_family: false,
+                // Where the record of SMs says that the code runs there (deviation D15).
+                copy_within_family: !low.given(Id::CuweldStrict)
+                    && !low.given(Id::CuweldStrictFinalize),
                 copy_across_families: false,
                 cap_merc: false,
                 strict: low.given(Id::CuweldStrict),

@@ -1,0 +1,4 @@
+__device__ __noinline__ int g(int x)
+{
+    return x * x + 17;
+}
