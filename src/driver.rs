@@ -455,6 +455,7 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
             .map(|pattern| String::from_utf8_lossy(pattern).into_owned())
             .collect()
     };
+    options.whole_program = host_info.whole_program;
     options.host_kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
     options.host_kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
     let variables = |device, constant| Some([patterns(device), patterns(constant)].concat());

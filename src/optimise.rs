@@ -56,6 +56,7 @@ pub fn optimise<'data>(
         Some(Optimised::Output(output)) => Optimisation::Output(output),
         Some(Optimised::Object(object)) => {
             lto::replace_inputs(inputs, object, arena);
+            discovered.host_info.whole_program = kind == LtoLink::Whole;
             Optimisation::Linked
         }
     })

@@ -173,6 +173,8 @@ pub struct LinkOptions {
     pub strict: bool,
     /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled (`docs/MERCURY.md`).
     pub strict_finalize: bool,
+    /// Link-time optimisation made one object of a whole program: what host information leaves out goes as options let it go.
+    pub whole_program: bool,
 }
 
 /// One device link in the making.

@@ -76,6 +76,16 @@ impl<'options> HostNames<'options> {
         }
     }
 
+    /// Whether kernels that the names leave out go as options let them go: by the names of options, or, of a whole program out of
+    /// link-time optimisation, by those of the host.
+    pub(crate) fn are_of_options(&self, options: &LinkOptions) -> bool {
+        match self {
+            Self::All => false,
+            Self::Containing(_) => true,
+            Self::Matching { .. } => options.whole_program,
+        }
+    }
+
     /// Whether the names decide which kernels stay.
     pub(crate) fn decide(&self, module: &Module<'_>) -> bool {
         !matches!(self, Self::All) && !module.keeps_dead_code()

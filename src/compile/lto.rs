@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
-use cuweld_passes::name_patterns::pattern_matches;
 
 use super::CompileOptions;
 use super::CompileTime;
@@ -31,7 +30,6 @@ use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::PtxImage;
 use crate::input::Target;
-use crate::input::host_info::ReferenceKind;
 
 /// What nvlink calls the object of all LTO-IR.
 pub const OBJECT_NAME: &str = "lto.cubin";
@@ -207,13 +205,6 @@ pub fn compile(
     if let Err(CompileError::Refused { messages }) = &result
         && messages.contains(UNRESOLVED)
     {
-        if let Some(kernel) = unused_kernel(&ptx, host_info, nvvm) {
-            let text = format!(
-                "cuweld: unsupported: link-time optimisation with the device runtime, and the kernel '{kernel}' that the host does not refer to"
-            );
-            reporter.report(&Diagnostic::fatal(text).help("link with -ignore-host-info"))?;
-            return Ok(None);
-        }
         is_program = false;
         result = object();
     }
@@ -246,35 +237,6 @@ pub fn replace_inputs<'data>(
     }
     let object = Image::Cubin(arena.keep_buffer(object));
     inputs.insert(behind, DeviceInput::unregistered(OBJECT_NAME, object));
-}
-
-/// A kernel of the program that neither the host nor the command line names, if such kernels are left
-/// out. How nvlink leaves them out of a program with the device runtime is not known.
-fn unused_kernel(
-    ptx: &[u8],
-    host_info: Option<&HostInfo<'_>>,
-    nvvm: &NvvmOptions,
-) -> Option<String> {
-    if !nvvm.kernels_used.is_empty() || !nvvm.variables_used.is_empty() {
-        return Some("*".to_owned());
-    }
-    let info = host_info.filter(|info| info.prunes_kernels())?;
-    let text = String::from_utf8_lossy(ptx);
-    let kernels = text.lines().filter_map(|line| line.split_once(".entry "));
-    let unused = kernels.map(|(before, after)| {
-        let kind = if before.contains(".visible") {
-            ReferenceKind::ExternalKernel
-        } else {
-            ReferenceKind::InternalKernel
-        };
-        (kind, after.split(['(', ' ']).next().unwrap_or_default())
-    });
-    let is_used = |(kind, name): &(ReferenceKind, &str)| {
-        let mut patterns = info.patterns(*kind).iter();
-        patterns.any(|pattern| pattern_matches(pattern, name.as_bytes()))
-    };
-    let mut unused = unused.filter(|kernel| !is_used(kernel));
-    unused.next().map(|(_, name)| name.to_owned())
 }
 
 fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {

@@ -58,6 +58,8 @@ pub struct HostInfo<'data> {
     any_kernel_list: bool,
     /// The first input that tells nothing of its host references; then nothing can be pruned.
     pub unknown_references: Option<String>,
+    /// Link-time optimisation made one object of the whole program.
+    pub whole_program: bool,
 }
 
 impl<'data> HostInfo<'data> {

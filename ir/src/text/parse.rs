@@ -250,6 +250,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
             "cap-merc" => Some(&mut options.cap_merc),
             "strict" => Some(&mut options.strict),
             "strict-finalize" => Some(&mut options.strict_finalize),
+            "whole-program" => Some(&mut options.whole_program),
             _ => None,
         };
         if let Some(flag) = flag {

@@ -131,6 +131,7 @@ impl<'m, 'data> Printer<'m, 'data> {
             (options.cap_merc, "cap-merc"),
             (options.strict, "strict"),
             (options.strict_finalize, "strict-finalize"),
+            (options.whole_program, "whole-program"),
         ] {
             if set {
                 put!(out, "  option {word}\n");

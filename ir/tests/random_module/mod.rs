@@ -183,6 +183,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             cap_merc: r.coin(),
             strict: r.coin(),
             strict_finalize: r.coin(),
+            whole_program: r.coin(),
         },
     );
     module.phase = r.pick(&Phase::ALL);

@@ -295,7 +295,8 @@ impl<'data> Replay<'_, 'data> {
                     self.number();
                 }
                 // A kernel that host information leaves out leaves the name of its shared memory.
-                let by_host = self.module.options.host_kernels_external.is_some();
+                let options = &self.module.options;
+                let by_host = options.host_kernels_external.is_some() && !options.whole_program;
                 if by_host && symbol.is_entry() && symbol.function.is_some() {
                     let name = self.joined(".nv.shared.", symbol.name);
                     self.unused_name(name);
@@ -340,7 +341,8 @@ impl<'data> Replay<'_, 'data> {
                 true => !self.module.shows_dynamic_shared(),
                 // With `-g` all kernels stay as they are.
                 false => {
-                    matches!(self.roots, HostNames::Containing(_)) && !self.module.keeps_dead_code()
+                    self.roots.are_of_options(&self.module.options)
+                        && !self.module.keeps_dead_code()
                 }
             };
             let left_out = can_leave_out && !self.roots.hold_kernel(self.module, link);

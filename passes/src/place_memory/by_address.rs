@@ -24,7 +24,7 @@ pub(super) fn refuse(module: &Module<'_>, live: &LiveFunctions, errors: &mut Vec
     if left_out.peek().is_none() {
         return;
     }
-    let by_option = matches!(roots, HostNames::Containing(_));
+    let by_option = roots.are_of_options(&module.options);
     let mut has_section = vec![false; module.functions.len()];
     for section in module.sections.values() {
         if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {

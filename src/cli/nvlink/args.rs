@@ -183,6 +183,7 @@ impl NvlinkArgs {
                 cap_merc: false,
                 strict: low.given(Id::CuweldStrict),
                 strict_finalize: false,
+                whole_program: false,
             },
             unsupported,
             controls: Controls {

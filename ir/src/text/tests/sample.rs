@@ -121,6 +121,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             cap_merc: true,
             strict: true,
             strict_finalize: true,
+            whole_program: true,
         },
     );
     let (s, y) = (SectionId::new, SymbolId::new);
