@@ -21,6 +21,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
@@ -32,6 +33,7 @@ use hashbrown::HashMap;
 use crate::analysis::Kinds;
 use crate::analysis::Preserved;
 use crate::diagnostic::Diagnostic;
+use crate::layout_output::constant_merge;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -194,6 +196,23 @@ const COMPILER_BANK: u8 = 2;
 /// The bank of `__constant__` variables.
 const CONSTANT_VARIABLES: u8 = 3;
 
+/// Whether the variables in a bank of constants that is too large may fit when nvlink lays them out again: one by one, without
+/// those that lose, and where kernels are left out without equal ones. Only executables are laid out again (measured).
+fn may_fit(module: &Module<'_>) -> bool {
+    if module.options.relocatable {
+        return false;
+    }
+    let is_constant = |symbol: &Symbol<'_>| {
+        matches!(symbol.place, SymbolPlace::Section(section)
+            if module.sections[section].kind == SectionKind::ConstantBank(CONSTANT_VARIABLES))
+    };
+    let links = module.link_symbols.values();
+    let definitions = links.filter_map(|link| Some(&module.symbols[link.definition?]));
+    let sizes = definitions.filter(|symbol| is_constant(symbol));
+    let size = sizes.fold(0u64, |size, symbol| size.saturating_add(symbol.size));
+    size <= CONSTANT_BANK_LIMIT || constant_merge::is_active(module)
+}
+
 /// Gives every contribution its offset in the output section and every variable its value. Returns an error for
 /// each constant bank that is too large.
 fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
@@ -224,7 +243,20 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
         if size <= CONSTANT_BANK_LIMIT {
             continue;
         }
-        errors.push(crowded_bank::finding(module, bank, size));
+        if bank == CONSTANT_VARIABLES && may_fit(module) {
+            errors.push(
+                Diagnostic::unsupported("constant variables beyond 64 KiB that fit where nvlink lays them out again")
+                    .note(format!("the objects' sections have {size:#x} bytes, with variables that lose and other bytes without a name")),
+            );
+            continue;
+        }
+        let mut finding = Diagnostic::error(format!(
+            "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
+        ));
+        if bank == CONSTANT_VARIABLES {
+            finding = finding.note("the size is that of the objects' sections; nvlink may name that of a second layout, by symbols");
+        }
+        errors.push(finding);
     }
     // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
     for &id in &found.constants {

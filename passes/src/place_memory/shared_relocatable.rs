@@ -35,8 +35,14 @@ pub fn place(module: &mut Module<'_>) {
         if module.link_symbols[link].definition.is_none() {
             continue;
         }
-        // The alignment that the name's first symbol says, none in one of dynamic shared memory.
-        let align = module.symbols[module.link_symbols[link].first].value;
+        // The alignment that the name's first symbol says, none in one of dynamic shared memory; a mere declaration says none.
+        let first = &module.symbols[module.link_symbols[link].first];
+        let is_declared = first.is_undefined() && !module.began_dynamic(link);
+        let align = if is_declared {
+            variable.align
+        } else {
+            first.value
+        };
         let least = u64::from(!module.began_dynamic(link));
         let row = &mut module.link_symbols[link];
         row.value = Some(align.max(least));
