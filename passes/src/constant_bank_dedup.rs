@@ -135,7 +135,9 @@ impl Pass for ConstantBankDedup {
                 module.link_symbols[link].value = Some(offset);
             }
         }
-        module.pool_parts = pool.parts;
+        // Those of a bank of the module come behind them.
+        let of_module = std::mem::replace(&mut module.pool_parts, pool.parts);
+        module.pool_parts.extend(of_module);
         Ok(Changed::Yes)
     }
 }

@@ -11,7 +11,7 @@
 pub(crate) mod banks;
 mod by_address;
 mod constant_chunks;
-mod crowded_bank;
+pub(crate) mod constants_again;
 pub(crate) mod headers;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
@@ -21,7 +21,6 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::align_up;
@@ -38,6 +37,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::place_memory::constants_again::Again;
 use crate::place_memory::whole_kernels::WholeKernels;
 
 /// Largest constant bank in bytes.
@@ -193,26 +193,6 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
 /// The bank of compiler constants.
 const COMPILER_BANK: u8 = 2;
 
-/// The bank of `__constant__` variables.
-const CONSTANT_VARIABLES: u8 = 3;
-
-/// Whether the variables in a bank of constants that is too large may fit when nvlink lays them out again: one by one, without
-/// those that lose, and where kernels are left out without equal ones. Only executables are laid out again (measured).
-fn may_fit(module: &Module<'_>) -> bool {
-    if module.options.relocatable {
-        return false;
-    }
-    let is_constant = |symbol: &Symbol<'_>| {
-        matches!(symbol.place, SymbolPlace::Section(section)
-            if module.sections[section].kind == SectionKind::ConstantBank(CONSTANT_VARIABLES))
-    };
-    let links = module.link_symbols.values();
-    let definitions = links.filter_map(|link| Some(&module.symbols[link.definition?]));
-    let sizes = definitions.filter(|symbol| is_constant(symbol));
-    let size = sizes.fold(0u64, |size, symbol| size.saturating_add(symbol.size));
-    size <= CONSTANT_BANK_LIMIT || constant_merge::is_active(module)
-}
-
 /// Gives every contribution its offset in the output section and every variable its value. Returns an error for
 /// each constant bank that is too large.
 fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
@@ -239,24 +219,33 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
         }
         section.place = Some(place);
     }
+    let mut again = None;
     for (bank, size) in constant_ends {
         if size <= CONSTANT_BANK_LIMIT {
             continue;
         }
-        if bank == CONSTANT_VARIABLES && may_fit(module) {
-            errors.push(
-                Diagnostic::unsupported("constant variables beyond 64 KiB that fit where nvlink lays them out again")
-                    .note(format!("the objects' sections have {size:#x} bytes, with variables that lose and other bytes without a name")),
-            );
-            continue;
+        let mut size = size;
+        if bank == constants_again::BANK && !module.options.relocatable {
+            if constant_merge::is_active(module) {
+                let what = "constant variables beyond 64 KiB while kernels are left out";
+                errors.push(Diagnostic::unsupported(what));
+                continue;
+            }
+            let second = Again::new(module);
+            if second.size <= CONSTANT_BANK_LIMIT {
+                if let Some(unknown) = constants_again::unknown(module) {
+                    errors.push(Diagnostic::unsupported(format!(
+                        "constant variables beyond 64 KiB {unknown}"
+                    )));
+                }
+                again = Some(second);
+                continue;
+            }
+            size = second.size;
         }
-        let mut finding = Diagnostic::error(format!(
+        errors.push(Diagnostic::error(format!(
             "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
-        ));
-        if bank == CONSTANT_VARIABLES {
-            finding = finding.note("the size is that of the objects' sections; nvlink may name that of a second layout, by symbols");
-        }
-        errors.push(finding);
+        )));
     }
     // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
     for &id in &found.constants {
@@ -293,6 +282,12 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
             _ => Some(symbol.value),
         };
         module.link_symbols[id].value = value;
+    }
+    if let Some(Again { parts, values, .. }) = again {
+        for (link, value) in values {
+            module.link_symbols[link].value = Some(value);
+        }
+        module.pool_parts = parts;
     }
     let mut end = ends.get(&b".nv.global"[..]).copied().unwrap_or(0);
     // The one that became common last comes first; an earlier reference does not count (measured).

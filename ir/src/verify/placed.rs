@@ -101,9 +101,9 @@ fn pool_parts(checker: &mut Checker<'_, '_>) {
     for (index, part) in module.pool_parts.iter().enumerate() {
         let section = &module.sections[part.section];
         let end = &mut ends[usize::from(part.bank)];
-        let what = if section.kind != SectionKind::FunctionConstants(part.bank)
-            || part.start.saturating_add(part.size) > section.size()
-        {
+        let is_bank = matches!(section.kind,
+            SectionKind::FunctionConstants(bank) | SectionKind::ConstantBank(bank) if bank == part.bank);
+        let what = if !is_bank || part.start.saturating_add(part.size) > section.size() {
             "its section holds no such constants of this bank"
         } else if part.offset < *end || part.bank < bank {
             "it lies before the end of the part before it"
@@ -146,8 +146,14 @@ fn values(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::ValueSet, place, "it is defined and has no value");
             continue;
         };
-        if let Some(SectionKind::FunctionConstants(bank)) = kind
-            && symbol.is_compiler_constant()
+        let pool = match kind {
+            Some(SectionKind::FunctionConstants(bank)) if symbol.is_compiler_constant() => {
+                Some(bank)
+            }
+            Some(SectionKind::ConstantBank(bank)) => Some(bank),
+            _ => None,
+        };
+        if let Some(bank) = pool
             && value.saturating_add(symbol.size) <= pool_sizes[usize::from(bank)]
         {
             continue;

@@ -284,7 +284,9 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
             section.name,
             b".debug_frame" | b".debug_line" | b".nv_debug_line_sass" | b".nv_debug_info_reg_sass"
         );
-        let expected = expected && !(capmerc && is_rebuilt);
+        // Constants that were laid out again are no copies of sections.
+        let is_again = matches!(section.kind, SectionKind::ConstantBank(bank) if !module.pool(bank).is_empty());
+        let expected = expected && !(capmerc && is_rebuilt) && !is_again;
         let has_bytes = !section.bytes().is_empty();
         if expected && has_bytes && module.is_section_linked(id) && copies != 1 {
             let place = checker.section(id);

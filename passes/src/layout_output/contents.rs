@@ -22,6 +22,7 @@ use super::constant_merge::ConstantMerge;
 use super::constant_rows::of_bank;
 use super::creation::output_of;
 use super::resolved::is_recorded;
+use crate::place_memory::constants_again;
 use crate::place_memory::headers::SLOT_SIZE;
 use crate::place_memory::shared::DYNAMIC_ALIGN;
 use crate::place_memory::shared::declares_dynamic;
@@ -199,6 +200,12 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
             out.sections[target].size += rows as u64;
             continue;
         }
+        if is_again(module, section.kind) {
+            let output = &mut out.sections[target];
+            output.size = module.pool_size(constants_again::BANK);
+            output.align = constants_again::section_align(module);
+            continue;
+        }
         let moved = match module.options.strict {
             true => merge.moved.get(&id),
             false => None,
@@ -228,6 +235,12 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
             }
         }
     }
+}
+
+/// Whether sections of a kind are constants of the module that were laid out again, variable by variable.
+pub(super) fn is_again(module: &Module<'_>, kind: SectionKind) -> bool {
+    kind == SectionKind::ConstantBank(constants_again::BANK)
+        && !module.pool(constants_again::BANK).is_empty()
 }
 
 /// Kept rows go to the front of their section's list, so that each list is the reverse of the input.

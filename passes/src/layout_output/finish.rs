@@ -52,6 +52,7 @@ use super::strings::Strings;
 use crate::analysis::Prototypes;
 use crate::analysis::counting_calls;
 use crate::pass::PassError;
+use crate::place_memory::constants_again;
 use crate::threads;
 use crate::threads::Threads;
 
@@ -408,6 +409,9 @@ impl<'m, 'data> Finish<'m, 'data> {
                 Content::Prototypes => arena.bytes(&self.prototypes()),
                 Content::UnifiedEntries => arena.bytes(&self.unified_entries(id)),
                 Content::RelAction => &toolkit::REL_ACTION,
+                Content::Concatenated if self.is_again(id) => {
+                    arena.bytes(&pool_bytes(self.module, constants_again::BANK))
+                }
                 Content::Constants(link, bank) if self.has_pool(link, bank) => {
                     let known = pools.iter().find(|(known, _)| *known == bank);
                     match known {
@@ -424,6 +428,12 @@ impl<'m, 'data> Finish<'m, 'data> {
             special.push((id, PlanContent::Bytes(bytes)));
         }
         special
+    }
+
+    /// Whether a section has the module's constants as they were laid out again.
+    fn is_again(&self, id: OutId) -> bool {
+        self.out.sections[id].name == constants_again::SECTION
+            && !self.module.pool(constants_again::BANK).is_empty()
     }
 
     /// Whether the bank of a link symbol is a pool.
@@ -459,6 +469,7 @@ impl<'m, 'data> Finish<'m, 'data> {
             Content::Constants(link, bank) if self.has_pool(link, bank) => {
                 special_content(special, id)
             }
+            Content::Concatenated if self.is_again(id) => special_content(special, id),
             _ => match self.pieces(id) {
                 0 => PlanContent::None,
                 count => PlanContent::Pieces(range(count)),

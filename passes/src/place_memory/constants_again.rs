@@ -1,0 +1,195 @@
+//! Constant variables beyond 64 KiB (measured, `DEVICE-ELF.md`).
+//!
+//! Where the objects' constants together are too large, nvlink lays them out again in executables, one by one:
+//! variables that lose and bytes without a name are left out. They come by alignment, largest first, then by size,
+//! smallest first, with nvlink's list sort, from the order of the output's symbols. The alignment of a variable whose
+//! first symbol is strong is its size, at most 8, and 1 of all others; but each lies at a multiple of its size, at
+//! most 8.
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::PoolPart;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::target::quirks::list_sort;
+use cuweld_ir::target::toolkit;
+
+/// The bank that is laid out again.
+pub const BANK: u8 = 3;
+
+/// Its section in the output.
+pub const SECTION: &[u8] = b".nv.constant3";
+
+/// The largest alignment in bytes of a variable.
+const LARGEST: u64 = 8;
+
+/// A constant variable that is linked.
+#[derive(Clone, Copy)]
+struct Variable {
+    link: LinkSymbolId,
+    section: SectionId,
+    start: u64,
+    size: u64,
+    align: u64,
+}
+
+/// The second layout.
+pub(super) struct Again {
+    pub(super) parts: Vec<PoolPart>,
+    pub(super) values: Vec<(LinkSymbolId, u64)>,
+    /// Size in bytes.
+    pub(super) size: u64,
+}
+
+impl Again {
+    /// Lays the constants of a module out. n log n in the variables.
+    pub(super) fn new(module: &Module<'_>) -> Self {
+        let mut again = Again {
+            parts: Vec::new(),
+            values: Vec::new(),
+            size: 0,
+        };
+        for variable in sorted(&variables(module)) {
+            let offset = next(again.size, variable.size);
+            again.size = offset.saturating_add(variable.size);
+            again.values.push((variable.link, offset));
+            again.parts.push(PoolPart {
+                bank: BANK,
+                section: variable.section,
+                start: variable.start,
+                size: variable.size,
+                offset,
+            });
+        }
+        again
+    }
+}
+
+/// Variables in the order in which they are laid out.
+fn sorted(variables: &[Variable]) -> Vec<Variable> {
+    list_sort(variables, &mut |a, b| {
+        a.align > b.align || a.align == b.align && a.size <= b.size
+    })
+}
+
+/// Where a variable of some size lies that comes behind this offset.
+fn next(end: u64, size: u64) -> u64 {
+    let unit = size.clamp(1, LARGEST);
+    end.div_ceil(unit).saturating_mul(unit)
+}
+
+/// The constant variables that are linked, in the order of the output's symbols.
+fn variables(module: &Module<'_>) -> Vec<Variable> {
+    let (mut local, mut global) = (Vec::new(), Vec::new());
+    for (id, link) in module.link_symbols.iter() {
+        let Some(definition) = link.definition else {
+            continue;
+        };
+        let symbol = &module.symbols[definition];
+        let SymbolPlace::Section(section) = symbol.place else {
+            continue;
+        };
+        if module.sections[section].kind != SectionKind::ConstantBank(BANK) || !link.live.is_live()
+        {
+            continue;
+        }
+        let first = &module.symbols[link.first];
+        let is_global = !link.internal && (first.bind == stb::GLOBAL || first.is_undefined());
+        let list = if is_global { &mut global } else { &mut local };
+        list.push(Variable {
+            link: id,
+            section,
+            start: symbol.value,
+            size: symbol.size,
+            align: if is_global {
+                symbol.size.clamp(1, LARGEST)
+            } else {
+                1
+            },
+        });
+    }
+    local.append(&mut global);
+    local
+}
+
+/// The alignment in bytes of constants that are laid out again.
+pub fn section_align(module: &Module<'_>) -> u64 {
+    let aligns = variables(module).into_iter().map(|variable| variable.align);
+    aligns.max().unwrap_or(1)
+}
+
+/// What of a link is not known where its constants are laid out again, if it has any of that.
+pub(super) fn unknown(module: &Module<'_>) -> Option<&'static str> {
+    let is_bank =
+        |section: SectionId| module.sections[section].kind == SectionKind::ConstantBank(BANK);
+    if module.is_capmerc() {
+        return Some("for sm_100 and up");
+    }
+    let has_rows = module.sections.values().any(|section| {
+        let patches = matches!(section.info, SectionInfo::Section(patched) if is_bank(patched));
+        section.kind == SectionKind::Relocs && !section.relocs.is_empty() && patches
+    });
+    if has_rows {
+        return Some("that hold addresses");
+    }
+    let names_section =
+        |target: SymbolRef| matches!(target, SymbolRef::Section(section) if is_bank(section));
+    if module.relocs.values().any(|row| names_section(row.target)) {
+        return Some("that are referred to by their section");
+    }
+    let mut names = module.symbols.values();
+    if names.any(|symbol| symbol.name == toolkit::CONSTANTS_SIZE) {
+        return Some("with a reference to their size");
+    }
+    let goes_over = |variable: Variable| {
+        variable.start.saturating_add(variable.size) > module.sections[variable.section].size()
+    };
+    variables(module)
+        .into_iter()
+        .any(goes_over)
+        .then_some("that go over the end of their section")
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweld_ir::LinkSymbolId;
+    use cuweld_ir::SectionId;
+    use cuweld_ir::table::EntityId;
+
+    use super::LARGEST;
+    use super::Variable;
+    use super::next;
+    use super::sorted;
+
+    /// The end of strong variables and others of these sizes.
+    fn end(strong: &[u64], others: &[u64]) -> u64 {
+        let variable = |size: u64, align| Variable {
+            link: LinkSymbolId::new(0),
+            section: SectionId::new(0),
+            start: 0,
+            size,
+            align,
+        };
+        let others = others.iter().map(|size| variable(*size, 1));
+        let strong = strong
+            .iter()
+            .map(|size| variable(*size, (*size).min(LARGEST)));
+        let variables: Vec<Variable> = others.chain(strong).collect();
+        let sizes = sorted(&variables).into_iter().map(|variable| variable.size);
+        sizes.fold(0, |end, size| next(end, size) + size)
+    }
+
+    /// Sizes that nvlink named.
+    #[test]
+    fn small_variables_begin_at_multiples_of_their_sizes() {
+        assert_eq!(end(&[0xfff0, 0x1000], &[]), 0x10ff0);
+        assert_eq!(end(&[0xfff0, 3, 0x1000], &[]), 0x10ff5);
+        assert_eq!(end(&[0xfff0, 12, 0x1000], &[]), 0x11000);
+        assert_eq!(end(&[0xfff0, 8, 1, 3, 8, 6, 1, 0x1000], &[]), 0x1100f);
+        assert_eq!(end(&[0xfff0, 0x1000], &[16, 1, 16]), 0x11018);
+    }
+}
