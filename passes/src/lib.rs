@@ -11,7 +11,8 @@
 
 pub mod analysis;
 pub mod callgraph_dce;
-pub mod classify;
+pub mod check_link;
+mod classify;
 pub mod constant_bank_dedup;
 pub mod demangle;
 pub mod diagnostic;

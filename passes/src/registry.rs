@@ -10,6 +10,7 @@ use cuweld_ir::Phase;
 use serde::de::DeserializeOwned;
 
 use crate::callgraph_dce::CallgraphDce;
+use crate::check_link::CheckLink;
 use crate::classify::Classify;
 use crate::constant_bank_dedup;
 use crate::constant_bank_dedup::ConstantBankDedup;
@@ -253,6 +254,10 @@ fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(Relocate),
         include_str!("relocate.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(CheckLink),
+        include_str!("check_link.rs"),
     ));
     registry.register(PassInfo::with_options(
         report_resources::OPTIONS,

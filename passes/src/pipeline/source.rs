@@ -72,7 +72,7 @@ const FILES: [(&str, &str, &str); 8] = [
 ];
 
 /// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
-const EXECUTABLE: [&str; 15] = [
+const EXECUTABLE: [&str; 16] = [
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -86,12 +86,13 @@ const EXECUTABLE: [&str; 15] = [
     "report-call-graph",
     "layout-output",
     "relocate",
+    "check-link",
     "report-resources",
     "emit",
 ];
 
 /// The passes of `pipelines/mercury.toml`.
-const MERCURY: [&str; 16] = [
+const MERCURY: [&str; 17] = [
     "finalize-inputs",
     "classify",
     "select-objects",
@@ -106,12 +107,13 @@ const MERCURY: [&str; 16] = [
     "mercury-encode",
     "finalize-output",
     "relocate",
+    "check-link",
     "report-resources",
     "emit",
 ];
 
 /// The passes of `pipelines/relocatable.toml`: `-r` links parse no TOML either.
-const RELOCATABLE: [&str; 11] = [
+const RELOCATABLE: [&str; 12] = [
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -121,12 +123,13 @@ const RELOCATABLE: [&str; 11] = [
     "plan-relocations",
     "layout-output",
     "relocate",
+    "check-link",
     "report-resources",
     "emit",
 ];
 
 /// The passes of `pipelines/mercury-relocatable.toml`.
-const MERCURY_RELOCATABLE: [&str; 13] = [
+const MERCURY_RELOCATABLE: [&str; 14] = [
     "finalize-inputs",
     "classify",
     "select-objects",
@@ -138,6 +141,7 @@ const MERCURY_RELOCATABLE: [&str; 13] = [
     "mercury-encode",
     "finalize-output",
     "relocate",
+    "check-link",
     "report-resources",
     "emit",
 ];

@@ -1,0 +1,109 @@
+//! `check-link`: what the link decided is proved before the file is written.
+//!
+//! The passes before it decide what stays, what each relocation becomes and what kernels need. This one reads the rows of the inputs
+//! again and asks, with nothing that made these decisions, whether the program still holds together:
+//!
+//! - `call-target`: a function that can run calls nothing that is left out, nor what nobody defines unless the driver does.
+//! - `relocation-fate`: every relocation of code and data that stays is kept, applied or one of those that may go.
+//! - `relocation-target`: what a relocation that stays or is applied refers to is part of the output, and has an address.
+//! - `address-taken`: a function whose address is taken by what stays is part of the output.
+//! - `record-target`: attribute records that stay refer to nothing that is left out.
+//! - `registers`, `barriers`, `stack`: a kernel has as many as each function that it reaches.
+//!
+//! A rule that is broken is a bug in cuweld, whatever the input: the link ends with an internal error, which leaves a reproducer,
+//! and no output.
+//!
+//! Where nvlink itself drops what a function calls, that function must not be able to run: it stays for its address alone, and
+//! no indirect call has its prototype, or host code refers to one kernel, and it is another
+//! ([`only_kernel`](crate::analysis::LiveFunctions::only_kernel)).
+//!
+//! Time is linear in calls, relocations, records and functions.
+
+mod calls;
+mod relocations;
+mod resources;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Display;
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+
+use crate::analysis::Preserved;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `check-link` pass.
+pub struct CheckLink;
+
+impl Pass for CheckLink {
+    fn name(&self) -> &'static str {
+        "check-link"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Prove that what stays refers to nothing that goes, and that kernels have what they reach"
+    }
+
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Planned
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let (graph, live, meanings) = cx.analyses.resolved(module);
+        let running = graph.reach(live.reaching_kernels().map(|(link, _)| link));
+        let mut check = Check::default();
+        calls::check(module, graph, &running, &mut check);
+        relocations::check(module, meanings, &running, &mut check);
+        if !module.options.relocatable {
+            resources::check(module, graph, live, &mut check);
+        }
+        cx.statistics.add("broken rules", check.count);
+        match check.first {
+            None => Ok(Changed::No),
+            Some(first) => Err(PassError::Internal(match check.count {
+                1 => first,
+                count => format!("{first}; {count} rules are broken in all"),
+            })),
+        }
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Check {
+    first: Option<String>,
+    count: u64,
+}
+
+impl Check {
+    /// Notes that a rule is broken. Only the first place is told.
+    #[cold]
+    fn report(&mut self, rule: &'static str, what: impl Display) {
+        self.count += 1;
+        if self.first.is_none() {
+            self.first = Some(format!("the link breaks the rule '{rule}': {what}"));
+        }
+    }
+}
+
+/// The name of a link symbol, in quotes.
+fn quoted(module: &Module<'_>, link: LinkSymbolId) -> String {
+    format!("'{}'", String::from_utf8_lossy(module.link_name(link)))
+}

@@ -1,0 +1,283 @@
+//! What became of relocations.
+
+use std::cell::OnceCell;
+
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocId;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::relocs::counterparts;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::toolkit;
+
+use super::Check;
+use super::quoted;
+use crate::analysis::Meanings;
+
+/// The section whose rows are looked at.
+struct Holder {
+    id: SectionId,
+    /// The section that the rows patch, with its kind; none if the rows need no proof.
+    patched: Option<(SectionId, SectionKind)>,
+    /// Whether the code that the rows patch can run.
+    runs: bool,
+    /// The bytes in it of definitions in whose place others are linked, if a row has asked.
+    discarded: OnceCell<Discarded>,
+}
+
+/// Checks `relocation-fate` and `relocation-target`; `running` says by link symbol what can run.
+pub(super) fn check(module: &Module<'_>, meanings: &Meanings, running: &[bool], check: &mut Check) {
+    let mut holder: Option<Holder> = None;
+    let mut before: Option<&Reloc> = None;
+    for (id, reloc) in module.relocs.iter() {
+        // Rows of tables, which differ in their offset and addend alone.
+        if before.is_some_and(|before| is_alike(before, reloc)) {
+            continue;
+        }
+        before = Some(reloc);
+        let holder = match &holder {
+            Some(holder) if holder.id == reloc.section => holder,
+            _ => holder.insert(Holder::new(module, meanings, running, reloc.section)),
+        };
+        let Some(patched) = holder.patched else {
+            continue;
+        };
+        let row = Row {
+            module,
+            meanings,
+            id,
+            reloc,
+            patched,
+            holder,
+        };
+        row.check(check);
+    }
+}
+
+/// Whether a row is kept as the one before is.
+fn is_alike(before: &Reloc, reloc: &Reloc) -> bool {
+    before.section == reloc.section
+        && before.target == reloc.target
+        && before.ty == reloc.ty
+        && matches!(
+            (before.plan, reloc.plan),
+            (RelocPlan::Keep { .. }, RelocPlan::Keep { .. })
+        )
+}
+
+impl Holder {
+    fn new(module: &Module<'_>, meanings: &Meanings, running: &[bool], id: SectionId) -> Self {
+        let section = &module.sections[id];
+        let patched = match section.info {
+            SectionInfo::Section(patched) if module.is_section_linked(id) => Some(patched),
+            _ => None,
+        };
+        let patched = patched.map(|patched| (patched, module.sections[patched].kind));
+        let function = section.owner.map(|owner| module.functions[owner].symbol);
+        let link = function.and_then(|function| meanings.link(function));
+        Holder {
+            id,
+            // Debug information, in either view, may speak of what is gone.
+            patched: patched.filter(|(_, kind)| {
+                !matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug)
+            }),
+            runs: link.is_some_and(|link| running[link.index()]),
+            discarded: OnceCell::new(),
+        }
+    }
+}
+
+/// Ranges of bytes by where they begin, each with the largest end up to it.
+struct Discarded(Vec<(u64, u64)>);
+
+impl Discarded {
+    /// The definitions in a section in whose place others are linked. Symbols lie in the SASS view, of whose sections those of
+    /// the Mercury view are twins.
+    fn in_section(module: &Module<'_>, id: SectionId) -> Self {
+        let patched = &module.sections[id];
+        let lies_there = |place| match place {
+            SymbolPlace::Section(section) => {
+                section == id || module.sections[section].name == view_name(patched)
+            }
+            _ => false,
+        };
+        let symbols = module.objects[patched.object].symbols.iter();
+        let discarded = symbols.filter_map(|id| {
+            let symbol = &module.symbols[id];
+            let prevails = module.link_symbols[symbol.link?].definition == Some(id);
+            let end = symbol.value.saturating_add(symbol.size);
+            (!prevails && lies_there(symbol.place)).then_some((symbol.value, end))
+        });
+        let mut ranges: Vec<(u64, u64)> = discarded.collect();
+        ranges.sort_unstable();
+        let mut most = 0;
+        for (_, end) in &mut ranges {
+            most = most.max(*end);
+            *end = most;
+        }
+        Discarded(ranges)
+    }
+
+    fn holds(&self, offset: u64) -> bool {
+        let behind = self.0.partition_point(|(start, _)| *start <= offset);
+        let last = behind.checked_sub(1).and_then(|last| self.0.get(last));
+        last.is_some_and(|(_, end)| offset < *end)
+    }
+}
+
+/// A row of a section that is linked.
+struct Row<'a, 'data> {
+    module: &'a Module<'data>,
+    meanings: &'a Meanings,
+    id: RelocId,
+    reloc: &'a Reloc,
+    /// What it patches.
+    patched: (SectionId, SectionKind),
+    holder: &'a Holder,
+}
+
+impl Row<'_, '_> {
+    fn check(&self, check: &mut Check) {
+        match self.reloc.plan {
+            RelocPlan::Keep { .. } => self.target(check),
+            RelocPlan::Apply { .. } => self.place(check),
+            RelocPlan::Unplanned => self.fate(check, "nothing was decided on it"),
+            RelocPlan::Gone if self.patched.1.is_code() => {
+                self.fate(check, "it is left out of code that stays");
+            }
+            RelocPlan::Gone if !self.discarded().holds(self.reloc.offset) => {
+                self.fate(check, "it is left out of data that stays");
+            }
+            RelocPlan::Gone => {}
+            RelocPlan::Clear | RelocPlan::Drop => {
+                if let Some(what) = self.lost() {
+                    self.fate(check, what);
+                }
+            }
+        }
+    }
+
+    fn discarded(&self) -> &Discarded {
+        let find = || Discarded::in_section(self.module, self.patched.0);
+        self.holder.discarded.get_or_init(find)
+    }
+
+    /// What it refers to, if that is a symbol.
+    fn symbol(&self) -> Option<(SymbolId, &Symbol<'_>)> {
+        let symbol = self.reloc.target.symbol()?;
+        Some((symbol, &self.module.symbols[symbol]))
+    }
+
+    /// Checks what a row that stays refers to.
+    fn target(&self, check: &mut Check) {
+        match self.reloc.target {
+            SymbolRef::None => {}
+            SymbolRef::Symbol(symbol) => {
+                let link = self.meanings.link(symbol);
+                let live = link.is_some_and(|link| self.module.link_symbols[link].live.is_live());
+                if link.is_some() && !live {
+                    self.refers(check);
+                }
+            }
+            SymbolRef::Section(section) => {
+                let owner = self.module.sections[section].owner;
+                if owner.is_some_and(|owner| !self.module.is_function_live(owner)) {
+                    self.refers(check);
+                }
+            }
+        }
+    }
+
+    /// Checks that a variable in shared memory has an address where code that can run uses it.
+    fn place(&self, check: &mut Check) {
+        let Some((symbol, row)) = self.symbol() else {
+            return;
+        };
+        let Some(link) = self.meanings.link(symbol) else {
+            return;
+        };
+        let link = &self.module.link_symbols[link];
+        if self.holder.runs
+            && !self.module.options.relocatable
+            && row.is_shared()
+            && link.definition.is_some()
+            && !self.module.symbols[link.first].is_dynamic_shared()
+            && link.value.is_none()
+        {
+            self.report(check, "relocation-target", "its target has no address");
+        }
+    }
+
+    /// Why a row that leaves should have stayed; `None` if it may go.
+    fn lost(&self) -> Option<&'static str> {
+        let ty = counterparts(self.reloc.ty, self.patched.1 == SectionKind::MercuryText);
+        let ty = ty.first().copied().unwrap_or(self.reloc.ty);
+        // What only says how code may be changed, or is there to clear a field.
+        let class = reloc_type(ty).map(|row| row.class);
+        if matches!(
+            class,
+            Some(RelocClass::None | RelocClass::Yield | RelocClass::Clear)
+        ) {
+            return None;
+        }
+        let Some((id, symbol)) = self.symbol() else {
+            return Some("it is dropped, and refers to no symbol");
+        };
+        // The linker's own names, in a link without unified functions.
+        if toolkit::is_unified_table_symbol(symbol.name) {
+            return None;
+        }
+        let link = self.meanings.link(id)?;
+        let link = &self.module.link_symbols[link];
+        if link.definition.is_none() && symbol.is_function() {
+            // A weak function that nobody defines is at 0.
+            return None;
+        }
+        match self.patched.1.is_code() {
+            true if !self.holder.runs && !link.live.is_live() => None,
+            true => Some("it is dropped from code that can run"),
+            false => Some("it is dropped from data that stays"),
+        }
+    }
+
+    #[cold]
+    fn fate(&self, check: &mut Check, what: &str) {
+        self.report(check, "relocation-fate", what);
+    }
+
+    #[cold]
+    fn refers(&self, check: &mut Check) {
+        let what = "it refers to what is not in the output";
+        self.report(check, "relocation-target", what);
+    }
+
+    #[cold]
+    fn report(&self, check: &mut Check, rule: &'static str, what: &str) {
+        let module = self.module;
+        let section = &module.sections[self.patched.0];
+        let target = match self.symbol().and_then(|(_, symbol)| symbol.link) {
+            Some(link) => format!(" against {}", quoted(module, link)),
+            None => String::new(),
+        };
+        check.report(
+            rule,
+            format_args!(
+                "{} at {:#x} of '{}' in '{}'{target}: {what}",
+                self.id,
+                self.reloc.offset,
+                String::from_utf8_lossy(section.name),
+                module.objects[section.object].display()
+            ),
+        );
+    }
+}
