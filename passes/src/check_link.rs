@@ -20,6 +20,7 @@
 //! Time is linear in calls, relocations, records and functions.
 
 mod calls;
+mod records;
 mod relocations;
 mod resources;
 #[cfg(test)]
@@ -30,7 +31,10 @@ use std::fmt::Display;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::table::EntityId;
 
+use crate::analysis::Meanings;
 use crate::analysis::Preserved;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -67,12 +71,19 @@ impl Pass for CheckLink {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let (graph, live, meanings) = cx.analyses.resolved(module);
-        let running = graph.reach(live.reaching_kernels().map(|(link, _)| link));
+        let links = module.link_symbols.values();
+        let link = Link {
+            module,
+            meanings,
+            live: links.map(|link| link.live.is_live()).collect(),
+            running: graph.reach(live.reaching_kernels().map(|(link, _)| link)),
+        };
         let mut check = Check::default();
-        calls::check(module, graph, &running, &mut check);
-        relocations::check(module, meanings, &running, &mut check);
+        calls::check(&link, graph, &mut check);
+        relocations::check(&link, cx.threads, &mut check);
+        let given = records::check(&link, &mut check);
         if !module.options.relocatable {
-            resources::check(module, graph, live, &mut check);
+            resources::check(&link, graph, live, &given, &mut check);
         }
         cx.statistics.add("broken rules", check.count);
         match check.first {
@@ -82,6 +93,37 @@ impl Pass for CheckLink {
                 count => format!("{first}; {count} rules are broken in all"),
             })),
         }
+    }
+}
+
+/// A link whose decisions are made.
+struct Link<'a, 'data> {
+    module: &'a Module<'data>,
+    meanings: &'a Meanings,
+    /// Whether each link symbol is part of the output.
+    live: Vec<bool>,
+    /// Whether each node of the call graph, link symbols first, can run.
+    running: Vec<bool>,
+}
+
+impl Link<'_, '_> {
+    /// What a reference stands for.
+    fn of(&self, target: SymbolRef) -> Option<LinkSymbolId> {
+        self.meanings.link(target.symbol()?)
+    }
+
+    fn is_live(&self, link: LinkSymbolId) -> bool {
+        self.live[link.index()]
+    }
+
+    /// What a reference stands for, if that is left out.
+    fn dead(&self, target: SymbolRef) -> Option<LinkSymbolId> {
+        self.of(target).filter(|link| !self.is_live(*link))
+    }
+
+    /// A name in quotes.
+    fn quoted(&self, link: LinkSymbolId) -> String {
+        format!("'{}'", String::from_utf8_lossy(self.module.link_name(link)))
     }
 }
 
@@ -101,9 +143,10 @@ impl Check {
             self.first = Some(format!("the link breaks the rule '{rule}': {what}"));
         }
     }
-}
 
-/// The name of a link symbol, in quotes.
-fn quoted(module: &Module<'_>, link: LinkSymbolId) -> String {
-    format!("'{}'", String::from_utf8_lossy(module.link_name(link)))
+    /// Adds what was found in later rows.
+    fn add(&mut self, later: Check) {
+        self.count += later.count;
+        self.first = self.first.take().or(later.first);
+    }
 }

@@ -1,6 +1,7 @@
 //! What became of relocations.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -21,8 +22,9 @@ use cuweld_ir::target::relocs::reloc_type;
 use cuweld_ir::target::toolkit;
 
 use super::Check;
-use super::quoted;
-use crate::analysis::Meanings;
+use super::Link;
+use crate::threads;
+use crate::threads::Threads;
 
 /// The section whose rows are looked at.
 struct Holder {
@@ -35,11 +37,33 @@ struct Holder {
     discarded: OnceCell<Discarded>,
 }
 
-/// Checks `relocation-fate` and `relocation-target`; `running` says by link symbol what can run.
-pub(super) fn check(module: &Module<'_>, meanings: &Meanings, running: &[bool], check: &mut Check) {
+/// So many rows are worth a thread of their own.
+const ROWS_FOR_A_THREAD: usize = 16 << 10;
+
+/// Checks `relocation-fate` and `relocation-target`.
+pub(super) fn check(link: &Link<'_, '_>, threads: &dyn Threads, check: &mut Check) {
+    let rows = link.module.relocs.values().as_slice();
+    let parts = |count| {
+        let size = rows.len().div_ceil(count).max(1);
+        let starts = (0..rows.len()).step_by(size);
+        starts
+            .map(|start| start..(start + size).min(rows.len()))
+            .collect()
+    };
+    let pieces = rows.len() / ROWS_FOR_A_THREAD;
+    let found = threads::map_parts(threads, pieces, parts, |part| {
+        check_rows(link, part.clone())
+    });
+    found.into_iter().for_each(|part| check.add(part));
+}
+
+/// Checks some of the rows.
+fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
+    let mut check = Check::default();
     let mut holder: Option<Holder> = None;
     let mut before: Option<&Reloc> = None;
-    for (id, reloc) in module.relocs.iter() {
+    let rows = link.module.relocs.values().as_slice();
+    for (index, reloc) in part.clone().zip(rows.get(part).unwrap_or(&[])) {
         // Rows of tables, which differ in their offset and addend alone.
         if before.is_some_and(|before| is_alike(before, reloc)) {
             continue;
@@ -47,21 +71,21 @@ pub(super) fn check(module: &Module<'_>, meanings: &Meanings, running: &[bool], 
         before = Some(reloc);
         let holder = match &holder {
             Some(holder) if holder.id == reloc.section => holder,
-            _ => holder.insert(Holder::new(module, meanings, running, reloc.section)),
+            _ => holder.insert(Holder::new(link, reloc.section)),
         };
-        let Some(patched) = holder.patched else {
-            continue;
-        };
-        let row = Row {
-            module,
-            meanings,
-            id,
-            reloc,
-            patched,
-            holder,
-        };
-        row.check(check);
+        if let Some(patched) = holder.patched {
+            let id = RelocId::new(index);
+            let row = Row {
+                link,
+                id,
+                reloc,
+                patched,
+                holder,
+            };
+            row.check(&mut check);
+        }
     }
+    check
 }
 
 /// Whether a row is kept as the one before is.
@@ -76,7 +100,8 @@ fn is_alike(before: &Reloc, reloc: &Reloc) -> bool {
 }
 
 impl Holder {
-    fn new(module: &Module<'_>, meanings: &Meanings, running: &[bool], id: SectionId) -> Self {
+    fn new(link: &Link<'_, '_>, id: SectionId) -> Self {
+        let module = link.module;
         let section = &module.sections[id];
         let patched = match section.info {
             SectionInfo::Section(patched) if module.is_section_linked(id) => Some(patched),
@@ -84,14 +109,14 @@ impl Holder {
         };
         let patched = patched.map(|patched| (patched, module.sections[patched].kind));
         let function = section.owner.map(|owner| module.functions[owner].symbol);
-        let link = function.and_then(|function| meanings.link(function));
+        let function = function.and_then(|function| link.meanings.link(function));
         Holder {
             id,
             // Debug information, in either view, may speak of what is gone.
             patched: patched.filter(|(_, kind)| {
                 !matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug)
             }),
-            runs: link.is_some_and(|link| running[link.index()]),
+            runs: function.is_some_and(|function| link.running[function.index()]),
             discarded: OnceCell::new(),
         }
     }
@@ -137,8 +162,7 @@ impl Discarded {
 
 /// A row of a section that is linked.
 struct Row<'a, 'data> {
-    module: &'a Module<'data>,
-    meanings: &'a Meanings,
+    link: &'a Link<'a, 'data>,
     id: RelocId,
     reloc: &'a Reloc,
     /// What it patches.
@@ -168,30 +192,28 @@ impl Row<'_, '_> {
     }
 
     fn discarded(&self) -> &Discarded {
-        let find = || Discarded::in_section(self.module, self.patched.0);
+        let find = || Discarded::in_section(self.link.module, self.patched.0);
         self.holder.discarded.get_or_init(find)
     }
 
     /// What it refers to, if that is a symbol.
     fn symbol(&self) -> Option<(SymbolId, &Symbol<'_>)> {
         let symbol = self.reloc.target.symbol()?;
-        Some((symbol, &self.module.symbols[symbol]))
+        Some((symbol, &self.link.module.symbols[symbol]))
     }
 
     /// Checks what a row that stays refers to.
     fn target(&self, check: &mut Check) {
         match self.reloc.target {
             SymbolRef::None => {}
-            SymbolRef::Symbol(symbol) => {
-                let link = self.meanings.link(symbol);
-                let live = link.is_some_and(|link| self.module.link_symbols[link].live.is_live());
-                if link.is_some() && !live {
+            target @ SymbolRef::Symbol(_) => {
+                if self.link.dead(target).is_some() {
                     self.refers(check);
                 }
             }
             SymbolRef::Section(section) => {
-                let owner = self.module.sections[section].owner;
-                if owner.is_some_and(|owner| !self.module.is_function_live(owner)) {
+                let owner = self.link.module.sections[section].owner;
+                if owner.is_some_and(|owner| !self.link.module.is_function_live(owner)) {
                     self.refers(check);
                 }
             }
@@ -203,15 +225,15 @@ impl Row<'_, '_> {
         let Some((symbol, row)) = self.symbol() else {
             return;
         };
-        let Some(link) = self.meanings.link(symbol) else {
+        let Some(link) = self.link.meanings.link(symbol) else {
             return;
         };
-        let link = &self.module.link_symbols[link];
+        let link = &self.link.module.link_symbols[link];
         if self.holder.runs
-            && !self.module.options.relocatable
+            && !self.link.module.options.relocatable
             && row.is_shared()
             && link.definition.is_some()
-            && !self.module.symbols[link.first].is_dynamic_shared()
+            && !self.link.module.symbols[link.first].is_dynamic_shared()
             && link.value.is_none()
         {
             self.report(check, "relocation-target", "its target has no address");
@@ -237,8 +259,8 @@ impl Row<'_, '_> {
         if toolkit::is_unified_table_symbol(symbol.name) {
             return None;
         }
-        let link = self.meanings.link(id)?;
-        let link = &self.module.link_symbols[link];
+        let link = self.link.meanings.link(id)?;
+        let link = &self.link.module.link_symbols[link];
         if link.definition.is_none() && symbol.is_function() {
             // A weak function that nobody defines is at 0.
             return None;
@@ -263,10 +285,10 @@ impl Row<'_, '_> {
 
     #[cold]
     fn report(&self, check: &mut Check, rule: &'static str, what: &str) {
-        let module = self.module;
+        let module = self.link.module;
         let section = &module.sections[self.patched.0];
         let target = match self.symbol().and_then(|(_, symbol)| symbol.link) {
-            Some(link) => format!(" against {}", quoted(module, link)),
+            Some(link) => format!(" against {}", self.link.quoted(link)),
             None => String::new(),
         };
         check.report(

@@ -1,14 +1,10 @@
 //! Registers, barriers and stack of kernels against what they reach.
 
-use cuweld_ir::FunctionId;
-use cuweld_ir::LinkSymbolId;
-use cuweld_ir::Module;
-use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 
 use super::Check;
-use super::quoted;
+use super::Link;
+use super::records::Given;
 use crate::analysis::CallGraph;
 use crate::analysis::LiveFunctions;
 
@@ -16,89 +12,68 @@ use crate::analysis::LiveFunctions;
 #[derive(Clone, Copy, Default)]
 struct Need {
     registers: u32,
-    barriers: u8,
     /// Bytes of stack, [`UNKNOWN`] with recursion.
     stack: u32,
+    barriers: u8,
 }
 
 /// The stack of a kernel that reaches recursion, in its MIN_STACK_SIZE record too.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Checks `registers`, `barriers` and `stack`.
+/// Checks `registers`, `barriers` and `stack`, given what the records of the output say.
 pub(super) fn check(
-    module: &Module<'_>,
+    link: &Link<'_, '_>,
     graph: &CallGraph,
     live: &LiveFunctions,
+    given: &[Given],
     check: &mut Check,
 ) {
-    let Some(of_module) = module.merged_info.first() else {
-        return;
-    };
-    // The records of the output, by link symbol.
-    let mut given = vec![Need::default(); module.link_symbols.len()];
-    let mut frames = vec![0_u32; module.link_symbols.len()];
-    for id in &of_module.records {
-        let record = &module.attributes[*id];
-        let Some(link) = link_of(module, module.refs(record)) else {
-            continue;
+    let module = link.module;
+    // By node of the call graph, prototypes included.
+    let mut own = vec![Need::default(); graph.node_count()];
+    for (link, function) in live.defined() {
+        let given = given[link.index()];
+        own[link.index()] = Need {
+            registers: module.functions[function].registers,
+            stack: given.frame,
+            barriers: given.barriers,
         };
-        let value = record.word(0).unwrap_or(0);
-        match record.code {
-            code::REGCOUNT => given[link.index()].registers = value,
-            code::MIN_STACK_SIZE => given[link.index()].stack = value,
-            code::FRAME_SIZE => frames[link.index()] = value,
-            _ => {}
-        }
     }
-    for list in &module.merged_info {
-        if let Some(link) = list.function.and_then(|function| link(module, function)) {
-            let records = list.records.iter().map(|id| &module.attributes[*id]);
-            let barriers = records.filter(|record| record.code == code::NUM_BARRIERS);
-            given[link.index()].barriers =
-                barriers.map(|record| record.value as u8).max().unwrap_or(0);
-        }
-    }
-    let needs = needs(module, graph, &frames, &given);
-    for (kernel, function) in live.reaching_kernels() {
+    let needs = needs(graph, &own);
+    for (kernel, _) in live.reaching_kernels() {
         let need = needs[graph.components().of_node[kernel.index()] as usize];
         let has = given[kernel.index()];
-        let name = || quoted(module, kernel);
-        // A compiler may leave the record out; `propagate-resources` has its say on those.
-        if has.registers < need.registers && module.functions[function].registers != 0 {
-            let what = format_args!("{} has {} of {}", name(), has.registers, need.registers);
-            check.report("registers", what);
+        let mut compare = |rule, has: u32, need: u32, unit| {
+            if has < need {
+                let kernel = link.quoted(kernel);
+                check.report(rule, format_args!("{kernel} has {has} of {need}{unit}"));
+            }
+        };
+        // A compiler may leave the record out; `propagate-resources` has its say on that.
+        if own[kernel.index()].registers != 0 {
+            compare("registers", has.registers, need.registers, "");
         }
-        if has.barriers < need.barriers {
-            let what = format_args!("{} has {} of {}", name(), has.barriers, need.barriers);
-            check.report("barriers", what);
-        }
-        if has.stack < need.stack {
-            let what = format_args!("{} has {} bytes of {}", name(), has.stack, need.stack);
-            check.report("stack", what);
-        }
+        compare("barriers", has.barriers.into(), need.barriers.into(), "");
+        compare("stack", has.stack, need.stack, " bytes");
     }
 }
 
-/// What the functions of each component of the call graph need.
-fn needs(module: &Module<'_>, graph: &CallGraph, frames: &[u32], given: &[Need]) -> Vec<Need> {
+/// What the functions of each component of the call graph need, given what each needs by itself.
+fn needs(graph: &CallGraph, own: &[Need]) -> Vec<Need> {
     let components = graph.components();
     let mut needs: Vec<Need> = Vec::with_capacity(components.len());
     for (index, members) in components.iter().enumerate() {
         let mut need = Need::default();
         let (mut frame, mut deepest) = (0, 0);
         for &node in members {
-            if let Some(link) = graph.link_symbol(node)
-                && let Some(function) = module.link_function(link)
-                && module.link_symbols[link].live.is_live()
-            {
-                let row = &module.functions[function];
-                need.registers = need.registers.max(row.registers);
-                need.barriers = need.barriers.max(given[link.index()].barriers);
-                frame = frames[link.index()];
-            }
+            let own = own[node as usize];
+            need.registers = need.registers.max(own.registers);
+            need.barriers = need.barriers.max(own.barriers);
+            frame = own.stack;
             for successor in graph.successors(node) {
                 let next = components.of_node[successor as usize] as usize;
-                if let Some(callee) = needs.get(next).filter(|_| next != index) {
+                // Callees come first, so that only those of this component have none yet.
+                if let Some(callee) = needs.get(next) {
                     need.registers = need.registers.max(callee.registers);
                     need.barriers = need.barriers.max(callee.barriers);
                     deepest = deepest.max(callee.stack);
@@ -112,14 +87,4 @@ fn needs(module: &Module<'_>, graph: &CallGraph, frames: &[u32], given: &[Need])
         needs.push(need);
     }
     needs
-}
-
-/// What the first reference of a record stands for.
-fn link_of(module: &Module<'_>, refs: &[SymbolRef]) -> Option<LinkSymbolId> {
-    module.symbols[refs.first()?.symbol()?].link
-}
-
-/// What a function stands for.
-fn link(module: &Module<'_>, function: FunctionId) -> Option<LinkSymbolId> {
-    module.symbols[module.functions[function].symbol].link
 }

@@ -1,0 +1,67 @@
+//! Attribute records: what they refer to, and what they say of functions.
+
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes as code;
+
+use super::Check;
+use super::Link;
+
+/// What the records of the output say of a function, by link symbol.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Given {
+    /// REGCOUNT.
+    pub(super) registers: u32,
+    /// MIN_STACK_SIZE, in bytes.
+    pub(super) stack: u32,
+    /// FRAME_SIZE, in bytes.
+    pub(super) frame: u32,
+    /// NUM_BARRIERS.
+    pub(super) barriers: u8,
+}
+
+/// Checks `record-target`; returns what records say, by index of link symbols.
+pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
+    let module = link.module;
+    let mut given = vec![Given::default(); module.link_symbols.len()];
+    for list in &module.merged_info {
+        let function = list
+            .function
+            .map(|function| module.functions[function].symbol);
+        let mut barriers = 0;
+        for id in &list.records {
+            let record = &module.attributes[*id];
+            if record.code == code::NUM_BARRIERS {
+                barriers = record.value as u8;
+            }
+            if record.refs.is_empty() {
+                continue;
+            }
+            let refs = module.refs(record);
+            for dead in refs.iter().filter_map(|target| link.dead(*target)) {
+                let what = format_args!(
+                    "a record with the code {:#04x} refers to {}, which is not in the output",
+                    record.code,
+                    link.quoted(dead)
+                );
+                check.report("record-target", what);
+            }
+            let said = refs.first().and_then(|target| link.of(*target));
+            let Some(said) = said.and_then(|said| given.get_mut(said.index())) else {
+                continue;
+            };
+            let value = || record.word(0).unwrap_or(0);
+            match record.code {
+                code::REGCOUNT => said.registers = value(),
+                code::MIN_STACK_SIZE => said.stack = value(),
+                code::FRAME_SIZE => said.frame = value(),
+                _ => {}
+            }
+        }
+        if barriers != 0
+            && let Some(function) = function.and_then(|symbol| link.meanings.link(symbol))
+        {
+            given[function.index()].barriers = barriers;
+        }
+    }
+    given
+}
