@@ -28,6 +28,7 @@ mod tests;
 
 use std::fmt::Display;
 
+use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -75,7 +76,7 @@ impl Pass for CheckLink {
         let link = Link {
             module,
             meanings,
-            live: links.map(|link| link.live.is_live()).collect(),
+            states: links.map(State::of).collect(),
             running: graph.reach(live.reaching_kernels().map(|(link, _)| link)),
         };
         let mut check = Check::default();
@@ -96,12 +97,37 @@ impl Pass for CheckLink {
     }
 }
 
+/// What became of a link symbol, side by side with the others: rows are large, and relocations refer to them in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It is not part of the output.
+    LeftOut,
+    /// It is, and is defined without a value.
+    Unplaced,
+    /// It is.
+    Kept,
+}
+
+impl State {
+    fn of(link: &LinkSymbol) -> Self {
+        match (link.live.is_live(), link.definition, link.value) {
+            (false, ..) => State::LeftOut,
+            (true, Some(_), None) => State::Unplaced,
+            _ => State::Kept,
+        }
+    }
+
+    fn is_live(self) -> bool {
+        self != State::LeftOut
+    }
+}
+
 /// A link whose decisions are made.
 struct Link<'a, 'data> {
     module: &'a Module<'data>,
     meanings: &'a Meanings,
-    /// Whether each link symbol is part of the output.
-    live: Vec<bool>,
+    /// What became of each link symbol.
+    states: Vec<State>,
     /// Whether each node of the call graph, link symbols first, can run.
     running: Vec<bool>,
 }
@@ -113,12 +139,18 @@ impl Link<'_, '_> {
     }
 
     fn is_live(&self, link: LinkSymbolId) -> bool {
-        self.live[link.index()]
+        self.states[link.index()].is_live()
     }
 
     /// What a reference stands for, if that is left out.
     fn dead(&self, target: SymbolRef) -> Option<LinkSymbolId> {
         self.of(target).filter(|link| !self.is_live(*link))
+    }
+
+    /// Whether a reference stands for something that is defined and has no value.
+    fn is_unplaced(&self, target: SymbolRef) -> bool {
+        let link = self.of(target);
+        link.is_some_and(|link| self.states[link.index()] == State::Unplaced)
     }
 
     /// A name in quotes.

@@ -24,9 +24,6 @@ pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
     let module = link.module;
     let mut given = vec![Given::default(); module.link_symbols.len()];
     for list in &module.merged_info {
-        let function = list
-            .function
-            .map(|function| module.functions[function].symbol);
         let mut barriers = 0;
         for id in &list.records {
             let record = &module.attributes[*id];
@@ -58,7 +55,8 @@ pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
             }
         }
         if barriers != 0
-            && let Some(function) = function.and_then(|symbol| link.meanings.link(symbol))
+            && let Some(function) = list.function
+            && let Some(function) = link.meanings.link(module.functions[function].symbol)
         {
             given[function.index()].barriers = barriers;
         }

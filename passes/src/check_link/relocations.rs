@@ -28,7 +28,6 @@ use crate::threads::Threads;
 
 /// The section whose rows are looked at.
 struct Holder {
-    id: SectionId,
     /// The section that the rows patch, with its kind; none if the rows need no proof.
     patched: Option<(SectionId, SectionKind)>,
     /// Whether the code that the rows patch can run.
@@ -42,61 +41,56 @@ const ROWS_FOR_A_THREAD: usize = 16 << 10;
 
 /// Checks `relocation-fate` and `relocation-target`.
 pub(super) fn check(link: &Link<'_, '_>, threads: &dyn Threads, check: &mut Check) {
-    let rows = link.module.relocs.values().as_slice();
+    let sections = link.module.sections.len();
     let parts = |count| {
-        let size = rows.len().div_ceil(count).max(1);
-        let starts = (0..rows.len()).step_by(size);
+        let size = sections.div_ceil(count).max(1);
+        let starts = (0..sections).step_by(size);
         starts
-            .map(|start| start..(start + size).min(rows.len()))
+            .map(|start| start..(start + size).min(sections))
             .collect()
     };
-    let pieces = rows.len() / ROWS_FOR_A_THREAD;
-    let found = threads::map_parts(threads, pieces, parts, |part| {
-        check_rows(link, part.clone())
-    });
+    let pieces = link.module.relocs.len() / ROWS_FOR_A_THREAD;
+    let part = |part: &Range<usize>| check_sections(link, part.clone());
+    let found = threads::map_parts(threads, pieces, parts, part);
     found.into_iter().for_each(|part| check.add(part));
 }
 
-/// Checks some of the rows.
-fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
+/// Checks the rows of some of the sections.
+fn check_sections(link: &Link<'_, '_>, part: Range<usize>) -> Check {
     let mut check = Check::default();
-    let mut holder: Option<Holder> = None;
-    let mut before: Option<&Reloc> = None;
-    let rows = link.module.relocs.values().as_slice();
-    for (index, reloc) in part.clone().zip(rows.get(part).unwrap_or(&[])) {
-        // Rows of tables, which differ in their offset and addend alone.
-        if before.is_some_and(|before| is_alike(before, reloc)) {
+    let module = link.module;
+    for id in part.map(SectionId::new) {
+        let rows = module.sections[id].relocs;
+        if rows.is_empty() {
             continue;
         }
-        before = Some(reloc);
-        let holder = match &holder {
-            Some(holder) if holder.id == reloc.section => holder,
-            _ => holder.insert(Holder::new(link, reloc.section)),
+        let holder = Holder::new(link, id);
+        let Some(patched) = holder.patched else {
+            continue;
         };
-        if let Some(patched) = holder.patched {
-            let id = RelocId::new(index);
-            let row = Row {
-                link,
-                id,
-                reloc,
-                patched,
-                holder,
+        for (id, reloc) in rows.iter().zip(&module.relocs[rows]) {
+            let is_sound = match reloc.plan {
+                RelocPlan::Keep { .. } => match reloc.target {
+                    SymbolRef::Symbol(_) => link.dead(reloc.target).is_none(),
+                    _ => false,
+                },
+                RelocPlan::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
+                _ => false,
             };
-            row.check(&mut check);
+            if !is_sound {
+                let holder = &holder;
+                let row = Row {
+                    link,
+                    id,
+                    reloc,
+                    patched,
+                    holder,
+                };
+                row.check(&mut check);
+            }
         }
     }
     check
-}
-
-/// Whether a row is kept as the one before is.
-fn is_alike(before: &Reloc, reloc: &Reloc) -> bool {
-    before.section == reloc.section
-        && before.target == reloc.target
-        && before.ty == reloc.ty
-        && matches!(
-            (before.plan, reloc.plan),
-            (RelocPlan::Keep { .. }, RelocPlan::Keep { .. })
-        )
 }
 
 impl Holder {
@@ -111,7 +105,6 @@ impl Holder {
         let function = section.owner.map(|owner| module.functions[owner].symbol);
         let function = function.and_then(|function| link.meanings.link(function));
         Holder {
-            id,
             // Debug information, in either view, may speak of what is gone.
             patched: patched.filter(|(_, kind)| {
                 !matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug)
@@ -229,12 +222,9 @@ impl Row<'_, '_> {
             return;
         };
         let link = &self.link.module.link_symbols[link];
-        if self.holder.runs
-            && !self.link.module.options.relocatable
+        if !self.link.module.options.relocatable
             && row.is_shared()
-            && link.definition.is_some()
             && !self.link.module.symbols[link.first].is_dynamic_shared()
-            && link.value.is_none()
         {
             self.report(check, "relocation-target", "its target has no address");
         }
