@@ -14,6 +14,7 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::Bank;
 use cuweld_ir::mercury::relocs::counterparts;
 use cuweld_ir::mercury::view_name;
 use cuweld_ir::table::EntityId;
@@ -172,16 +173,27 @@ impl Row<'_, '_> {
             RelocPlan::Gone if self.patched.1.is_code() => {
                 self.fate(check, "it is left out of code that stays");
             }
-            RelocPlan::Gone if !self.discarded().holds(self.reloc.offset) => {
+            RelocPlan::Gone
+                if !self.discarded().holds(self.reloc.offset) && !self.goes_if_strict() =>
+            {
                 self.fate(check, "it is left out of data that stays");
             }
             RelocPlan::Gone => {}
+            RelocPlan::Clear | RelocPlan::Drop if self.goes_if_strict() => {}
             RelocPlan::Clear | RelocPlan::Drop => {
                 if let Some(what) = self.lost() {
                     self.fate(check, what);
                 }
             }
         }
+    }
+
+    /// Whether it lies in the module's constants where nvlink's own losses are asked for (deviation D14).
+    fn goes_if_strict(&self) -> bool {
+        let section = &self.link.module.sections[self.patched.0];
+        let is_view = || Bank::numbered(3).is_some_and(|bank| view_name(section) == bank.name);
+        let is_constants = self.patched.1 == SectionKind::ConstantBank(3) || is_view();
+        is_constants && self.link.module.options.strict
     }
 
     fn discarded(&self) -> &Discarded {
@@ -238,7 +250,12 @@ impl Row<'_, '_> {
         let class = reloc_type(ty).map(|row| row.class);
         if matches!(
             class,
-            Some(RelocClass::None | RelocClass::Yield | RelocClass::Clear)
+            Some(
+                RelocClass::None
+                    | RelocClass::Yield
+                    | RelocClass::YieldPredicate
+                    | RelocClass::Clear
+            )
         ) {
             return None;
         }
