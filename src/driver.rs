@@ -7,6 +7,7 @@ mod reading;
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use cuweld_ir::Arena;
@@ -237,6 +238,8 @@ struct Found<'r, 'data> {
     discovered: Discovered<'data>,
     /// What ended the discovery, if something did.
     failure: Option<InputError>,
+    /// Whether an object of a newer toolkit ended it.
+    ends: bool,
     /// The rows of the first inputs, as far as they were read.
     reading: Reading<'r, 'data>,
 }
@@ -252,13 +255,14 @@ fn find_inputs<'r, 'data>(
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
+    let (mut numbered, mut ends) = (false, false);
     let mut told = |inputs: &[DeviceInput<'data>], files: usize, all: usize| {
         // What is compiled comes later.
         goes_on &= inputs
             .iter()
             .all(|input| matches!(input.image, None | Some(Image::Cubin(_))));
         if !goes_on {
-            return;
+            return ControlFlow::Continue(());
         }
         let images = inputs
             .iter()
@@ -272,6 +276,13 @@ fn find_inputs<'r, 'data>(
         let expected = u128::from(bytes) * all as u128 / files.max(1) as u128;
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
         reading.read(&images, expected);
+        // What has the number of its module may be linked already by one of the files behind it.
+        numbered |= inputs.iter().any(|input| !input.module_ids.ids.is_empty());
+        ends = !numbered && reading.is_last_too_new(images.len());
+        match ends {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     };
     let (discovered, failure) = match discover_with(discover, Some(jobs), input_arena, &mut told) {
         Ok(discovered) => (discovered, None),
@@ -280,6 +291,7 @@ fn find_inputs<'r, 'data>(
     Found {
         discovered,
         failure,
+        ends,
         reading,
     }
 }
@@ -310,6 +322,7 @@ fn lower_inputs<'data>(
     let Found {
         discovered,
         failure,
+        ends,
         reading,
     } = found;
     let target = request.discover.target;
@@ -372,6 +385,11 @@ fn lower_inputs<'data>(
     }
     // All inputs are read before any is merged.
     lowering.options.warnings_are_errors = reporter.early_errors().skipped_library;
+    if ends {
+        let what = "cuweld: internal: the object that ended the reading was let in";
+        reporter.report(&Diagnostic::fatal(what))?;
+        return Ok(None);
+    }
     let mut module = Module::new(target, lowering.options);
     module.set_rows(part);
     report_found(reporter, said)?;

@@ -10,11 +10,16 @@ use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
 use cuweld_ir::elf::ReadError;
 use cuweld_ir::elf::origin::origin;
+use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::elf::raw::FileHeader;
+use cuweld_ir::elf::validate::ArchitectureError;
 use cuweld_ir::elf::validate::ObjectFacts;
+use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::section_types::sht;
 use cuweld_passes::finalizer::profile_of;
+use zerocopy::FromBytes;
 
 use super::lowering::NamedImage;
 use crate::heap;
@@ -99,6 +104,21 @@ impl<'r, 'data> Reading<'r, 'data> {
                 }
             }
         }
+    }
+
+    /// Whether one of the last images, so many, is of a toolkit that is newer than any that is linked, which ends the link.
+    pub(super) fn is_last_too_new(&self, count: usize) -> bool {
+        let start = self.images.len().saturating_sub(count);
+        let last = self.images.iter().zip(&self.outcomes).skip(start);
+        let mut read = last.filter_map(|(image, read)| Some((image.as_ref()?, read.as_ref()?)));
+        read.any(|(image, read)| {
+            let (Ok(facts), Ok((file, _))) = (read, FileHeader::ref_from_prefix(image.image))
+            else {
+                return false;
+            };
+            let checked = validate_architecture(file, facts.clone(), self.target, false);
+            file.e_type.get() != ET_EXEC && matches!(checked, Err(ArchitectureError::TooNew { .. }))
+        })
     }
 
     /// Another thread reads the last ones meanwhile, if there is one; whether they were read.

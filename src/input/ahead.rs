@@ -84,6 +84,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::super::InputArena;
     use super::super::Target;
     use super::super::device_input::Image;
@@ -123,7 +125,8 @@ mod tests {
             let arena = InputArena::new();
             let options = DiscoverOptions::new(Target::parse("sm_90").unwrap(), inputs);
             let jobs = Jobs::new(Some(count), None);
-            let outcome = discover_with(&options, Some(&jobs), &arena, &mut |_, _, _| ());
+            let mut told = |_: &[_], _, _| ControlFlow::Continue(());
+            let outcome = discover_with(&options, Some(&jobs), &arena, &mut told);
             let (found, error) = match outcome {
                 Ok(found) => (found, None),
                 Err(failure) => (failure.found, Some(failure.error.to_string())),
@@ -150,5 +153,34 @@ mod tests {
         let damaged = found(&inputs, 1);
         assert!(damaged.2.is_some());
         assert!(found(&inputs, 2) == damaged);
+    }
+
+    #[test]
+    fn what_ends_the_link_ends_the_walk() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |index: usize| {
+            let path = folder.path().join(format!("{index}.cubin"));
+            let mut image = cubin(1, 2);
+            image.resize(if index == 0 { 1 << 10 } else { 1 << 12 }, 0);
+            std::fs::write(&path, image).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let inputs: Vec<String> = (0..40).map(write).collect();
+        let arena = InputArena::new();
+        let options = DiscoverOptions::new(Target::parse("sm_90").unwrap(), &inputs);
+        let jobs = Jobs::new(Some(2), None);
+        for (calls, expected) in [(1, 1), (2, 16), (3, 32), (9, 40)] {
+            let mut left = calls;
+            let mut told = |_: &[_], _, _| {
+                left -= 1;
+                match left {
+                    0 => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                }
+            };
+            let found = discover_with(&options, Some(&jobs), &arena, &mut told);
+            let count = found.ok().map(|found| found.inputs.len());
+            assert_eq!(count, Some(expected));
+        }
     }
 }

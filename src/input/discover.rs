@@ -1,6 +1,7 @@
 //! The walk over the inputs, in nvlink's order.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use cuweld_ir::ObjectOrigin;
 use cuweld_ir::elf::raw::ET_EXEC;
@@ -123,12 +124,35 @@ pub fn discover<'data>(
     options: &DiscoverOptions<'_>,
     arena: &'data InputArena,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    discover_with(options, None, arena, &mut |_, _, _| ())
+    discover_with(options, None, arena, &mut |_, _, _| {
+        ControlFlow::Continue(())
+    })
 }
 
 /// Who is told what was found, a window of files after the other: the inputs, how many files were looked into so far, and how many there
-/// are. Whether inputs are skipped may change until all are found.
-pub type Told<'t, 'data> = &'t mut dyn FnMut(&[DeviceInput<'data>], usize, usize);
+/// are. Whether inputs are skipped may change until all are found. The rest need not be looked for if one of these ends the link.
+pub type Told<'t, 'data> =
+    &'t mut dyn FnMut(&[DeviceInput<'data>], usize, usize) -> ControlFlow<()>;
+
+/// Whether the first of some files has few of their bytes.
+fn is_small_part(files: &[io::Result<&[u8]>]) -> bool {
+    let size = |file: &io::Result<&[u8]>| file.as_ref().map_or(0, |bytes| bytes.len());
+    let all: usize = files.iter().map(size).sum();
+    files.first().is_some_and(|first| size(first) <= all / 8)
+}
+
+/// What ends the walk before its last file.
+enum Ended {
+    /// Who was told.
+    Enough,
+    Failed(InputError),
+}
+
+impl From<InputError> for Ended {
+    fn from(error: InputError) -> Self {
+        Ended::Failed(error)
+    }
+}
 
 /// As [`discover()`], with threads that open many files and unpack what is packed.
 pub fn discover_with<'data>(
@@ -169,7 +193,7 @@ pub fn discover_bytes<'data>(
         failed: options.errors.before,
         compiles: false,
     }
-    .run(&mut |_, _, _| ())
+    .run(&mut |_, _, _| ControlFlow::Continue(()))
 }
 
 /// Names and bytes in place of files.
@@ -255,21 +279,41 @@ where
         let window = self.jobs.map_or(1, |_| FILES_AHEAD);
         let (mut done, all) = (0, paths.len());
         let loader = self.files;
-        loader.in_windows(&paths, window, |files| {
-            let before = self.found.inputs.len();
-            self.unpack_ahead(files.iter().flatten().copied());
-            for (path, bytes) in paths.iter().skip(done).zip(files) {
-                self.ordinal = Some(done);
-                done += 1;
-                let bytes = bytes.map_err(|error| InputError::CannotOpen {
-                    file: (*path).to_owned(),
-                    reason: error.to_string(),
-                })?;
-                self.file(path, bytes)?;
+        let ended = loader.in_windows(&paths, window, |files| {
+            let mut files = files.into_iter();
+            // If it ends the link, the others need not be unpacked; and few wait for a small one.
+            let first = if done == 0 && is_small_part(files.as_slice()) {
+                1
+            } else {
+                0
+            };
+            for count in [first, files.len() - first] {
+                if count == 0 {
+                    continue;
+                }
+                let before = self.found.inputs.len();
+                let part: Vec<_> = files.by_ref().take(count).collect();
+                self.unpack_ahead(part.iter().flatten().copied());
+                for (path, bytes) in paths.iter().skip(done).zip(part) {
+                    self.ordinal = Some(done);
+                    done += 1;
+                    let bytes = bytes.map_err(|error| InputError::CannotOpen {
+                        file: (*path).to_owned(),
+                        reason: error.to_string(),
+                    })?;
+                    self.file(path, bytes)?;
+                }
+                let inputs = self.found.inputs.get(before..).unwrap_or(&[]);
+                if told(inputs, done, all).is_break() {
+                    return Err(Ended::Enough);
+                }
             }
-            told(self.found.inputs.get(before..).unwrap_or(&[]), done, all);
             Ok(())
-        })
+        });
+        match ended {
+            Err(Ended::Failed(error)) => Err(error),
+            Ok(()) | Err(Ended::Enough) => Ok(()),
+        }
     }
 
     fn find_libraries(&mut self) -> Result<Vec<String>, InputError> {
