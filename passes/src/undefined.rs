@@ -91,13 +91,14 @@ impl Pass for CheckUndefined {
     }
 }
 
-/// Whether a link of Mercury names the kernels that it keeps, and has code with relocations that a later copy replaced: what
-/// nvlink does not link, whichever kernels are named (measured).
+/// Whether a link of Mercury names the kernels or variables that it keeps, and has code with relocations that a later copy
+/// replaced: what nvlink does not link, whatever is named (measured).
 fn loses_code_among_left_out(module: &Module<'_>) -> bool {
     let options = &module.options;
-    if options.host_kernels_external.is_none() && options.kernels_used.is_none()
-        || !module.is_capmerc()
-    {
+    let names_kernels = options.host_kernels_external.is_some()
+        || options.kernels_used.is_some()
+        || options.variables_used.is_some();
+    if !names_kernels || !module.is_capmerc() {
         return false;
     }
     module.sections.values().any(|section| {

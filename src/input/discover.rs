@@ -437,9 +437,14 @@ where
         };
         let object = HostObject::parse(bytes)
             .map_err(|error| not_found(error.offset(), error.to_string()))?;
-        self.found
-            .host_info
-            .add(&file, &object.references, source.is_system());
+        // Only objects with device code to link tell which kernels they refer to.
+        match object.device_code {
+            DeviceCode::None | DeviceCode::WholeProgram => self.found.host_info.set_unknown(&file),
+            DeviceCode::Relocatable { .. } | DeviceCode::Missing { .. } => self
+                .found
+                .host_info
+                .add(&file, &object.references, source.is_system()),
+        }
         let module_ids = module_id::parse(object.module_ids, object.module_ids_offset, &file)?;
         if !module_ids.prelinked.is_empty() {
             // Its device code is linked already, whichever way the stub holds it.
