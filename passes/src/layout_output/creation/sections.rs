@@ -295,7 +295,11 @@ impl<'data> Replay<'_, 'data> {
             SectionKind::Text => return true,
             _ => Content::OfFunction(link),
         };
-        let header = Header::of(section, self.module.options.relocatable);
+        let mut header = Header::of(section, self.module.options.relocatable);
+        if matches!(content, Content::Constants(..)) && !self.came_in(owner) {
+            // The constants of a copy that lost begin it: its flags are theirs (measured).
+            header.flags = section.flags;
+        }
         let name = self.view_name(section);
         let out = self.of_function(link, name, header, content, true);
         if !section.kind.is_code() {
