@@ -147,12 +147,13 @@ fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
 
 /// Whether a section holds debug information of a kind that is known to be linked exactly, by its name in the view.
 pub(crate) fn is_debug(name: &[u8]) -> bool {
-    const KNOWN: [&[u8]; 11] = [
+    const KNOWN: [&[u8]; 12] = [
         b".debug_abbrev",
         b".debug_frame",
         b".debug_info",
         b".debug_line",
         b".debug_loc",
+        b".debug_macinfo",
         b".debug_pubnames",
         b".debug_pubtypes",
         b".debug_str",

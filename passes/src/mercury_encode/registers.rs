@@ -83,6 +83,19 @@ impl Encode<'_, '_> {
         section.content = PlanContent::Bytes(self.arena.bytes(&out));
     }
 
+    /// Whether another copy of a function is linked, with other code.
+    pub(super) fn has_other_code(&self, function: FunctionId) -> bool {
+        let module = self.module;
+        let link = module.symbols[module.functions[function].symbol].link;
+        let linked = link.and_then(|link| module.link_function(link));
+        // Behind the index of the section with the SASS.
+        let code = |function: FunctionId| {
+            let section = module.functions[function].views.merc?.text;
+            module.sections[section].bytes().get(4..)
+        };
+        self.is_losing(function) && linked.is_none_or(|linked| code(linked) != code(function))
+    }
+
     /// Whether another copy of a function is linked.
     fn is_losing(&self, function: FunctionId) -> bool {
         let row = &self.module.functions[function];

@@ -1,6 +1,7 @@
 //! Relocation rows of the SASS view, beside those of the Mercury view.
 
 use cuweld_ir::Module;
+use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::mercury::relocs::LINE_TABLE;
@@ -142,6 +143,14 @@ impl Encode<'_, '_> {
             let is_reserved = |row: &PlanReloc| reserved.binary_search(&row.symbol).is_ok();
             let mut twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
             let start = rows.len() as u32;
+            // nvlink looks the address up in the copy that is linked, by its place in Mercury code.
+            let is_elsewhere = |row: &Reloc| {
+                let symbol = row.target.symbol();
+                let function = symbol.and_then(|symbol| module.symbols[symbol].function);
+                name == b".debug_info"
+                    && function.is_some_and(|function| self.has_other_code(function))
+            };
+            let mut of_other_copy = false;
             let fits = kept_rows.iter().all(|(row, base)| {
                 let (Some(twin), RelocPlan::Keep { ty, addend, .. }) = (twins.next(), row.plan)
                 else {
@@ -153,6 +162,8 @@ impl Encode<'_, '_> {
                     symbol: twin.symbol,
                     addend,
                 });
+                of_other_copy |=
+                    twin.addend != 0 && is_instruction_address(twin.ty) && is_elsewhere(row);
                 counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
                     && (twin.addend == addend
                         || is_instruction_address(twin.ty)
@@ -164,6 +175,10 @@ impl Encode<'_, '_> {
                 let what = format!("relocations of {name} in two views that differ");
                 self.refusals.push(Refusal::new(what, None));
                 continue;
+            }
+            if of_other_copy {
+                let what = "debug information of a copy that is not linked, with other code";
+                self.refusals.push(Refusal::new(what, None));
             }
             if marks_yields && in_code.is_some() {
                 self.add_yields(self.plan.sections[index].info as usize, &mut rows);
