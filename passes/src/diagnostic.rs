@@ -38,7 +38,7 @@ pub struct Diagnostic {
     /// Place in the order of messages within a pass: input ordinal, entity ordinal.
     pub position: (u32, u32),
     /// What the message counts, each with a message of its own: shown instead where everything is to be explained.
-    pub parts: Vec<Diagnostic>,
+    pub parts: Box<[Diagnostic]>,
 }
 
 impl Diagnostic {
@@ -51,7 +51,7 @@ impl Diagnostic {
             helps: Vec::new(),
             deviation: None,
             position: (0, 0),
-            parts: Vec::new(),
+            parts: Box::default(),
         }
     }
 
@@ -120,27 +120,25 @@ impl Diagnostics {
         let mut tail = self.list.split_off(start);
         tail.sort_by_key(|diagnostic| diagnostic.position);
         let mut first: HashMap<String, usize> = HashMap::new();
+        // What else is not linked for the reason of a finding, by finding of this pass.
+        let mut others: Vec<Vec<Diagnostic>> = Vec::new();
         for diagnostic in tail {
             if diagnostic.message.starts_with(UNSUPPORTED) {
-                let next = self.list.len();
+                let next = others.len();
                 let index = *first.entry(diagnostic.message.clone()).or_insert(next);
-                if let Some(said) = self.list.get_mut(index) {
-                    if said.parts.is_empty() {
-                        said.parts.push(said.clone());
-                    }
-                    said.parts.push(diagnostic);
+                if let Some(others) = others.get_mut(index) {
+                    others.push(diagnostic);
                     continue;
                 }
             }
             self.list.push(diagnostic);
+            others.push(Vec::new());
         }
-        for index in first.into_values() {
-            if let Some(said) = self.list.get_mut(index)
-                && said.parts.len() > 1
-            {
-                said.notes
-                    .push(format!("and {} more of these", said.parts.len() - 1));
-            }
+        let said = self.list.iter_mut().skip(start);
+        for (said, others) in said.zip(others).filter(|(_, others)| !others.is_empty()) {
+            let more = format!("and {} more of these", others.len());
+            said.parts = std::iter::once(said.clone()).chain(others).collect();
+            said.notes.push(more);
         }
         self.sorted = self.list.len();
     }

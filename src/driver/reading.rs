@@ -116,7 +116,7 @@ impl<'r, 'data> Reading<'r, 'data> {
             else {
                 return false;
             };
-            let checked = validate_architecture(file, facts.clone(), self.target, false);
+            let checked = validate_architecture(file, *facts, self.target, false);
             file.e_type.get() != ET_EXEC && matches!(checked, Err(ArchitectureError::TooNew { .. }))
         })
     }
