@@ -402,7 +402,6 @@ fn header_tables(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::RelocId;
     use crate::table::EntityId;
 
     fn patch(bit: u8, width: u8, value: u64, add: bool) -> Patch {

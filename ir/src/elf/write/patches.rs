@@ -63,7 +63,6 @@ impl<'m> Patches<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::RelocId;
     use crate::table::EntityId;
 
     #[test]

@@ -345,7 +345,6 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
 mod tests {
     use super::*;
     use crate::ids::ObjectId;
-    use crate::ids::RelocId;
     use crate::ids::SectionId;
     use crate::plan::PlanReloc;
     use crate::plan::PlanSection;
