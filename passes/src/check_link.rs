@@ -13,6 +13,9 @@
 //! A rule that is broken is a bug in cuweld, whatever the input: the link ends with an internal error, which leaves a reproducer,
 //! and no output.
 //!
+//! Code that refers to a function which its call graph does not name is refused: what such code reaches is not known, and no compiler
+//! writes it.
+//!
 //! Where nvlink itself drops what a function calls, that function must not be able to run: it stays for its address alone, and
 //! no indirect call has its prototype, or host code refers to one kernel, and it is another
 //! ([`only_kernel`](crate::analysis::LiveFunctions::only_kernel)).
@@ -37,6 +40,7 @@ use cuweld_ir::table::EntityId;
 
 use crate::analysis::Meanings;
 use crate::analysis::Preserved;
+use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -87,6 +91,10 @@ impl Pass for CheckLink {
             resources::check(&link, graph, live, &given, &mut check);
         }
         cx.statistics.add("broken rules", check.count);
+        if let Some(refusal) = check.refused {
+            cx.diagnostics.emit(refusal);
+            return Err(PassError::Diagnosed);
+        }
         match check.first {
             None => Ok(Changed::No),
             Some(first) => Err(PassError::Internal(match check.count {
@@ -153,6 +161,12 @@ impl Link<'_, '_> {
         link.is_some_and(|link| self.states[link.index()] == State::Unplaced)
     }
 
+    /// Whether a call graph row says that a function calls another, or takes its address. Looks at all rows.
+    fn names(&self, from: LinkSymbolId, to: LinkSymbolId) -> bool {
+        let mut calls = self.module.calls.values();
+        calls.any(|call| self.of(call.from) == Some(from) && self.of(call.to) == Some(to))
+    }
+
     /// A name in quotes.
     fn quoted(&self, link: LinkSymbolId) -> String {
         format!("'{}'", String::from_utf8_lossy(self.module.link_name(link)))
@@ -164,6 +178,8 @@ impl Link<'_, '_> {
 struct Check {
     first: Option<String>,
     count: u64,
+    /// What is wrong with the input: its call graph lacks what its code does.
+    refused: Option<Diagnostic>,
 }
 
 impl Check {
@@ -180,5 +196,6 @@ impl Check {
     fn add(&mut self, later: Check) {
         self.count += later.count;
         self.first = self.first.take().or(later.first);
+        self.refused = self.refused.take().or(later.refused);
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
@@ -24,6 +25,7 @@ use cuweld_ir::target::toolkit;
 
 use super::Check;
 use super::Link;
+use crate::diagnostic::Diagnostic;
 use crate::threads;
 use crate::threads::Threads;
 
@@ -33,6 +35,8 @@ struct Holder {
     patched: Option<(SectionId, SectionKind)>,
     /// Whether the code that the rows patch can run.
     runs: bool,
+    /// The function that the rows patch.
+    function: Option<LinkSymbolId>,
     /// The bytes in it of definitions in whose place others are linked, if a row has asked.
     discarded: OnceCell<Discarded>,
 }
@@ -111,6 +115,7 @@ impl Holder {
                 !matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug)
             }),
             runs: function.is_some_and(|function| link.running[function.index()]),
+            function,
             discarded: OnceCell::new(),
         }
     }
@@ -182,6 +187,12 @@ impl Row<'_, '_> {
             RelocPlan::Clear | RelocPlan::Drop if self.goes_if_strict() => {}
             RelocPlan::Clear | RelocPlan::Drop => {
                 if let Some(what) = self.lost() {
+                    if check.refused.is_none() {
+                        check.refused = self.unnamed();
+                    }
+                    if check.refused.is_some() {
+                        return;
+                    }
                     self.fate(check, what);
                 }
             }
@@ -277,6 +288,20 @@ impl Row<'_, '_> {
             true => Some("it is dropped from code that can run"),
             false => Some("it is dropped from data that stays"),
         }
+    }
+
+    /// What is said of code that refers to a function which its call graph does not name.
+    #[cold]
+    fn unnamed(&self) -> Option<Diagnostic> {
+        let (from, to) = (self.holder.function?, self.link.dead(self.reloc.target)?);
+        if self.link.names(from, to) {
+            return None;
+        }
+        let names = (self.link.quoted(from), self.link.quoted(to));
+        Some(
+            Diagnostic::unsupported("code that refers to a function which its call graph lacks")
+                .note(format!("{} refers to {}", names.0, names.1)),
+        )
     }
 
     #[cold]
