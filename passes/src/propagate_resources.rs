@@ -31,7 +31,6 @@ use crate::analysis::LiveFunctions;
 use crate::analysis::Preserved;
 use crate::analysis::Prototypes;
 use crate::diagnostic::Diagnostic;
-use crate::host_names::HostNames;
 use crate::merge_metadata::created;
 use crate::merge_metadata::value_record;
 use crate::pass::Changed;
@@ -258,10 +257,13 @@ fn addresses_without_calls(
             _ => {}
         }
     }
-    let roots = HostNames::kernels(&module.options);
+    // Kernels that have what they reach may be launched.
+    for (kernel, _) in kernels {
+        direct[kernel.index()] = true;
+    }
     let uncalled = functions
         .iter()
-        .filter(|link| !direct[link.index()] && !roots.hold_kernel(module, **link))
+        .filter(|link| !direct[link.index()])
         .filter(|link| taken[link.index()].is_some_and(|prototype| !called.contains(prototype)));
     uncalled
         .map(|link| {
