@@ -73,10 +73,16 @@ fn check_sections(link: &Link<'_, '_>, part: Range<usize>) -> Check {
         let Some(patched) = holder.patched else {
             continue;
         };
-        for (id, reloc) in rows.iter().zip(&module.relocs[rows]) {
+        // The target of the row before, which is sound where it stays: rows of tables have one.
+        let mut kept = SymbolRef::None;
+        for (ordinal, reloc) in module.relocs[rows].iter().enumerate() {
             let is_sound = match reloc.plan {
+                RelocPlan::Keep { .. } if reloc.target == kept => true,
                 RelocPlan::Keep { .. } => match reloc.target {
-                    SymbolRef::Symbol(_) => link.dead(reloc.target).is_none(),
+                    SymbolRef::Symbol(_) if link.dead(reloc.target).is_none() => {
+                        kept = reloc.target;
+                        true
+                    }
                     _ => false,
                 },
                 RelocPlan::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
@@ -84,6 +90,7 @@ fn check_sections(link: &Link<'_, '_>, part: Range<usize>) -> Check {
             };
             if !is_sound {
                 let holder = &holder;
+                let id = RelocId::new(rows.start() + ordinal);
                 let row = Row {
                     link,
                     id,
