@@ -1,5 +1,5 @@
 //! How the program is linked: at a fixed address, without `libgcc_s.so`, and with the functions of every link side by side. Most of the time
-//! and memory of a small link is the start of the process (docs/BENCHMARKS.md).
+//! and memory of a small link is the start of the process (docs/contributing/benchmarks.md).
 
 use std::env;
 use std::ffi::OsString;

@@ -118,7 +118,7 @@ struct Counts {
     identical: AtomicUsize,
     /// Those of them that are identical with `--cuweld-strict` only: deviation D03.
     deviating: AtomicUsize,
-    /// Links of the tables that are refused by name (docs/MERCURY.md).
+    /// Links of the tables that are refused by name (docs/formats/mercury.md).
     refused: AtomicUsize,
     /// Register files that are nvlink's.
     registers: AtomicUsize,
@@ -354,7 +354,7 @@ fn table(workplace: &Workplace, form: &str, target: &str) -> Result<(), Failed> 
     }
 }
 
-/// Whether both chose the input's code, but we do not link it (docs/MERCURY.md).
+/// Whether both chose the input's code, but we do not link it (docs/formats/mercury.md).
 fn is_refused(ours: &Outcome, theirs: &Outcome) -> bool {
     let is_typed = |line: &String| line.starts_with("nvlink fatal   : cuweld: unsupported: ");
     ours.exit == Some(1)

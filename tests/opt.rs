@@ -83,7 +83,7 @@ fn the_grammar_for_editors_knows_every_phase_and_row() {
         assert!(grammar.contains(phase.name()), "{}", phase.name());
     }
     // The words that rows of the grammar in the docs begin with.
-    let page = read("docs/LIR.md");
+    let page = read("docs/framework/lir.md");
     let rows = page
         .split("## Grammar")
         .nth(1)

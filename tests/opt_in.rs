@@ -463,10 +463,10 @@ fn predefined_pipelines() {
     assert!(checked.starts_with(b"lir 1\nmodule phase=planned"));
 }
 
-/// `docs/PIPELINES.md` tells how large the output is with the passes that leave something out.
+/// `docs/using/pipelines.md` tells how large the output is with the passes that leave something out.
 #[test]
 fn effects_are_documented() {
-    let page = include_str!("../docs/PIPELINES.md");
+    let page = include_str!("../docs/using/pipelines.md");
     let (debug, fold) = ("strip-debug", "fold-identical-functions");
     let unused = "strip-unused-variables{unnamed=['*']}";
     for (row, classified, resolved, live) in [
@@ -494,11 +494,11 @@ fn effects_are_documented() {
     }
 }
 
-/// `docs/PIPELINES.md` has a row for each.
+/// `docs/using/pipelines.md` has a row for each.
 #[test]
 fn predefined_pipelines_are_documented() {
     use cuweld_passes::pipeline::{Embedded, PipelineSource};
-    let page = include_str!("../docs/PIPELINES.md");
+    let page = include_str!("../docs/using/pipelines.md");
     let table = page
         .split("## Those that are part of cuweld")
         .nth(1)

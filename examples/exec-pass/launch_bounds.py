@@ -7,7 +7,7 @@ Usage in a pipeline file:
     use = "exec"
     options = { command = ["python3", "launch_bounds.py", "--at-least", "32"], requires = "classified" }
 
-It reads a module in text form (docs/LIR.md) from standard input and writes one to standard output; what it writes to
+It reads a module in text form (docs/framework/lir.md) from standard input and writes one to standard output; what it writes to
 standard error is shown by cuweld. A row is a line, so a few regular expressions do for many questions.
 """
 

@@ -171,7 +171,7 @@ pub struct LinkOptions {
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,
-    /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled (`docs/MERCURY.md`).
+    /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled (`docs/formats/mercury.md`).
     pub strict_finalize: bool,
     /// Link-time optimisation made one object of a whole program: what host information leaves out goes as options let it go.
     pub whole_program: bool,
@@ -338,7 +338,7 @@ impl<'data> Module<'data> {
     }
 
     /// Size in bytes of a kernel's constant bank up to the end of a piece. What is behind the constants of device
-    /// functions is aligned, what is behind the kernel's own is not (measured, `DEVICE-ELF.md`).
+    /// functions is aligned, what is behind the kernel's own is not (measured, `docs/formats/device-elf.md`).
     pub fn bank_size(&self, piece: &BankPiece) -> u64 {
         let link = |function: FunctionId| self.symbols[self.functions[function].symbol].link;
         let end = piece.offset.saturating_add(piece.size);

@@ -38,7 +38,7 @@ pub struct BankPiece {
     /// Offset in bytes in the kernel's bank.
     pub offset: u64,
     /// Size in bytes: the section's, or 0 if only the place of the section remains. nvlink keeps that when a copy
-    /// without constants replaces one that has some (measured, `DEVICE-ELF.md`).
+    /// without constants replaces one that has some (measured, `docs/formats/device-elf.md`).
     pub size: u64,
     /// Alignment in bytes of the kernel's bank once this piece is in it; its size is a multiple.
     pub align: u64,

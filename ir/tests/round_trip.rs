@@ -281,7 +281,7 @@ fn nvlink_makes_the_same_of_objects_that_were_written_again() {
 
 #[test]
 fn the_example_of_the_documentation_is_what_is_printed() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/LIR.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/framework/lir.md");
     let document = fs::read_to_string(path).unwrap();
     let (_, rest) = document.split_once("```lir\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();

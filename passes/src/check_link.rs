@@ -18,7 +18,7 @@
 //!
 //! Where nvlink itself drops what a function calls, that function must not be able to run: it stays for its address alone, and
 //! no indirect call has its prototype, or host code refers to one kernel, and it is another
-//! ([`only_kernel`](crate::analysis::LiveFunctions::only_kernel)).
+//! (`LiveFunctions::only_kernel`).
 //!
 //! Time is linear in calls, relocations, records and functions.
 

@@ -1,5 +1,5 @@
 //! `constant-bank-dedup`: equal compiler constants are stored once (`merge.md` section 8, measured in
-//! `DEVICE-ELF.md`).
+//! `docs/formats/device-elf.md`).
 //!
 //! While every kernel's bank fits into 64 KiB nvlink merges nothing. If one does not, all kernels that
 //! have such a bank get one pool: bank by bank, last created first, the kernel's own constants and

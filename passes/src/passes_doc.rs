@@ -1,4 +1,4 @@
-//! `docs/PASSES.md`, made from the registry.
+//! `docs/framework/passes.md`, made from the registry.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ pub fn generate_passes_doc(registry: &Registry) -> String {
         "# Passes\n\n\
          Generated from the registry (`passes/src/registry.rs`) and the passes' own documentation; \
          do not edit. `BLESS=1 cargo test --lib passes_doc` writes it anew.\n\n\
-         How passes are put together is told in [PIPELINES.md](PIPELINES.md).\n\n\
+         How passes are put together is described in [Pipelines](../using/pipelines.md).\n\n\
          | pass | requires | establishes | |\n|---|---|---|---|\n",
     );
     for info in registry.iter() {

@@ -2,7 +2,7 @@
 //!
 //! A pass is declared once: the registry takes its name, summary and phases from the pass itself, and
 //! its documentation from the head of the source file that holds it. Pipelines, `cuweld passes` and
-//! `docs/PASSES.md` all read from here.
+//! `docs/framework/passes.md` all read from here.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-/* The C ABI of cuweld's pass plugins, version 1; docs/WRITING-PASSES.md tells how to use it.
+/* The C ABI of cuweld's pass plugins, version 1; docs/framework/writing-passes.md tells how to use it.
  *
  * A plugin is a shared library that exports `cuweld_plugin`. A pass of it gets a module in text form
- * (docs/LIR.md) and gives back a module in text form; cuweld parses and verifies that before it goes on.
+ * (docs/framework/lir.md) and gives back a module in text form; cuweld parses and verifies that before it goes on.
  * No handle of cuweld ever reaches a plugin. Nothing may unwind (C++ exceptions, longjmp) into cuweld. */
 #ifndef CUWELD_PLUGIN_H
 #define CUWELD_PLUGIN_H

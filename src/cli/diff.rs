@@ -30,7 +30,7 @@ pub struct DiffArgs {
     /// Leave out the layout: offsets, indices and string tables, which follow from the rest.
     #[arg(long)]
     ignore_layout: bool,
-    /// Write JSON, described by docs/INSPECT.md.
+    /// Write JSON, described by docs/using/inspect.md.
     #[arg(long)]
     json: bool,
 }

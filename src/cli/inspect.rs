@@ -17,7 +17,7 @@ pub struct InspectArgs {
     /// Cubins, fatbins, host objects, executables and archives.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Write JSON, described by docs/INSPECT.md.
+    /// Write JSON, described by docs/using/inspect.md.
     #[arg(long)]
     json: bool,
     /// Only the tree of files, no tables of device ELF files.

@@ -85,7 +85,7 @@ fn list(registry: &Registry, stdout: &mut dyn Write) -> io::Result<u8> {
     Ok(0)
 }
 
-/// What docs/PASSES.md says of a pass.
+/// What docs/framework/passes.md says of a pass.
 fn describe(info: &PassInfo, stdout: &mut dyn Write) -> io::Result<u8> {
     writeln!(stdout, "{}: {}\n\n{}", info.name, info.summary, info.doc())?;
     writeln!(stdout, "\nrequires: {}", info.requires.name())?;

@@ -166,7 +166,7 @@ pub struct PipelineArgs {
     /// Print the passes that would run, with everything decided, as `--passes` takes them; run none.
     #[arg(long)]
     pub print_pipeline: bool,
-    /// Load passes from this library; docs/WRITING-PASSES.md says how one is written.
+    /// Load passes from this library; docs/framework/writing-passes.md says how one is written.
     #[arg(long, value_name = "LIBRARY")]
     load_pass_plugin: Vec<String>,
     /// Say why these functions or variables are in the output, or are not: the definition, and the calls from a kernel.

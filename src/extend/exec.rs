@@ -1,6 +1,6 @@
 //! `exec`: a pass that is another program.
 //!
-//! The program gets the module in [text form](LIR.md) on its standard input and writes the module that
+//! The program gets the module in [text form](lir.md) on its standard input and writes the module that
 //! the link goes on with to its standard output; if it writes nothing, the module stays as it is. What it
 //! writes is parsed and verified. Lines on its standard error are shown; if it fails, they say why.
 //! It is started in the current folder, once, with `CUWELD_PHASE` set to the module's phase.

@@ -52,7 +52,7 @@ mod tests {
     /// `BLESS=1` writes the file.
     #[test]
     fn the_committed_passes_doc_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/PASSES.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/framework/passes.md");
         let text = generate_passes_doc(&super::registry());
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(path, &text).unwrap();

@@ -64,7 +64,7 @@ pub struct HostInfo<'data> {
 
 impl<'data> HostInfo<'data> {
     /// Adds what one host object says. A member of the device runtime (`system`) tells which of its own kernels it
-    /// needs, but does not make pruning start (measured, `DEVICE-ELF.md`).
+    /// needs, but does not make pruning start (measured, `docs/formats/device-elf.md`).
     pub fn add(&mut self, file: &str, references: &HostReferences<'data>, system: bool) {
         if !references.names_kernels() {
             self.set_unknown(file);

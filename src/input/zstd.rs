@@ -1,6 +1,6 @@
 //! Zstandard frames, by libzstd or by ruzstd.
 //!
-//! The feature `libzstd` (on by default) takes the C library, which is the faster one (docs/BENCHMARKS.md); without it no C compiler is needed.
+//! The feature `libzstd` (on by default) takes the C library, which is the faster one (docs/contributing/benchmarks.md); without it no C compiler is needed.
 //! Either writes into a buffer of the declared size, so that a frame cannot make it grow.
 
 #[cfg(feature = "libzstd")]

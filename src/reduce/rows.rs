@@ -255,10 +255,10 @@ mod tests {
 
     use super::*;
 
-    /// Every entity of the example of docs/LIR.md can be removed with what refers to it.
+    /// Every entity of the example of docs/framework/lir.md can be removed with what refers to it.
     #[test]
     fn what_is_left_parses() {
-        let page = include_str!("../../docs/LIR.md");
+        let page = include_str!("../../docs/framework/lir.md");
         let example = page
             .split("```lir\n")
             .nth(1)

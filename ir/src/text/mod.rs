@@ -1,6 +1,6 @@
 //! The text form of a module, `.lir`: printed at any phase, parsed back to an equal module.
 //!
-//! The grammar is described in `docs/LIR.md`. Rows are lines; the first word of a line says what it
+//! The grammar is described in `docs/framework/lir.md`. Rows are lines; the first word of a line says what it
 //! is, so that blocks and indentation only help the eye. A row that defines an entity begins with
 //! its id, and ids of a table count up through the file. A reference is an id with its name as an
 //! annotation, `%12:_Z3foov`, which the parser compares with the table.

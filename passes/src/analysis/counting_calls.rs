@@ -10,7 +10,7 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
-/// The rows of all included objects that count, in input order (measured, `DEVICE-ELF.md`).
+/// The rows of all included objects that count, in input order (measured, `docs/formats/device-elf.md`).
 ///
 /// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
 /// replaced it. That an address is taken counts for a losing weak copy too, if a row of the same

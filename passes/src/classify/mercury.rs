@@ -1,5 +1,5 @@
 //! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
-//! exactly (`docs/MERCURY.md`).
+//! exactly (`docs/formats/mercury.md`).
 
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;

@@ -1,4 +1,4 @@
-//! Equal contributions to `.nv.constant3` (quirk Q03, deviation D02; measured, `DEVICE-ELF.md`).
+//! Equal contributions to `.nv.constant3` (quirk Q03, deviation D02; measured, `docs/formats/device-elf.md`).
 //!
 //! While nvlink leaves kernels out because no host code refers to them, it stores whole input sections
 //! of some sizes only once, but leaves the values of their variables and all code as if each had its

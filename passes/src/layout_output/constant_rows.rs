@@ -1,7 +1,7 @@
 //! Mercury relocations of constants of functions, such as the tables of switches.
 //!
 //! The constants of a device function stand in the banks of all kernels that reach it, and their rows with
-//! them. The SASS view has offsets in their place and no rows (measured, `docs/MERCURY.md`).
+//! them. The SASS view has offsets in their place and no rows (measured, `docs/formats/mercury.md`).
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;

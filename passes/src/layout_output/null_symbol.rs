@@ -1,4 +1,4 @@
-//! The value of the null symbol (quirk Q02, measured, `DEVICE-ELF.md`).
+//! The value of the null symbol (quirk Q02, measured, `docs/formats/device-elf.md`).
 
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;

@@ -1,4 +1,4 @@
-//! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/MERCURY.md`).
+//! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/formats/mercury.md`).
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;

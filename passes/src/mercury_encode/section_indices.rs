@@ -1,4 +1,4 @@
-//! Section indices of symbols where 16 bits do not hold them (measured, `docs/MERCURY.md`).
+//! Section indices of symbols where 16 bits do not hold them (measured, `docs/formats/mercury.md`).
 //!
 //! The view that was laid out has a `.symtab_shndx` if the classic linker needs one; the Mercury view then has a clone of it.
 //! If only the whole file has too many sections, both tables are added: one behind the view, one in front of

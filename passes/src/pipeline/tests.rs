@@ -309,10 +309,10 @@ fn refusals_are_rendered_with_help() {
     );
 }
 
-/// The examples of docs/PIPELINES.md.
+/// The examples of docs/using/pipelines.md.
 #[test]
 fn the_manual_tells_the_truth() {
-    let page = include_str!("../../../docs/PIPELINES.md");
+    let page = include_str!("../../../docs/using/pipelines.md");
     let blocks = |language: &str| -> Vec<&str> {
         let fence = format!("```{language}\n");
         let blocks = page.split(fence.as_str()).skip(1);
@@ -408,7 +408,7 @@ const GRAMMAR: &[(&str, &[&str], &[&str])] = &[
 
 #[test]
 fn every_rule_of_the_grammar_has_examples_and_refusals() {
-    let page = include_str!("../../../docs/PIPELINES.md");
+    let page = include_str!("../../../docs/using/pipelines.md");
     let block = page.split("```text\n").nth(2).unwrap();
     let block = block.split("```").next().unwrap();
     let rules = block.lines().filter_map(|line| line.split_once(" = "));

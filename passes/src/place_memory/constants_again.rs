@@ -1,4 +1,4 @@
-//! Constant variables beyond 64 KiB (measured, `DEVICE-ELF.md`).
+//! Constant variables beyond 64 KiB (measured, `docs/formats/device-elf.md`).
 //!
 //! Where the objects' constants together are too large, nvlink lays them out again in executables, one by one:
 //! variables that lose and bytes without a name are left out. They come by alignment, largest first, then by size,

@@ -1,4 +1,4 @@
-//! Shared memory in relocatable output (measured, `DEVICE-ELF.md`).
+//! Shared memory in relocatable output (measured, `docs/formats/device-elf.md`).
 //!
 //! Nothing is laid out yet: a shared variable's value stays its alignment. But each section of shared memory gets
 //! the sum of the sizes of its variables as its size, as ptxas gives it, and takes on the alignment of the

@@ -1,4 +1,4 @@
-//! Rows of data that go because several objects define a variable or a function (measured, `DEVICE-ELF.md`).
+//! Rows of data that go because several objects define a variable or a function (measured, `docs/formats/device-elf.md`).
 //!
 //! - What a weak variable holds goes with it if it comes behind another weak definition; behind a strong one it stays,
 //!   and so does what a weak definition holds that a strong one replaces.

@@ -1,4 +1,4 @@
-//! Tables of switches of copies that another copy replaced, in links of Mercury (measured, `docs/MERCURY.md`).
+//! Tables of switches of copies that another copy replaced, in links of Mercury (measured, `docs/formats/mercury.md`).
 //!
 //! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets anew from the code that is
 //! linked: an addend that a table of the linked copy has too gives its offset there, any other 0.

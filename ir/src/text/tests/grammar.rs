@@ -1,4 +1,4 @@
-//! The grammar of `docs/LIR.md`: rules and fields are those of the printer and the parser, and every rule has an example that is
+//! The grammar of `docs/framework/lir.md`: rules and fields are those of the printer and the parser, and every rule has an example that is
 //! taken and one that is not.
 
 use std::collections::BTreeMap;
@@ -230,7 +230,7 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
 
 /// The rules of the page by name.
 fn rules() -> BTreeMap<String, String> {
-    let page = include_str!("../../../../docs/LIR.md");
+    let page = include_str!("../../../../docs/framework/lir.md");
     let section = page.split_once("## Grammar").unwrap().1;
     let block = section.split("```").nth(1).unwrap();
     let mut rules: BTreeMap<String, String> = BTreeMap::new();
