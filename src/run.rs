@@ -12,7 +12,7 @@ use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Diagnostics;
-use cuweld_passes::analysis::call_graph_dot;
+use cuweld_passes::analyses::call_graph_dot;
 use cuweld_passes::instrument::Dump;
 use cuweld_passes::instrument::INSTRUMENTED;
 use cuweld_passes::instrument::Instrument;

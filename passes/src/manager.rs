@@ -5,6 +5,9 @@
 //! change may have made wrong. The manager keeps nothing of a link, so that a run can stop after any
 //! step and go on from the module alone ([`RunOptions::start_after`]).
 
+#[cfg(test)]
+pub(crate) mod fake;
+pub mod passes_doc;
 mod selection;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -20,7 +23,7 @@ use cuweld_ir::Phase;
 use selection::Selection;
 use thiserror::Error;
 
-use crate::analysis::Analyses;
+use crate::analyses::Analyses;
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Severity;
 use crate::instrument::INSTRUMENTED;

@@ -5,8 +5,8 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use thiserror::Error;
 
-use crate::analysis::Analyses;
-use crate::analysis::Preserved;
+use crate::analyses::Analyses;
+use crate::analyses::Preserved;
 use crate::diagnostic::Diagnostics;
 use crate::instrument::INSTRUMENTED;
 use crate::threads::Threads;

@@ -9,43 +9,43 @@ use std::borrow::Cow;
 use cuweld_ir::Phase;
 use serde::de::DeserializeOwned;
 
-use crate::callgraph_dce::CallgraphDce;
-use crate::check_link::CheckLink;
-use crate::classify::Classify;
-use crate::constant_bank_dedup;
-use crate::constant_bank_dedup::ConstantBankDedup;
-use crate::emit::Emit;
-use crate::finalizer::FinalizeInputs;
-use crate::finalizer::FinalizeOutput;
-use crate::fold_identical_functions::FoldIdenticalFunctions;
-use crate::internalize;
-use crate::internalize::Internalize;
-use crate::layout_output::LayoutOutput;
-use crate::mercury_encode::MercuryEncode;
-use crate::merge_metadata::MergeMetadata;
+use crate::checks::check_link::CheckLink;
+use crate::checks::check_undefined::CheckUndefined;
+use crate::checks::finalizer::FinalizeInputs;
+use crate::checks::finalizer::FinalizeOutput;
+use crate::checks::self_check::SelfCheck;
+use crate::link::callgraph_dce::CallgraphDce;
+use crate::link::classify::Classify;
+use crate::link::constant_bank_dedup;
+use crate::link::constant_bank_dedup::ConstantBankDedup;
+use crate::link::emit::Emit;
+use crate::link::layout_output::LayoutOutput;
+use crate::link::mercury_encode::MercuryEncode;
+use crate::link::merge_metadata::MergeMetadata;
+use crate::link::place_memory::PlaceMemory;
+use crate::link::plan_relocations::PlanRelocations;
+use crate::link::propagate_resources::PropagateResources;
+use crate::link::relocate::Relocate;
+use crate::link::select_objects::SelectObjects;
+use crate::link::symbol_resolve::SymbolResolve;
 use crate::options::OptionError;
 use crate::options::OptionInfo;
 use crate::options::PassOptions;
-use crate::order_functions;
-use crate::order_functions::OrderFunctions;
 use crate::pass::Pass;
-use crate::place_memory::PlaceMemory;
-use crate::plan_relocations::PlanRelocations;
-use crate::propagate_resources::PropagateResources;
-use crate::relocate::Relocate;
-use crate::rename_symbols;
-use crate::rename_symbols::RenameSymbols;
-use crate::report_call_graph::ReportCallGraph;
-use crate::report_resources;
-use crate::report_resources::ReportResources;
-use crate::select_objects::SelectObjects;
-use crate::self_check::SelfCheck;
-use crate::strip_debug::StripDebug;
-use crate::strip_unused_variables;
-use crate::strip_unused_variables::StripUnusedVariables;
+use crate::reports::report_call_graph::ReportCallGraph;
+use crate::reports::report_resources;
+use crate::reports::report_resources::ReportResources;
 use crate::suggest;
-use crate::symbol_resolve::SymbolResolve;
-use crate::undefined::CheckUndefined;
+use crate::transforms::fold_identical_functions::FoldIdenticalFunctions;
+use crate::transforms::internalize;
+use crate::transforms::internalize::Internalize;
+use crate::transforms::order_functions;
+use crate::transforms::order_functions::OrderFunctions;
+use crate::transforms::rename_symbols;
+use crate::transforms::rename_symbols::RenameSymbols;
+use crate::transforms::strip_debug::StripDebug;
+use crate::transforms::strip_unused_variables;
+use crate::transforms::strip_unused_variables::StripUnusedVariables;
 
 /// What is known of a pass.
 pub struct PassInfo {
@@ -196,82 +196,85 @@ impl Registry {
 fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(FinalizeInputs),
-        include_str!("finalizer/inputs.rs"),
+        include_str!("checks/finalizer/inputs.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(Classify),
-        include_str!("classify.rs"),
+        include_str!("link/classify.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(SelectObjects),
-        include_str!("select_objects.rs"),
+        include_str!("link/select_objects.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(SymbolResolve),
-        include_str!("symbol_resolve.rs"),
+        include_str!("link/symbol_resolve.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(CallgraphDce),
-        include_str!("callgraph_dce.rs"),
+        include_str!("link/callgraph_dce.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(MergeMetadata),
-        include_str!("merge_metadata.rs"),
+        include_str!("link/merge_metadata.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(PropagateResources),
-        include_str!("propagate_resources.rs"),
+        include_str!("link/propagate_resources.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(PlaceMemory),
-        include_str!("place_memory.rs"),
+        include_str!("link/place_memory.rs"),
     ));
     registry.register(PassInfo::with_options(
         constant_bank_dedup::OPTIONS,
         |options| Box::new(ConstantBankDedup { options }),
-        include_str!("constant_bank_dedup.rs"),
+        include_str!("link/constant_bank_dedup.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(CheckUndefined),
-        include_str!("undefined.rs"),
+        include_str!("checks/check_undefined.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(ReportCallGraph),
-        include_str!("report_call_graph.rs"),
+        include_str!("reports/report_call_graph.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(PlanRelocations),
-        include_str!("plan_relocations.rs"),
+        include_str!("link/plan_relocations.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(LayoutOutput),
-        include_str!("layout_output.rs"),
+        include_str!("link/layout_output.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(MercuryEncode),
-        include_str!("mercury_encode.rs"),
+        include_str!("link/mercury_encode.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(Relocate),
-        include_str!("relocate.rs"),
+        include_str!("link/relocate.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(CheckLink),
-        include_str!("check_link.rs"),
+        include_str!("checks/check_link.rs"),
     ));
     registry.register(PassInfo::with_options(
         report_resources::OPTIONS,
         |options: ReportResources| Box::new(options),
-        include_str!("report_resources.rs"),
+        include_str!("reports/report_resources.rs"),
     ));
-    registry.register(PassInfo::plain(|| Box::new(Emit), include_str!("emit.rs")));
+    registry.register(PassInfo::plain(
+        || Box::new(Emit),
+        include_str!("link/emit.rs"),
+    ));
     registry.register(PassInfo::plain(
         || Box::new(FinalizeOutput),
-        include_str!("finalizer/output.rs"),
+        include_str!("checks/finalizer/output.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(SelfCheck),
-        include_str!("self_check.rs"),
+        include_str!("checks/self_check.rs"),
     ));
     register_opt_in(registry);
 }
@@ -280,31 +283,31 @@ fn register_standard(registry: &mut Registry) {
 fn register_opt_in(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(StripDebug),
-        include_str!("strip_debug.rs"),
+        include_str!("transforms/strip_debug.rs"),
     ));
     registry.register(PassInfo::with_options(
         rename_symbols::OPTIONS,
         |options: RenameSymbols| Box::new(options),
-        include_str!("rename_symbols.rs"),
+        include_str!("transforms/rename_symbols.rs"),
     ));
     registry.register(PassInfo::with_options(
         internalize::OPTIONS,
         |options: Internalize| Box::new(options),
-        include_str!("internalize.rs"),
+        include_str!("transforms/internalize.rs"),
     ));
     registry.register(PassInfo::with_options(
         order_functions::OPTIONS,
         |options: OrderFunctions| Box::new(options),
-        include_str!("order_functions.rs"),
+        include_str!("transforms/order_functions.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(FoldIdenticalFunctions),
-        include_str!("fold_identical_functions.rs"),
+        include_str!("transforms/fold_identical_functions.rs"),
     ));
     registry.register(PassInfo::with_options(
         strip_unused_variables::OPTIONS,
         |options: StripUnusedVariables| Box::new(options),
-        include_str!("strip_unused_variables.rs"),
+        include_str!("transforms/strip_unused_variables.rs"),
     ));
 }
 
@@ -314,7 +317,7 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::fake::Fake;
+    use crate::manager::fake::Fake;
     use crate::options::OptionType;
 
     #[derive(Default, Deserialize)]

@@ -6,7 +6,7 @@ use std::io::Write;
 use cuweld_ir::check::Rule;
 use cuweld_ir::check::check_image;
 use cuweld_ir::check::is_mercury_image;
-use cuweld_passes::self_check::SelfCheckError;
+use cuweld_passes::checks::self_check::SelfCheckError;
 
 /// Arguments of `cuweld check`.
 #[derive(clap::Args, Debug)]

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use cuweld_ir::Target;
-use cuweld_passes::finalizer::EntryPoint;
-use cuweld_passes::finalizer::Finalizer;
-use cuweld_passes::finalizer::FinalizerConfig;
-use cuweld_passes::finalizer::FinalizerError;
-use cuweld_passes::finalizer::default_output_name;
+use cuweld_passes::checks::finalizer::EntryPoint;
+use cuweld_passes::checks::finalizer::Finalizer;
+use cuweld_passes::checks::finalizer::FinalizerConfig;
+use cuweld_passes::checks::finalizer::FinalizerError;
+use cuweld_passes::checks::finalizer::default_output_name;
 
 use super::finalizer_args::FinalizerArgs;
 use super::pipeline_args::parse_target;
@@ -54,7 +54,7 @@ pub fn run(args: &FinalizeArgs, stderr: &mut dyn Write) -> io::Result<u8> {
     };
     let options = args.finalizer.options();
     let kind = if options.out_sass {
-        Some(cuweld_passes::finalizer::BinaryKind::Sass)
+        Some(cuweld_passes::checks::finalizer::BinaryKind::Sass)
     } else {
         options.binary_kind
     };

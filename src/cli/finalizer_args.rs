@@ -3,8 +3,8 @@
 use clap::Args;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::target::finalize::OffTarget;
-use cuweld_passes::finalizer::BinaryKind;
-use cuweld_passes::finalizer::FinalizerOptions;
+use cuweld_passes::checks::finalizer::BinaryKind;
+use cuweld_passes::checks::finalizer::FinalizerOptions;
 
 /// What is asked of files with Mercury (sm_100 and up).
 #[derive(Args, Debug)]

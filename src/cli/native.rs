@@ -11,9 +11,9 @@ use cuweld_ir::Phase;
 use cuweld_ir::Target;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
-use cuweld_passes::finalizer::BinaryKind;
-use cuweld_passes::finalizer::default_output_name;
-use cuweld_passes::finalizer::sass_view;
+use cuweld_passes::checks::finalizer::BinaryKind;
+use cuweld_passes::checks::finalizer::default_output_name;
+use cuweld_passes::checks::finalizer::sass_view;
 use cuweld_passes::pipeline::Facts;
 
 use super::bisect::BisectArgs;

@@ -18,7 +18,7 @@ use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::target::compat;
 use cuweld_ir::target::section_types::sht;
-use cuweld_passes::finalizer::profile_of;
+use cuweld_passes::checks::finalizer::profile_of;
 use zerocopy::FromBytes;
 
 use super::lowering::NamedImage;

@@ -47,7 +47,7 @@ pub fn registry() -> Registry {
 
 #[cfg(test)]
 mod tests {
-    use cuweld_passes::passes_doc::generate_passes_doc;
+    use cuweld_passes::manager::passes_doc::generate_passes_doc;
 
     /// `BLESS=1` writes the file.
     #[test]

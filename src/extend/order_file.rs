@@ -7,11 +7,11 @@ use cuweld_passes::options::OptionError;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
 use cuweld_passes::options::PassOptions;
-use cuweld_passes::order_functions;
-use cuweld_passes::order_functions::OrderFunctions;
 use cuweld_passes::registry::PassInfo;
 use cuweld_passes::registry::Registry;
 use cuweld_passes::registry::source_doc;
+use cuweld_passes::transforms::order_functions;
+use cuweld_passes::transforms::order_functions::OrderFunctions;
 use serde::Deserialize;
 
 use crate::repro::replayed;

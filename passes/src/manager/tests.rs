@@ -6,7 +6,7 @@ use cuweld_ir::LinkOptions;
 use cuweld_ir::Target;
 
 use super::*;
-use crate::fake::Fake;
+use crate::manager::fake::Fake;
 use crate::pipeline::Facts;
 use crate::pipeline::PipelineSource;
 use crate::pipeline::Source;

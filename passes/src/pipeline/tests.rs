@@ -5,7 +5,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::Target;
 
 use super::*;
-use crate::fake::Fake;
+use crate::manager::fake::Fake;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
 use crate::registry::PassInfo;

@@ -5,7 +5,7 @@ use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 
-use crate::select_objects::Awaited;
+use crate::link::select_objects::Awaited;
 
 /// Says of each object whose file or member ends with this name why it takes part or does not. Linear in the link.
 pub(super) fn explain(module: &Module<'_>, name: &str) -> String {

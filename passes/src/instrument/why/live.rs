@@ -9,10 +9,10 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 
-use crate::analysis::CallGraph;
-use crate::analysis::counting_calls;
-use crate::callgraph_dce::kernels_by_address;
-use crate::host_names::HostNames;
+use crate::analyses::CallGraph;
+use crate::analyses::counting_calls;
+use crate::analyses::host_names::HostNames;
+use crate::link::callgraph_dce::kernels_by_address;
 use crate::suggest;
 
 /// Says of each symbol of this name what it stands for and why it is live or not. Linear in the link.

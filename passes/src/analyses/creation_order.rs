@@ -1,0 +1,102 @@
+//! The order in which nvlink creates functions, which decides most orders of the output
+//! (`merge.md` section 4, P1).
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+
+use crate::analyses::host_names::HostNames;
+
+/// The functions that the output keeps.
+#[derive(Debug)]
+pub struct LiveFunctions {
+    /// In order of creation.
+    pub functions: Vec<LinkSymbolId>,
+    /// The copies of them that are linked; `None` for what is defined nowhere.
+    pub copies: Vec<Option<FunctionId>>,
+    /// The kernels among them, with their copies.
+    pub kernels: Vec<(LinkSymbolId, FunctionId)>,
+    /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is known which ones host code
+    /// refers to, the only one of these. What others reach, which stay because their address is taken, counts for nothing then.
+    pub only_kernel: Option<LinkSymbolId>,
+}
+
+impl LiveFunctions {
+    /// Those of a module in which it is known what is kept.
+    pub fn new(module: &Module<'_>) -> Self {
+        let functions = functions_in_creation_order(module);
+        let mut copies = Vec::with_capacity(functions.len());
+        let mut kernels = Vec::new();
+        for link in &functions {
+            let copy = module.link_function(*link);
+            if let Some(copy) = copy
+                && module.symbols[module.functions[copy].symbol].is_entry()
+            {
+                kernels.push((*link, copy));
+            }
+            copies.push(copy);
+        }
+        let roots = HostNames::kernels(&module.options);
+        let only_kernel = match (roots.decide(module), kernels.as_slice()) {
+            (true, _) => roots.only_kernel(module),
+            (false, [(only, _)]) => Some(*only),
+            _ => None,
+        };
+        LiveFunctions {
+            functions,
+            copies,
+            kernels,
+            only_kernel,
+        }
+    }
+
+    /// The kernels that get what they reach.
+    pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
+        let kernels = self.kernels.iter().copied();
+        kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
+    }
+
+    /// Those that are defined, with their copies.
+    pub fn defined(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
+        let copies = self.functions.iter().zip(&self.copies);
+        copies.filter_map(|(link, copy)| Some((*link, (*copy)?)))
+    }
+}
+
+/// The live functions of the link in order of creation: object by object, functions in symbol table
+/// order, each at its first appearance, defined or not.
+pub fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let mut order = all_functions_in_creation_order(module);
+    order.retain(|link| module.link_symbols[*link].live.is_live());
+    order
+}
+
+/// The same with functions that are not kept.
+pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let first = |link: &LinkSymbolId| module.link_symbols[*link].first;
+    let is_function = |link: &LinkSymbolId| {
+        let symbol = &module.symbols[first(link)];
+        symbol.is_function()
+            && symbol.link == Some(*link)
+            && module.objects[symbol.object].state.is_included()
+    };
+    // What names stand for is made in this order, object by object; a text may say otherwise.
+    let mut order: Vec<LinkSymbolId> = module.link_symbols.ids().filter(is_function).collect();
+    if !order.is_sorted_by_key(first) {
+        order.sort_by_key(first);
+    }
+    order
+}
+
+/// The live kernels among functions in creation order, with the copy that is linked.
+pub fn kernels<'a>(
+    module: &'a Module<'_>,
+    functions: &'a [LinkSymbolId],
+) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> + 'a {
+    functions.iter().filter_map(|link| {
+        let function = module.link_function(*link)?;
+        module.symbols[module.functions[function].symbol]
+            .is_entry()
+            .then_some((*link, function))
+    })
+}

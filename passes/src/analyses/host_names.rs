@@ -1,0 +1,113 @@
+//! Which kernels and variables host code refers to: the lists that options and host information give
+//! (`inputs.md` section 5).
+
+use cuweld_ir::LinkOptions;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Symbol;
+use cuweld_ir::symbol::stb;
+
+use crate::analyses::name_patterns::NamePatterns;
+use crate::analyses::name_patterns::contains;
+
+/// The kernels, or the variables, that host code refers to, as far as the link knows.
+pub(crate) enum HostNames<'options> {
+    /// Nothing is known: all of them.
+    All,
+    /// `-kernels-used`, `-variables-used`: those whose name contains one of these.
+    Containing(&'options [String]),
+    /// Host information: those that match a pattern for their binding.
+    Matching {
+        external: Box<NamePatterns<'options>>,
+        internal: Box<NamePatterns<'options>>,
+    },
+}
+
+impl<'options> HostNames<'options> {
+    /// The kernels that are roots of liveness. `-variables-used` alone leaves the list empty: all die.
+    pub(crate) fn kernels(options: &'options LinkOptions) -> Self {
+        if options.kernels_used.is_some() || options.variables_used.is_some() {
+            return Self::Containing(options.kernels_used.as_deref().unwrap_or(&[]));
+        }
+        match (
+            &options.host_kernels_external,
+            &options.host_kernels_internal,
+        ) {
+            (None, None) => Self::All,
+            (external, internal) => Self::matching(
+                external.as_deref().unwrap_or(&[]),
+                internal.as_deref().unwrap_or(&[]),
+            ),
+        }
+    }
+
+    /// The variables that host code can name.
+    pub(crate) fn variables(options: &'options LinkOptions) -> Self {
+        if let Some(used) = &options.variables_used {
+            return Self::Containing(used);
+        }
+        match (
+            &options.host_variables_external,
+            &options.host_variables_internal,
+        ) {
+            (Some(external), Some(internal)) => Self::matching(external, internal),
+            _ => Self::All,
+        }
+    }
+
+    fn matching(external: &'options [String], internal: &'options [String]) -> Self {
+        Self::Matching {
+            external: Box::new(NamePatterns::new(external)),
+            internal: Box::new(NamePatterns::new(internal)),
+        }
+    }
+
+    /// Whether the names hold that of a symbol.
+    pub(crate) fn hold(&self, symbol: &Symbol<'_>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Containing(parts) => parts
+                .iter()
+                .any(|part| contains(symbol.name, part.as_bytes())),
+            Self::Matching { internal, .. } if symbol.bind == stb::LOCAL => {
+                internal.match_name(symbol.name)
+            }
+            Self::Matching { external, .. } => external.match_name(symbol.name),
+        }
+    }
+
+    /// Whether kernels that the names leave out go as options let them go: by the names of options, or, of a whole program out of
+    /// link-time optimisation, by those of the host.
+    pub(crate) fn are_of_options(&self, options: &LinkOptions) -> bool {
+        match self {
+            Self::All => false,
+            Self::Containing(_) => true,
+            Self::Matching { .. } => options.whole_program,
+        }
+    }
+
+    /// Whether the names decide which kernels stay.
+    pub(crate) fn decide(&self, module: &Module<'_>) -> bool {
+        !matches!(self, Self::All) && !module.keeps_dead_code()
+    }
+
+    /// The kernel that the names hold, if they hold exactly one. nvlink gives such a link a shorter way: it does not look at what
+    /// other kernels do, which then only stay because their address is taken.
+    pub(crate) fn only_kernel(&self, module: &Module<'_>) -> Option<LinkSymbolId> {
+        if !self.decide(module) {
+            return None;
+        }
+        let mut held = module.link_symbols.ids();
+        let only = held.find(|id| self.hold_kernel(module, *id))?;
+        held.all(|id| !self.hold_kernel(module, id)).then_some(only)
+    }
+
+    /// Whether a link symbol is a defined kernel that the names hold.
+    pub(crate) fn hold_kernel(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
+        let definition = module.link_symbols[id].definition;
+        definition.is_some_and(|definition| {
+            let symbol = &module.symbols[definition];
+            symbol.is_entry() && self.hold(symbol)
+        })
+    }
+}

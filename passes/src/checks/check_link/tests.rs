@@ -1,0 +1,71 @@
+//! Rules that the verifier has too, so that `tests/passes` can show no module which breaks them.
+
+use cuweld_ir::Arena;
+use cuweld_ir::text;
+
+use super::*;
+use crate::analyses::Analyses;
+use crate::diagnostic::Diagnostics;
+use crate::pass::Statistics;
+use crate::threads::OneThread;
+
+const SOUND: &str = include_str!("../../../../tests/passes/check-link-sound.lir");
+
+/// What is said of the sound module with some words replaced.
+fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {
+    let mut input = SOUND.to_owned();
+    for (from, to) in changes {
+        assert_eq!(input.matches(from).count(), 1, "{from}");
+        input = input.replace(from, to);
+    }
+    let arena = Arena::new();
+    let mut module = text::parse(&input, &arena, &|_| None).unwrap();
+    let mut cx = PassCx {
+        arena: &arena,
+        analyses: &mut Analyses::default(),
+        diagnostics: &mut Diagnostics::default(),
+        statistics: &mut Statistics::default(),
+        threads: &OneThread,
+    };
+    CheckLink.run(&mut module, &mut cx)
+}
+
+fn broken(what: &str) -> Result<Changed, PassError> {
+    Err(PassError::Internal(format!(
+        "the link breaks the rule {what}"
+    )))
+}
+
+#[test]
+fn a_sound_link_passes() {
+    assert_eq!(said(&[]), Ok(Changed::No));
+}
+
+#[test]
+fn a_record_refers_to_what_is_left_out() {
+    let dead = ("$3 %4:h live=live", "$3 %4:h live=unreachable");
+    let what =
+        "'record-target': a record with the code 0x0f refers to 'h', which is not in the output";
+    assert_eq!(said(&[dead]), broken(what));
+}
+
+#[test]
+fn a_relocation_that_is_kept_refers_to_what_is_left_out() {
+    let target = ("0x0 R_CUDA_64 %2:g keep", "0x0 R_CUDA_64 %4:h keep");
+    let dead = ("$3 %4:h live=live", "$3 %4:h live=unreachable");
+    let externs = ("a12 a7 a6", "a12 a6");
+    let what = "'relocation-target': r2 at 0x0 of '.nv.global.init' in 'a.cubin' against 'h': \
+                it refers to what is not in the output";
+    assert_eq!(said(&[target, dead, externs]), broken(what));
+}
+
+#[test]
+fn nothing_was_decided_on_a_relocation() {
+    let plan = (
+        "R_CUDA_64 %2:g keep=(R_CUDA_64 addend=0x0 rela)",
+        "R_CUDA_64 %2:g",
+    );
+    let what = "'relocation-fate': r2 at 0x0 of '.nv.global.init' in 'a.cubin' against 'g': \
+                nothing was decided on it";
+    assert_eq!(said(&[plan]), broken(what));
+}

@@ -1,0 +1,190 @@
+//! `check-undefined`: what is live and undefined is an error, unless the driver provides it.
+//!
+//! Each name is reported once, for the first object that names it, behind the warnings about stacks and
+//! the errors about memory (measured). Executables only.
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::toolkit;
+
+use crate::analyses::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::link::classify::IndexU32;
+use crate::link::plan_relocations::past_end;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// Whether an undefined symbol needs a definition.
+fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
+    let name = symbol.name;
+    match symbol.ty {
+        _ if symbol.bind != stb::GLOBAL => false,
+        stt::FUNC => !toolkit::is_system_function(name),
+        stt::OBJECT | stt::CUDA_OBJECT => {
+            let left_to_driver = allow_globals && symbol.is_global_memory();
+            !(left_to_driver
+                || symbol.is_dynamic_shared()
+                || toolkit::is_unified_table_symbol(name)
+                || toolkit::is_reserved_shared_symbol(name))
+        }
+        _ => false,
+    }
+}
+
+/// The `check-undefined` pass.
+pub struct CheckUndefined;
+
+impl Pass for CheckUndefined {
+    fn name(&self) -> &'static str {
+        "check-undefined"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Report what is kept and defined nowhere"
+    }
+
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn reports(&self) -> bool {
+        true
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if !module.options.relocatable && loses_code_among_left_out(module) {
+            cx.diagnostics
+                .emit(Diagnostic::fatal("Internal error: unexpected reloc").note(
+                "nvlink fails where kernels are left out and a copy of a function replaced another",
+            ));
+            return Err(PassError::Diagnosed);
+        }
+        if !module.options.relocatable && report_undefined(module, cx) {
+            let meanings = cx.analyses.meanings(module);
+            if let Some(finding) = past_end(module, meanings) {
+                // nvlink finds it behind all of them.
+                cx.diagnostics.emit(finding.at(u32::MAX, 0));
+            }
+            return Err(PassError::Diagnosed);
+        }
+        Ok(Changed::No)
+    }
+}
+
+/// Whether a link of Mercury names the kernels or variables that it keeps, and has code with relocations that a later copy
+/// replaced: what nvlink does not link, whatever is named (measured).
+fn loses_code_among_left_out(module: &Module<'_>) -> bool {
+    let options = &module.options;
+    let names_kernels = options.host_kernels_external.is_some()
+        || options.kernels_used.is_some()
+        || options.variables_used.is_some();
+    if !names_kernels || !module.is_capmerc() {
+        return false;
+    }
+    module.sections.values().any(|section| {
+        let (SectionKind::Relocs, Some(owner), SectionInfo::Section(patched)) =
+            (section.kind, section.owner, section.info)
+        else {
+            return false;
+        };
+        let function = &module.functions[owner];
+        let link = module.symbols[function.symbol].link;
+        let chosen = link.and_then(|link| module.link_symbols[link].definition);
+        module.sections[patched].kind == SectionKind::MercuryText
+            && !section.relocs.is_empty()
+            && function.edges_count
+            && chosen.is_some_and(|chosen| module.symbols[chosen].object > function.object)
+    })
+}
+
+/// Reports what is live and undefined, each name once with the places that refer to it.
+fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+    let mut found = false;
+    for (id, link) in module.link_symbols.iter() {
+        let symbol = &module.symbols[link.first];
+        if link.definition.is_some()
+            || !link.live.is_live()
+            || !needs_definition(symbol, module.options.allow_undefined_globals)
+        {
+            continue;
+        }
+        found = true;
+        let name = String::from_utf8_lossy(symbol.name);
+        let file = module.objects[symbol.object].display();
+        let mut diagnostic =
+            Diagnostic::error(format!("Undefined reference to '{name}' in '{file}'"))
+                .at(symbol.object.index_u32(), id.index_u32());
+        for caller in callers(module, id, 4) {
+            diagnostic = diagnostic.note(format!("referenced by {caller}"));
+        }
+        if let Some(library) = known_library(symbol.name) {
+            diagnostic = diagnostic.help(format!("{library} defines it"));
+        }
+        cx.diagnostics.emit(diagnostic);
+    }
+    found
+}
+
+/// Up to `limit` functions and sections that refer to an undefined name.
+fn callers(module: &Module<'_>, id: LinkSymbolId, limit: usize) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for reloc in module.relocs.values() {
+        let Some(symbol) = reloc.target.symbol() else {
+            continue;
+        };
+        if module.symbols[symbol].link != Some(id) || !module.is_section_linked(reloc.section) {
+            continue;
+        }
+        let section = &module.sections[reloc.section];
+        let place = match section.owner {
+            Some(function) => String::from_utf8_lossy(module.function_name(function)).into_owned(),
+            None => String::from_utf8_lossy(section.name).into_owned(),
+        };
+        let place = format!(
+            "'{place}' in '{}'",
+            module.objects[section.object].display()
+        );
+        if !found.contains(&place) {
+            found.push(place);
+            if found.len() == limit {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The library that defines a well-known undefined name.
+fn known_library(name: &[u8]) -> Option<&'static str> {
+    if name.starts_with(b"cudaGetParameterBuffer")
+        || name.starts_with(b"cudaLaunchDevice")
+        || name.starts_with(b"__cudaCDP2")
+        || name.starts_with(b"cudaDeviceSynchronize")
+    {
+        Some("the device runtime library (-lcudadevrt)")
+    } else if name.starts_with(b"nvshmem") {
+        Some("NVSHMEM's device library (-lnvshmem_device)")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,9 @@
+//! Passes that refuse a link or prove it sound, and the limits that they ask about.
+
+pub mod check_link;
+pub(crate) mod check_undefined;
+pub mod finalizer;
+pub(crate) mod register_limit;
+pub(crate) mod reserved_use;
+pub mod self_check;
+pub(crate) mod stack_limit;

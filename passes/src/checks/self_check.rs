@@ -1,0 +1,81 @@
+//! `self-check`: the file is read again and proved against the module.
+//!
+//! First the file alone ([`cuweld_ir::check`]): every byte has an owner, tables refer to what exists, both views
+//! of a file with Mercury say the same. Then the file against the link: code, Mercury code, data and debug
+//! information are those of the objects but where relocations are applied; rows, symbols, section headers and
+//! program headers are those that were decided; every linked function has a symbol at its code.
+//!
+//! It reads the file with nothing that wrote it. A rule that is broken is a bug in cuweld: the link fails, and
+//! leaves no output.
+
+mod contents;
+mod functions;
+mod report;
+mod tables;
+
+pub use self::report::SelfCheckError;
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::check::Findings;
+use cuweld_ir::check::check_image;
+use cuweld_ir::check::read;
+
+use crate::analyses::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `self-check` pass.
+pub struct SelfCheck;
+
+impl Pass for SelfCheck {
+    fn name(&self) -> &'static str {
+        "self-check"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Read the file again and prove it against the objects"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Emitted
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Checked)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let (Some(image), Some(plan)) = (&module.image, &module.plan) else {
+            return Err(PassError::Internal("there is no file to check".to_owned()));
+        };
+        cx.statistics.add("bytes", image.len() as u64);
+        let mut list = check_image(image);
+        let mut findings = Findings::default();
+        if let Some(view) = read(image, &mut findings) {
+            tables::check(plan, &view, &mut findings);
+            contents::check(module, plan, &view, &mut findings);
+            functions::check(module, &view, &mut findings);
+        }
+        list.extend(findings.into_list());
+        let Some(error) = SelfCheckError::new(list, module.is_capmerc()) else {
+            return Ok(Changed::No);
+        };
+        cx.diagnostics.emit(Diagnostic {
+            notes: error.notes(),
+            ..Diagnostic::fatal(error.to_string())
+        });
+        Err(PassError::Diagnosed)
+    }
+}

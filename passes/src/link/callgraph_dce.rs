@@ -1,0 +1,183 @@
+//! `callgraph-dce`: which functions the output keeps.
+//!
+//! Whatever the kept kernels reach through direct and indirect calls is live. A kernel is kept unless `-kernels-used` names others
+//! or host information says that no host code references it, and it is kept all the same if its address is taken: device code
+//! may launch it. A device function whose address is taken stays as well, even if only dead code takes it, but what it calls stays
+//! only if a kernel reaches that too, or if it has no definition. Variables and constants always stay. With `-g`, and for
+//! relocatable output, everything stays.
+//!
+//! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay because their address is
+//! taken: their code stays, and what it calls goes. Such a kernel must not run; a note says so.
+
+use cuweld_ir::CallKind;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Liveness;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::table::EntityId;
+
+use crate::analyses::CallGraph;
+use crate::analyses::Preserved;
+use crate::analyses::host_names::HostNames;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
+use crate::link::classify::IndexU32;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `callgraph-dce` pass.
+pub struct CallgraphDce;
+
+impl Pass for CallgraphDce {
+    fn name(&self) -> &'static str {
+        "callgraph-dce"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Keep the functions that kept kernels reach"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Resolved
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Live)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::CALL_GRAPH
+            .and(Preserved::KINDS)
+            .and(Preserved::MEANINGS)
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let everything = module.keeps_dead_code();
+        let kernel_roots = HostNames::kernels(&module.options);
+        // nvlink keeps such a kernel as if it were a device function (measured).
+        let kept_by = if module.options.relocatable {
+            None
+        } else if !module.options.debug {
+            module.options.preserve_relocs.then_some("-preserve-relocs")
+        } else {
+            let suppressed = module.options.suppress_debug_info;
+            suppressed.then_some("-suppress-debug-info")
+        };
+        let mut roots = Vec::new();
+        for (id, link) in module.link_symbols.iter() {
+            let symbol = &module.symbols[link.first];
+            if let Some(option) = kept_by
+                && link
+                    .definition
+                    .is_some_and(|definition| module.symbols[definition].is_entry())
+                && !kernel_roots.hold_kernel(module, id)
+            {
+                cx.diagnostics.emit(
+                    Diagnostic::unsupported(format!("{option} where kernels are left out"))
+                        .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
+                );
+                return Err(PassError::Diagnosed);
+            }
+            if symbol.is_function() && (everything || kernel_roots.hold_kernel(module, id)) {
+                roots.push(id);
+            }
+        }
+        let graph = cx.analyses.call_graph(module);
+        let by_address = kernels_by_address(module, graph);
+        let only_kernel = kernel_roots.only_kernel(module);
+        if only_kernel.is_none() {
+            roots.extend(&by_address);
+        }
+        let mut reached = graph.reach(roots);
+        let link = |symbol: SymbolRef| module.symbols[symbol.symbol()?].link;
+        for call in graph.calls(module) {
+            if call.kind == CallKind::AddressTaken
+                && let Some(taken) = link(call.from)
+            {
+                reached[taken.index()] = true;
+            }
+        }
+        for call in graph.calls(module) {
+            if call.kind == CallKind::Direct
+                && let (Some(caller), Some(callee)) = (link(call.from), link(call.to))
+                && module.link_symbols[callee].definition.is_none()
+            {
+                reached[callee.index()] |= reached[caller.index()];
+            }
+        }
+        if let Some(only) = only_kernel {
+            for kernel in by_address.into_iter().filter(|kernel| *kernel != only) {
+                if let Some(note) = loses_callees(module, graph, &reached, kernel, only) {
+                    cx.diagnostics.emit(note);
+                }
+            }
+        }
+        let (mut kept, mut dropped) = (0, 0);
+        for (index, reached) in reached.iter().take(module.link_symbols.len()).enumerate() {
+            let id = LinkSymbolId::new(index);
+            let link = module.link_symbols[id];
+            let symbol = &module.symbols[link.first];
+            let is_function = symbol.is_function();
+            let is_kernel = symbol.is_entry();
+            module.link_symbols[id].live = match (is_function, reached) {
+                (false, _) | (_, true) => Liveness::Live,
+                _ if is_kernel => Liveness::Unreferenced,
+                _ => Liveness::Unreachable,
+            };
+            if is_function {
+                *(if *reached { &mut kept } else { &mut dropped }) += 1;
+            }
+        }
+        cx.statistics.add("functions kept", kept);
+        cx.statistics.add("functions dropped", dropped);
+        Ok(Changed::Yes)
+    }
+}
+
+/// The defined kernels whose address is taken.
+pub(crate) fn kernels_by_address(module: &Module<'_>, graph: &CallGraph) -> Vec<LinkSymbolId> {
+    let taken = graph
+        .calls(module)
+        .filter(|call| call.kind == CallKind::AddressTaken);
+    let kernels = taken.filter_map(|call| {
+        let link = module.symbols[call.from.symbol()?].link?;
+        let definition = module.link_symbols[link].definition?;
+        module.symbols[definition].is_entry().then_some(link)
+    });
+    kernels.collect()
+}
+
+/// What is said of a kernel that stays without something that it calls.
+fn loses_callees(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    reached: &[bool],
+    kernel: LinkSymbolId,
+    only: LinkSymbolId,
+) -> Option<Diagnostic> {
+    let callees = graph.successors(kernel.index_u32());
+    let lost = callees
+        .filter(|callee| !reached[*callee as usize])
+        .find_map(|callee| graph.link_symbol(callee))?;
+    let name = |link| String::from_utf8_lossy(module.link_name(link)).into_owned();
+    let message = format!(
+        "kernel '{}' stays because its address is taken, but not '{}', which it calls: nothing may launch it",
+        name(kernel),
+        name(lost)
+    );
+    Some(
+        Diagnostic::new(Severity::Note, message)
+            .note(format!(
+                "host code refers to one kernel, '{}'; nvlink keeps what other kernels call where it refers to several",
+                name(only)
+            ))
+            .help("name the kernel in -kernels-used, or leave the option out"),
+    )
+}

@@ -1,0 +1,328 @@
+//! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
+//! exactly (`docs/formats/mercury.md`).
+
+use cuweld_ir::Attribute;
+use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::check::Finding;
+use cuweld_ir::check::Views;
+use cuweld_ir::mercury::capmerc::Capmerc;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::target::attributes;
+use cuweld_ir::target::compat;
+use cuweld_ir::target::finalize::Action;
+use cuweld_ir::target::finalize::OffTarget;
+use cuweld_ir::target::finalize::action;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+
+use super::IndexU32;
+use super::located;
+use super::shared_rows::same_sites;
+use super::shared_rows::shared_rows;
+use crate::checks::finalizer::profile_of;
+use crate::diagnostic::Diagnostic;
+use crate::threads;
+use crate::threads::Threads;
+
+/// The kind of a section in a link of such objects; `None` if both views share it.
+///
+/// Relocations and attributes of the Mercury view take the place of those of the SASS view, which are
+/// derived from the result.
+pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
+    let of_function = section.flags & shf::INFO_LINK != 0;
+    if section.flags & shf::MERCURY == 0 {
+        return match section.ty {
+            sht::CUDA_INFO if of_function => Some(SectionKind::SassFunctionInfo),
+            sht::CUDA_INFO => Some(SectionKind::SassInfo),
+            sht::REL | sht::RELA => Some(SectionKind::SassRelocs),
+            sht::CUDA_CONSTANT0 if of_function => Some(SectionKind::SassParameters),
+            _ => None,
+        };
+    }
+    Some(match section.ty {
+        sht::CUDA_CAPMERC => SectionKind::MercuryText,
+        sht::CUDA_MERCURY_SYMTAB => SectionKind::MercurySymbols,
+        sht::SYMTAB_SHNDX => SectionKind::SymbolSectionIndices,
+        sht::CUDA_MERCURY_RELA => SectionKind::Relocs,
+        sht::CUDA_MERCURY_INFO if of_function => SectionKind::FunctionInfo,
+        sht::CUDA_MERCURY_INFO => SectionKind::Info,
+        sht::CUDA_MERCURY_CONSTANT_USER
+        | sht::CUDA_MERCURY_CONSTANT_PIC
+        | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
+        | sht::CUDA_GLOBAL_INIT
+        | sht::CUDA_UNIFIED_FUNCTIONS
+        | sht::CUDA_UNIFIED_DATA
+        | sht::CUDA_UNIFIED_VARIABLES
+        | sht::CUDA_SHARED_RESERVED => SectionKind::MercuryTwin,
+        sht::PROGBITS if is_debug(view_name(section)) => SectionKind::MercuryDebug,
+        _ => SectionKind::Other,
+    })
+}
+
+/// Whether a section is left out of a link of SASS alone: all of the Mercury view of an object with Mercury, and of another
+/// object what only that view has (measured).
+pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
+    let is_of_view = matches!(
+        section.ty,
+        sht::CUDA_CAPMERC
+            | sht::CUDA_MERCURY_RELA
+            | sht::CUDA_MERCURY_INFO
+            | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
+            | sht::CUDA_MERCURY_SYMTAB
+            | sht::CUDA_SHARED_RESERVED
+    );
+    section.flags & shf::MERCURY != 0 && (object.is_capmerc() || is_of_view)
+}
+
+/// Whether code for another SM than the target's is taken as it is.
+fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
+    let copies = match (
+        module.options.copy_within_family,
+        module.options.copy_across_families,
+    ) {
+        (_, true) => OffTarget::All,
+        (true, false) => OffTarget::Family,
+        (false, false) => OffTarget::None,
+    };
+    let profile = profile_of(object.image);
+    action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
+}
+
+/// nvlink's finalizer refuses Mercury of a later major version than its own, 1 (measured).
+fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
+    let is_new = |record: &Attribute<'_>| {
+        record.code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION && record.value & 0xff > 1
+    };
+    let mut sections = module.sections.values();
+    let section = sections.find(|section| {
+        section.kind == SectionKind::Compat
+            && module.attributes[section.attributes].iter().any(is_new)
+    })?;
+    let name = module.objects[section.object].display();
+    let fatal = Diagnostic::fatal(format!("Internal FNLZR error '{name}'"));
+    let note = "its Mercury is of a later version";
+    Some(fatal.at(section.object.index_u32(), 0).note(note))
+}
+
+/// Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink makes their code anew, and some of it is
+/// another then.
+fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
+    let toolkit = |object: &Object<'_>| {
+        let infos = object.functions.iter();
+        let infos = infos.filter_map(|id| module.functions[id].views.merc?.info);
+        let mut lists = infos.map(|info| &module.attributes[module.sections[info].attributes]);
+        let has = |list: &&[Attribute<'_>], code| list.iter().any(|record| record.code == code);
+        let list = lists.find(|list| !has(list, attributes::MERCURY_ISA_VERSION))?;
+        let mut records = list.iter();
+        let record = records.find(|record| record.code == attributes::CUDA_API_VERSION);
+        Some(record.and_then(|record| record.word(0)))
+    };
+    let objects = module.objects.iter();
+    let mut objects = objects.filter_map(|(id, object)| Some((id, object, toolkit(object)?)));
+    let (id, object, toolkit) = objects.next()?;
+    let compiler = match toolkit {
+        Some(number) => format!("CUDA {}.{}", number / 10, number % 10),
+        None => "CUDA before 13.0".to_owned(),
+    };
+    let what = format!(
+        "'{}' was compiled with {compiler}: its code for sm_{} needs NVIDIA's finalizer",
+        object.display(),
+        object.sm(),
+    );
+    let finding = Diagnostic::unsupported(what)
+        .note("compilers before 13.0 write another form of Mercury, of which nvlink makes the code anew")
+        .help("compile it with CUDA 13.0, or give the linker its PTX instead");
+    let finding = match objects.count() {
+        0 => finding,
+        1 => finding.note("and 1 more object of such compilers"),
+        more => finding.note(format!("and {more} more objects of such compilers")),
+    };
+    Some(finding.at(id.index_u32(), 0))
+}
+
+/// Whether a section holds debug information of a kind that is known to be linked exactly, by its name in the view.
+pub(crate) fn is_debug(name: &[u8]) -> bool {
+    const KNOWN: [&[u8]; 12] = [
+        b".debug_abbrev",
+        b".debug_frame",
+        b".debug_info",
+        b".debug_line",
+        b".debug_loc",
+        b".debug_macinfo",
+        b".debug_pubnames",
+        b".debug_pubtypes",
+        b".debug_str",
+        b".nv_debug_info_reg_sass",
+        b".nv_debug_info_reg_type",
+        b".nv_debug_line_sass",
+    ];
+    KNOWN.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
+}
+
+/// Comparing the views of images of so many bytes is worth a thread of its own.
+const VIEW_BYTES_PER_THREAD: usize = 1 << 18;
+
+/// How many sections of a large object a thread compares at a time.
+const SECTIONS_AT_A_TIME: usize = 1 << 10;
+
+/// Whether a section is one of the unified tables that compilers write.
+fn is_known_table(section: &Section<'_>) -> bool {
+    matches!(
+        (section.ty, section.name),
+        (sht::CUDA_UNIFIED_FUNCTIONS, b".nv.uft.entry")
+            | (sht::CUDA_UNIFIED_VARIABLES, b".nv.udt.entry")
+            | (sht::CUDA_UNIFIED_DATA, b".nv.udt")
+    )
+}
+
+/// Adds what cannot be linked exactly.
+pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut Vec<Diagnostic>) {
+    let capmerc = module.is_capmerc();
+    findings.extend(too_new(module));
+    let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
+        let mut finding = Diagnostic::unsupported(what).at(object, 0);
+        if let Some(section) = section {
+            finding = finding.note(located(module, section));
+        }
+        findings.push(finding);
+    };
+    let of_linker = |object: &Object<'_>| object.state == ObjectState::Linker;
+    let earlier = match capmerc {
+        true => of_earlier_compiler(module),
+        false => None,
+    };
+    // Nothing else is said of code that is not linked anyway.
+    if let Some(finding) = earlier {
+        findings.push(finding);
+        return;
+    }
+    let views = match capmerc {
+        true => compared(module, threads),
+        false => Vec::new(),
+    };
+    let are_compared = capmerc && views.iter().all(Option::is_none);
+    let mut views = views.into_iter();
+    for (id, object) in module.objects.iter() {
+        if of_linker(object) {
+            continue;
+        }
+        let name = || object.display();
+        if object.sm() != module.target.sm && !is_copied(module, object) {
+            let what = format!(
+                "'{}' for sm_{}: another target needs NVIDIA's finalizer",
+                name(),
+                object.sm()
+            );
+            refused(&what, None, id.index_u32());
+        }
+        if let Some(Some(finding)) = views.next() {
+            let what = format!(
+                "the two views of '{}' do not stand for each other: {finding}",
+                name()
+            );
+            refused(&what, None, id.index_u32());
+        }
+    }
+    if !capmerc {
+        return;
+    }
+    for (id, section) in module.sections.iter() {
+        let is_mercury = section.flags & shf::MERCURY != 0;
+        let what = match section.kind {
+            SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
+            SectionKind::ConstantBank(bank) if bank != 3 => {
+                "constant banks but 2 and 3 for sm_100 and up"
+            }
+            SectionKind::FunctionConstants(bank) if bank != 2 => {
+                "constants of functions in banks but 2 for sm_100 and up"
+            }
+            SectionKind::Debug if !is_debug(section.name) => {
+                "debug information of an unknown kind for sm_100 and up"
+            }
+            SectionKind::MercuryText if section.owner.is_none() => "Mercury that no function has",
+            SectionKind::Unified if !is_known_table(section) => {
+                "a unified table of another kind for sm_100 and up"
+            }
+            _ if section.ty == sht::CUDA_MERCURY_RELA && section.relocs.is_empty() => {
+                "a relocation section of the Mercury view without rows"
+            }
+            _ => continue,
+        };
+        refused(what, Some(id), section.object.index_u32());
+    }
+    for (later, first) in shared_rows(module) {
+        if !same_sites(module, later, first) {
+            let what =
+                "local functions of one name with other relocations in an object of a link with -r";
+            refused(what, Some(later), module.sections[later].object.index_u32());
+        }
+    }
+    for (_, object) in module.objects.iter() {
+        for id in object.functions.iter() {
+            let function = &module.functions[id];
+            let (text, object) = (function.views.sass.text, function.object.index_u32());
+            let Some(merc) = function.views.merc else {
+                refused("a function without Mercury", Some(text), object);
+                continue;
+            };
+            if are_compared && is_code_of(module, text, merc.text) {
+                continue;
+            }
+            let size = module.sections[text].size();
+            let parsed = Capmerc::parse(module.sections[merc.text].bytes());
+            if let Err(error) = parsed.and_then(|capmerc| capmerc.covers(size)) {
+                let what = format!("Mercury of another form: {error}");
+                refused(&what, Some(merc.text), object);
+            }
+        }
+    }
+}
+
+/// An object whose views are compared at once, or by all threads later.
+enum Compared<'data> {
+    Found(Option<Finding>),
+    Later(Box<Views<'data>>),
+}
+
+/// What is found of the views of each object but the linker's.
+fn compared(module: &Module<'_>, threads: &dyn Threads) -> Vec<Option<Finding>> {
+    let objects = module.objects.values();
+    let objects = objects.filter(|object| object.state != ObjectState::Linker);
+    let objects: Vec<&Object<'_>> = objects.collect();
+    let size = |object: &Object<'_>| object.image.len() / VIEW_BYTES_PER_THREAD;
+    let bytes = objects.iter().map(|object| object.image.len());
+    let pieces = bytes.sum::<usize>() / VIEW_BYTES_PER_THREAD;
+    let read = threads::map(threads, pieces, &objects, |object| {
+        let sections = &module.sections[object.sections];
+        let names = sections.iter().map(|section| section.name);
+        let views = Views::read(object.image, names);
+        match views {
+            // A large one is compared by all threads.
+            Some(views) if size(object) > 1 => Compared::Later(Box::new(views)),
+            views => Compared::Found(views.and_then(|views| views.check_all())),
+        }
+    });
+    let first = |read: Compared<'_>| match read {
+        Compared::Found(finding) => finding,
+        Compared::Later(views) => {
+            let parts = views.parts(SECTIONS_AT_A_TIME);
+            let found = threads::map(threads, pieces, &parts, |part| views.check(part));
+            found.into_iter().flatten().next()
+        }
+    };
+    read.into_iter().map(first).collect()
+}
+
+/// Whether Mercury names this code as what it stands for: where nothing was found by [`compared`], it does stand for it.
+fn is_code_of(module: &Module<'_>, text: SectionId, mercury: SectionId) -> bool {
+    let section = &module.sections[text];
+    let index = module.objects[section.object].sections.ordinal(text);
+    let named = module.sections[mercury].bytes().first_chunk::<4>();
+    let named = named.map(|word| u32::from_le_bytes(*word) as usize);
+    index.is_some() && index == named && section.size() == section.bytes().len() as u64
+}

@@ -1,0 +1,658 @@
+//! The replay of nvlink's order of creation (`merge.md` section 4).
+
+mod code;
+mod late_banks;
+mod own_banks;
+mod reloc_sections;
+mod sections;
+
+use std::cell::OnceCell;
+
+use cuweld_ir::Arena;
+use cuweld_ir::BankPiece;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::ObjectId;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::callgraph_record::CallRecord;
+use cuweld_ir::mercury::Bank;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::is_rela;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
+
+use self::own_banks::OwnBanks;
+use self::sections::Header;
+pub(super) use self::sections::MODULE_SHARED;
+pub(super) use self::sections::output_of;
+pub(super) use self::sections::shared_output_of;
+use super::Content;
+use super::Created;
+use super::Fates;
+use super::FunctionSections;
+use super::Grouped;
+use super::NO_SECTION;
+use super::OutId;
+use super::OutSection;
+use super::OutSymbol;
+use super::RelocSections;
+use super::WithRows;
+use super::constant_rows;
+use super::contents::is_copied;
+use super::contents::slots_end;
+use super::mercury_name;
+use super::strings::Named;
+use super::strings::Names;
+use crate::analyses::functions_in_creation_order;
+use crate::analyses::host_names::HostNames;
+use crate::analyses::kernels;
+use crate::link::place_memory::each_taken;
+use crate::link::place_memory::headers::SLOT_SIZE;
+use crate::link::place_memory::shared::replaced;
+
+struct Replay<'m, 'data> {
+    module: &'m Module<'data>,
+    arena: &'data Arena,
+    names: Names<'m, 'data>,
+    out: Created<'data>,
+    own_banks: OwnBanks,
+    /// Constant banks of functions that have their number but are not in the output.
+    moved_banks: HashSet<(LinkSymbolId, &'data [u8]), FixedState>,
+    /// Sections of dead functions that have their number; none if no function is dead.
+    numbered: Vec<bool>,
+    /// What became of each function.
+    fates: Fates,
+    /// The input's section of its shared variables, by function, for relocatable output.
+    own_shared: Vec<Option<SectionId>>,
+    /// Which kernels are kept for their own sake.
+    roots: HostNames<'m>,
+    /// Symbols of the object at hand that are no functions, whose turn is after those.
+    others: Vec<SymbolId>,
+    /// Attribute lists of the object at hand, which wait for their turn.
+    infos: Vec<(SectionId, FunctionId)>,
+    /// Sections with relocation rows of the object at hand.
+    with_rows: Vec<SectionId>,
+    /// The first object of SASS alone in a link for a target with Mercury.
+    first_sass: Option<ObjectId>,
+    /// Definitions that took global memory at their turn, once one is looked for that is not linked.
+    took_memory: OnceCell<HashSet<SymbolId, FixedState>>,
+}
+
+/// Replays the creation of sections, symbols and strings.
+pub(super) fn replay<'data>(
+    module: &Module<'data>,
+    arena: &'data Arena,
+    fates: Fates,
+    names: Names<'_, 'data>,
+) -> Created<'data> {
+    let mut info_lists = vec![u32::MAX; module.functions.len()];
+    for (index, list) in module.merged_info.iter().enumerate() {
+        if let Some(function) = list.function {
+            info_lists[function.index()] = index as u32;
+        }
+    }
+    let out = Created {
+        sections: Vec::with_capacity(names.sections()),
+        next_number: 0,
+        local: Vec::with_capacity(module.link_symbols.len() + module.functions.len()),
+        global: Vec::with_capacity(module.link_symbols.len()),
+        by_name: HashMap::default(),
+        by_function: FunctionSections::new(module.link_symbols.len(), names.sections()),
+        pieces: Vec::new(),
+        piece_order: Grouped::default(),
+        functions: functions_in_creation_order(module),
+        with_rows: Vec::new(),
+        copied: Vec::new(),
+        special: Vec::new(),
+        reserved: Vec::new(),
+        banks: Grouped::by(module.functions.len(), &module.bank_pieces, |piece| {
+            piece.kernel.index()
+        }),
+        row_sections: Grouped::default(),
+        text: vec![NO_SECTION; module.link_symbols.len()],
+        placed: vec![NO_SECTION; module.sections.len()],
+        info_lists,
+        relocs: RelocSections::default(),
+        resolved_relocs: HashMap::default(),
+        capmerc: module.is_capmerc(),
+        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
+        // block is added to that (measured).
+        shows_reserve: module.options.preserve_relocs
+            && module.reserved_shared_size() != 0
+            && slots_end(module) != 0,
+        replaced_shared: match module.shows_shared_variables() {
+            true => replaced(module),
+            false => Vec::new(),
+        },
+        constant_rows: constant_rows::find(module),
+    };
+    let own_shared = match module.options.relocatable {
+        true => own_shared(module),
+        false => Vec::new(),
+    };
+    let mut replay = Replay {
+        module,
+        arena,
+        names,
+        out,
+        own_banks: OwnBanks::find(module, &fates),
+        moved_banks: HashSet::default(),
+        numbered: vec![
+            false;
+            if fates.any_dead {
+                module.sections.len()
+            } else {
+                0
+            }
+        ],
+        fates,
+        own_shared,
+        others: Vec::new(),
+        infos: Vec::new(),
+        with_rows: Vec::new(),
+        roots: HostNames::kernels(&module.options),
+        first_sass: module.first_sass_object(),
+        took_memory: OnceCell::new(),
+    };
+    replay.prototype_names();
+    replay.start();
+    for (_, object) in module.included_objects() {
+        replay.functions(object);
+        replay.symbols();
+        replay.sections(object);
+        replay.function_infos();
+        replay.relocs();
+    }
+    replay.end();
+    replay.out
+}
+
+/// The input's section of its shared variables, by function.
+fn own_shared(module: &Module<'_>) -> Vec<Option<SectionId>> {
+    let mut own = vec![None; module.functions.len()];
+    for (id, section) in module.sections.iter() {
+        if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {
+            own[owner.index()] = Some(id);
+        }
+    }
+    own
+}
+
+impl<'data> Replay<'_, 'data> {
+    /// Prototypes stand first in the symbol name table, those of dead functions too.
+    fn prototype_names(&mut self) {
+        for (_, object) in self.module.included_objects() {
+            for kind in [CallKind::AddressTaken, CallKind::Indirect] {
+                for call in &self.module.calls[object.calls] {
+                    if call.kind == kind && !self.is_passed(call) {
+                        self.names.add(call.prototype, Named::Prototype);
+                    }
+                }
+            }
+            for prototype in &self.module.prototypes[object.prototypes] {
+                self.names.add(prototype.prototype, Named::Prototype);
+            }
+        }
+    }
+
+    /// Whether a row is an indirect call or the address of a copy that was not taken into the link at its turn: nvlink does
+    /// not look at its prototype. (An address that another row of the object names counts all the same.)
+    fn is_passed(&self, call: &CallRecord<'_>) -> bool {
+        let caller = call.from.symbol();
+        let copy = caller.and_then(|symbol| self.module.symbols[symbol].function);
+        copy.is_some_and(|copy| !self.came_in(copy))
+    }
+
+    fn start(&mut self) {
+        self.number();
+        for name in [".shstrtab", ".strtab", ".symtab", ".symtab_shndx"] {
+            self.unused_name(name.as_bytes());
+            self.number();
+        }
+        let linked = if self.module.target.has_compat() {
+            shf::INFO_LINK
+        } else {
+            0
+        };
+        let note = |flags| Header::new(sht::NOTE, flags, 4);
+        self.named(
+            b".note.nv.tkinfo",
+            note(shf::CUDA_TOOL_NOTE),
+            Content::ToolInfo,
+            true,
+        );
+        self.named(
+            b".note.nv.cuinfo",
+            note(shf::CUDA_INFO_NOTE | linked),
+            Content::CudaInfo,
+            true,
+        );
+        let info = Header::new(sht::CUDA_INFO, 0, 4);
+        self.named(b".nv.info", info, Content::Info(None), false);
+        if self.module.target.has_compat() {
+            let compat = Header::new(sht::CUDA_COMPAT, 0, 4);
+            self.named(b".nv.compat", compat, Content::Compat, false);
+        }
+        if !self.module.options.relocatable {
+            // The table of unified functions, which is not in the file.
+            self.number();
+        }
+    }
+
+    /// The link symbol of a function whose copy was taken into the link at its turn.
+    fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
+        let fate = self.fates.get(function);
+        fate.link.filter(|_| fate.came_in && fate.is_live)
+    }
+
+    /// Whether a copy of a function was taken into the link at its turn, be it replaced or found dead since.
+    fn came_in(&self, function: FunctionId) -> bool {
+        self.fates.get(function).came_in
+    }
+
+    /// Whether what a function's symbol stands for is kept.
+    fn is_live(&self, function: FunctionId) -> bool {
+        self.fates.get(function).is_live
+    }
+
+    /// Whether a symbol that makes its link symbol puts it into the list of global ones.
+    fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
+        symbol.bind == stb::GLOBAL && !self.module.link_symbols[link].internal
+    }
+
+    /// P1: functions in symbol order.
+    fn functions(&mut self, object: &Object<'data>) {
+        self.others.clear();
+        for id in object.symbols.iter() {
+            let symbol = &self.module.symbols[id];
+            if !symbol.is_function() {
+                self.others.push(id);
+                continue;
+            }
+            let Some(link) = symbol.link else {
+                continue;
+            };
+            if !self.module.link_symbols[link].live.is_live() {
+                if symbol.function.is_some_and(|copy| self.came_in(copy)) {
+                    self.number();
+                }
+                // A kernel that host information leaves out leaves the name of its shared memory.
+                let options = &self.module.options;
+                let by_host = options.host_kernels_external.is_some() && !options.whole_program;
+                if by_host && symbol.is_entry() && symbol.function.is_some() {
+                    let name = self.joined(".nv.shared.", symbol.name);
+                    self.unused_name(name);
+                }
+                continue;
+            }
+            if self.module.link_symbols[link].first == id {
+                if self.is_global(link, symbol) {
+                    self.out.global.push(link);
+                } else {
+                    self.names.add(symbol.name, Named::Link(link));
+                    self.out.local.push(OutSymbol::Link(link));
+                }
+            }
+            let Some(function) = symbol.function else {
+                continue;
+            };
+            if self.out.text_of(link).is_some() || self.taken(function).is_none() {
+                continue;
+            }
+            let text_id = self.module.functions[function].views.sass.text;
+            let text = &self.module.sections[text_id];
+            let mut header = Header::of(text, self.module.options.relocatable);
+            let chosen = self.module.link_function(link);
+            let row = &self.module.functions[chosen.unwrap_or(function)];
+            header.flags = text.flags_with_barriers(row.flag_barriers) & !shf::COMPRESSED;
+            let high = match chosen.map(|_| self.module.sections[row.views.sass.text].info) {
+                Some(SectionInfo::Symbol { high, .. }) => high,
+                _ => 0,
+            };
+            let id = self.push(text.name, header, Content::Text(link, high), true);
+            if chosen.is_some() {
+                self.code(id, link, row.views.sass.text);
+            }
+            self.out.text[link.index()] = id as u32;
+            self.out.placed[text_id.index()] = id as u32;
+            self.out.by_function.insert(link, text.name, id);
+            // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
+            // device functions (measured).
+            // So do executables with a kernel that is kept by its address and not in the list of an option.
+            let can_leave_out = match self.module.options.relocatable {
+                true => !self.module.shows_dynamic_shared(),
+                // With `-g` all kernels stay as they are.
+                false => {
+                    self.roots.are_of_options(&self.module.options)
+                        && !self.module.keeps_dead_code()
+                }
+            };
+            let left_out = can_leave_out && !self.roots.hold_kernel(self.module, link);
+            if symbol.is_entry() && !left_out {
+                let name = self.joined(".nv.info.", symbol.name);
+                self.info(link, name);
+                self.fates.has_info(function);
+                self.kernel_shared(link, function, symbol.name);
+            }
+        }
+    }
+
+    /// P2: all other symbols in symbol order.
+    fn symbols(&mut self) {
+        let relocatable = self.module.options.relocatable;
+        let mut compiler_constants = 0_u32;
+        // Objects with Mercury before the first of SASS alone were made Mercury of all the same (measured).
+        let first_sass = self.first_sass;
+        for index in 0..self.others.len() {
+            let id = self.others[index];
+            let symbol = &self.module.symbols[id];
+            let is_converted = first_sass.is_some_and(|first| symbol.object < first);
+            compiler_constants += u32::from(symbol.is_compiler_constant());
+            if let SymbolPlace::Section(section) = symbol.place {
+                self.number_of_dead(section);
+            }
+            let Some(link) = symbol.link else {
+                continue;
+            };
+            // Only an opt-in pass leaves out variables.
+            if !self.module.link_symbols[link].live.is_live() {
+                continue;
+            }
+            let is_first = self.module.link_symbols[link].first == id;
+            let global = match symbol.place {
+                _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
+                    // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
+                    if symbol.is_dynamic_shared() {
+                        let ty = if relocatable {
+                            sht::CUDA_SHARED
+                        } else {
+                            sht::NOBITS
+                        };
+                        let header = Header::new(ty, shf::WRITE | shf::ALLOC, 1);
+                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
+                    }
+                    let shown = self.shows_shared(link) && symbol.other & sto::COMPILER == 0;
+                    if !relocatable && !shown && !self.out.shows_reserve {
+                        continue;
+                    }
+                    self.is_global(link, symbol)
+                }
+                // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
+                SymbolPlace::Undefined
+                    if symbol.bind == stb::LOCAL
+                        && symbol.other & sto::COMPILER != 0
+                        && !relocatable =>
+                {
+                    continue;
+                }
+                SymbolPlace::Undefined => symbol.bind != stb::LOCAL,
+                SymbolPlace::Section(section) => {
+                    let row = &self.module.sections[section];
+                    let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
+                    // Parameters and shared variables of losing copies lie in the section of the one that was taken.
+                    let joined = lost
+                        && match row.kind {
+                            SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
+                            SectionKind::KernelShared => self.symbol_section(section),
+                            _ => false,
+                        };
+                    if lost && !joined && row.kind == SectionKind::KernelShared {
+                        // A variable of a kernel that is left out leaves the name of its section.
+                        self.unused_name(row.name);
+                    }
+                    let is_memory =
+                        matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
+                    if is_memory && !self.took_memory(link, id) {
+                        continue;
+                    }
+                    if !joined && (lost || !self.symbol_section(section)) {
+                        continue;
+                    }
+                    let hidden = symbol.is_shared() && !self.shows_shared(link);
+                    let constant =
+                        symbol.is_compiler_constant() && !self.module.shows_compiler_constants();
+                    if !relocatable && hidden || constant {
+                        continue;
+                    }
+                    self.is_global(link, symbol)
+                }
+                _ => self.is_global(link, symbol),
+            };
+            if !is_first {
+                continue;
+            }
+            if global {
+                self.out.global.push(link);
+            } else {
+                let name = match symbol.place {
+                    // nvlink gives constants of the compiler new names when it makes Mercury of an object (measured).
+                    SymbolPlace::Section(section)
+                        if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
+                    {
+                        let bank = mercury_name(&self.module.sections[section]);
+                        let number = format!(".{compiler_constants}");
+                        self.arena.joined(&bank, number.as_bytes())
+                    }
+                    _ => symbol.name,
+                };
+                self.names.add(name, Named::Link(link));
+                self.out.local.push(OutSymbol::Link(link));
+            }
+        }
+    }
+
+    /// Whether a variable in global memory was part of the link at its turn. Only those make the section.
+    fn took_memory(&self, link: LinkSymbolId, id: SymbolId) -> bool {
+        let took = || {
+            let mut took = HashSet::default();
+            each_taken(self.module, |id, section| {
+                let kind = self.module.sections[section].kind;
+                if matches!(kind, SectionKind::Global | SectionKind::GlobalInit) {
+                    took.insert(id);
+                }
+            });
+            took
+        };
+        self.module.link_symbols[link].definition == Some(id)
+            || self.took_memory.get_or_init(took).contains(&id)
+    }
+
+    /// P3: the other sections in section order. Notes those whose turn comes later.
+    fn sections(&mut self, object: &Object<'data>) {
+        self.infos.clear();
+        self.with_rows.clear();
+        for id in object.sections.iter() {
+            let section = &self.module.sections[id];
+            if is_copied(section) {
+                self.out.copied.push(id);
+            }
+            match section.kind {
+                SectionKind::Relocs if section.relocs.is_empty() => {}
+                SectionKind::Relocs => self.with_rows.push(id),
+                SectionKind::FunctionInfo => {
+                    self.infos.extend(section.owner.map(|owner| (id, owner)));
+                }
+                SectionKind::Unclassified
+                | SectionKind::Null
+                | SectionKind::SectionNames
+                | SectionKind::SymbolNames
+                | SectionKind::Symbols
+                | SectionKind::SymbolSectionIndices
+                | SectionKind::ToolInfo
+                | SectionKind::CudaInfo
+                | SectionKind::Info
+                | SectionKind::Compat
+                | SectionKind::CallGraph
+                | SectionKind::Prototypes
+                | SectionKind::RelAction
+                | SectionKind::Text
+                | SectionKind::MercuryText
+                | SectionKind::MercurySymbols
+                | SectionKind::MercuryTwin
+                | SectionKind::MercuryDebug
+                | SectionKind::SassInfo
+                | SectionKind::SassFunctionInfo
+                | SectionKind::SassRelocs
+                | SectionKind::SassParameters
+                | SectionKind::ReservedShared
+                | SectionKind::Stripped => {}
+                // Made for the kernel, or for its first variable.
+                SectionKind::KernelShared => self.number_of_dead(id),
+                _ => {
+                    self.symbol_section(id);
+                    self.number_of_dead(id);
+                }
+            }
+        }
+    }
+
+    /// Sections of dead functions are not created, but numbered (measured).
+    fn number_of_dead(&mut self, id: SectionId) {
+        if self.numbered.is_empty() {
+            return;
+        }
+        let section = &self.module.sections[id];
+        let is_dead = |owner| !self.is_live(owner) && self.came_in(owner);
+        if !section.owner.is_some_and(is_dead) || self.numbered[id.index()] {
+            return;
+        }
+        self.numbered[id.index()] = true;
+        self.number();
+        // The relocation section of header slots.
+        if section.kind == SectionKind::FunctionConstants(0) {
+            self.number();
+        }
+    }
+
+    /// P4: `.nv.info.F` of device functions in section order.
+    fn function_infos(&mut self) {
+        for index in 0..self.infos.len() {
+            let (id, owner) = self.infos[index];
+            match self.taken(owner) {
+                Some(_) if self.fates.get(owner).has_info => {}
+                Some(link) => {
+                    let name = self.module.function_name(owner);
+                    let input = self.module.sections[id].name;
+                    let name = self.same_or_joined(input, ".nv.info.", name);
+                    self.info(link, name);
+                }
+                None => self.number_of_dead(id),
+            }
+        }
+    }
+
+    /// The output section that an input section is part of.
+    fn output_of(&self, id: SectionId) -> Option<OutId> {
+        output_of(self.module, &self.out, id)
+    }
+
+    fn end(&mut self) {
+        let module = self.module;
+        let relocatable = module.options.relocatable;
+        for link in module.link_symbols.values() {
+            if link.common_align != 0 {
+                let ty = if relocatable {
+                    sht::CUDA_GLOBAL
+                } else {
+                    sht::NOBITS
+                };
+                let header = Header::new(ty, shf::WRITE | shf::ALLOC, link.common_align);
+                self.named(b".nv.global", header, Content::Concatenated, true);
+            }
+        }
+        let pairs = |ty| Header {
+            ty,
+            flags: 0,
+            align: 4,
+            entsize: 8,
+        };
+        self.named(
+            b".nv.callgraph",
+            pairs(sht::CUDA_CALLGRAPH),
+            Content::CallGraph,
+            true,
+        );
+        self.named(
+            b".nv.prototype",
+            pairs(sht::CUDA_PROTOTYPE),
+            Content::Prototypes,
+            true,
+        );
+        if !relocatable {
+            if self.out.capmerc {
+                self.header_indices();
+            }
+            self.late_banks();
+        }
+        if !relocatable && !self.out.capmerc {
+            let action = Header {
+                ty: sht::CUDA_RELOCINFO,
+                flags: 0,
+                align: 8,
+                entsize: 8,
+            };
+            self.named(b".nv.rel.action", action, Content::RelAction, true);
+        }
+        self.dynamic_instances();
+        for index in 0..self.out.global.len() {
+            let link = self.out.global[index];
+            self.names.add(module.link_name(link), Named::Link(link));
+        }
+    }
+
+    /// The slots of textures, samplers and surfaces of each kernel that has any, which the Mercury view has apart from
+    /// parameters.
+    fn header_indices(&mut self) {
+        for (link, kernel) in self.kernels() {
+            if self.module.functions[kernel].header_kinds == 0 {
+                continue;
+            }
+            let name = self.module.function_name(kernel);
+            let name = self.joined(".nv.constant.entry_image_header_indices.", name);
+            let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, SLOT_SIZE);
+            self.push(name, header, Content::Constants(link, 0), true);
+        }
+    }
+
+    /// The kernels that are linked, in order of creation.
+    fn kernels(&self) -> Vec<(LinkSymbolId, FunctionId)> {
+        kernels(self.module, &self.out.functions).collect()
+    }
+
+    /// What relocatable output has for the dynamic shared memory of each kernel that refers to it: a symbol, and the
+    /// section of shared memory where nothing made it yet, because options leave the kernel out.
+    fn dynamic_instances(&mut self) {
+        if !self.module.options.relocatable {
+            return;
+        }
+        for (link, kernel) in self.kernels() {
+            if self.module.functions[kernel].dynamic_shared.is_none() {
+                continue;
+            }
+            if !self.module.shows_dynamic_shared() {
+                self.names
+                    .add(toolkit::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
+                self.out.local.push(OutSymbol::DynamicShared(kernel));
+            }
+            self.kernel_shared(link, kernel, self.module.function_name(kernel));
+        }
+    }
+}

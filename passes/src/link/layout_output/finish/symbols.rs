@@ -1,0 +1,282 @@
+//! The symbol table of the output: which symbols it has, their order and values.
+
+use std::ops::Range;
+
+use super::super::Content;
+use super::super::OutId;
+use super::super::OutSymbol;
+use super::super::creation::output_of;
+use super::super::creation::shared_output_of;
+use super::super::strings::NO_OFFSET;
+use super::Finish;
+use super::HAS_SYMBOL;
+use super::OutSection;
+use super::is_missing;
+use crate::link::place_memory::shared::is_replaced;
+use crate::link::place_memory::shared_relocatable;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::raw::SHN_ABS;
+use cuweld_ir::mercury::Bank;
+use cuweld_ir::plan::PlanSymbol;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::sto;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::toolkit;
+
+impl<'data> Finish<'_, 'data> {
+    /// Gives symbols their indices, with the marks of all sections; returns that of the first symbol of the global part.
+    pub(super) fn number_symbols(&mut self, marks: &[u8]) -> u32 {
+        let mut next = 1;
+        for index in 0..self.out.local.len() {
+            match self.out.local[index] {
+                OutSymbol::Link(link) => self.symbol_index[link.index()] = next,
+                OutSymbol::Section(id) if marks[id as OutId] & HAS_SYMBOL != 0 => {
+                    self.section_symbol[id as OutId] = next;
+                }
+                OutSymbol::Section(_) => continue,
+                OutSymbol::DynamicShared(kernel) => self.dynamic_symbol[kernel.index()] = next,
+            }
+            next += 1;
+        }
+        let first_global = next;
+        for link in &self.out.global {
+            if self.is_emitted(*link) {
+                self.symbol_index[link.index()] = next;
+                next += 1;
+            }
+        }
+        first_global
+    }
+
+    /// Sections without bytes have no symbol.
+    pub(super) fn has_symbol(&self, section: &OutSection<'_>) -> bool {
+        let always = matches!(
+            section.content,
+            Content::ToolInfo | Content::CudaInfo | Content::CallGraph | Content::RelAction
+        );
+        let holds_something = match section.content {
+            Content::ModuleShared | Content::KernelShared(_) if self.module.options.relocatable => {
+                !shared_relocatable::is_empty(section.size, section.align)
+            }
+            // The Mercury view has no reserved block.
+            Content::ModuleShared | Content::KernelShared(_) if self.out.capmerc => {
+                section.size > self.module.reserved_shared_size()
+            }
+            _ => section.size > 0,
+        };
+        !section.removed && (always || holds_something)
+    }
+
+    /// Whether the output shows a symbol of the global list.
+    pub(super) fn is_emitted(&self, link: LinkSymbolId) -> bool {
+        if self.module.options.relocatable {
+            return true;
+        }
+        let row = &self.module.link_symbols[link];
+        let symbol = &self.module.symbols[row.first];
+        symbol.is_function()
+            || row.definition.is_some()
+            || symbol.is_shared()
+            || stt::is_header(symbol.ty)
+            || self.module.options.allow_undefined_globals && symbol.is_global_memory()
+            || toolkit::is_reserved_shared_symbol(symbol.name)
+    }
+
+    /// How many symbols are listed, be they emitted or not.
+    pub(super) fn listed_symbols(&self) -> usize {
+        self.out.local.len() + self.out.global.len()
+    }
+
+    /// Makes the rows of the symbols at these places of both lists, with rows of `.symtab_shndx` if there is one. The null symbol
+    /// comes with the first.
+    pub(super) fn symbols(
+        &self,
+        range: Range<usize>,
+        symbols: &mut Vec<PlanSymbol>,
+        index_rows: &mut Vec<u32>,
+    ) {
+        let none = PlanSymbol {
+            name_offset: 0,
+            info: 0,
+            other: 0,
+            shndx: 0,
+            value: 0,
+            size: 0,
+        };
+        let has_index_rows = self.out.needs_index_table();
+        symbols.reserve_exact(range.len() + 1);
+        let mut put = |(symbol, index_row): (PlanSymbol, u32)| {
+            symbols.push(symbol);
+            if has_index_rows {
+                index_rows.push(index_row);
+            }
+        };
+        if range.start == 0 {
+            let value = self.null_symbol;
+            put((PlanSymbol { value, ..none }, 0));
+        }
+        for index in range {
+            let symbol = match index.checked_sub(self.out.local.len()) {
+                None => self.out.local[index],
+                Some(index) => OutSymbol::Link(self.out.global[index]),
+            };
+            match symbol {
+                OutSymbol::Link(link) if self.symbol_index[link.index()] != 0 => {
+                    put(self.link_symbol(link));
+                }
+                OutSymbol::Section(id) if self.section_symbol[id as OutId] != 0 => {
+                    let (shndx, index_row) = self.symbol_section(Some(id as OutId));
+                    let symbol = PlanSymbol {
+                        name_offset: self.strings.of_section_symbol(id as OutId),
+                        info: stt::SECTION,
+                        shndx,
+                        ..none
+                    };
+                    put((symbol, index_row));
+                }
+                OutSymbol::Section(_) | OutSymbol::Link(_) => {}
+                OutSymbol::DynamicShared(kernel) => {
+                    let (shndx, index_row) = self.symbol_section(None);
+                    let symbol = PlanSymbol {
+                        name_offset: self.strings.in_symbols(toolkit::DYNAMIC_SHARED_INSTANCE),
+                        info: stb::WEAK << 4 | stt::CUDA_OBJECT,
+                        other: sto::SHARED | sto::COMPILER,
+                        shndx,
+                        value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
+                        ..none
+                    };
+                    put((symbol, index_row));
+                }
+            }
+        }
+    }
+
+    /// The row of a link symbol, and its row of `.symtab_shndx`.
+    pub(super) fn link_symbol(&self, link: LinkSymbolId) -> (PlanSymbol, u32) {
+        let row = &self.module.link_symbols[link];
+        let definition = row.definition.unwrap_or(row.first);
+        let symbol = &self.module.symbols[definition];
+        let relocatable = self.module.options.relocatable;
+        let is_constants_size = symbol.name == toolkit::CONSTANTS_SIZE;
+        let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
+            stt::OBJECT
+        } else if is_constants_size {
+            stt::CUDA_OBJECT
+        } else {
+            symbol.ty
+        };
+        // A weak reference that nobody defines is created as a strong one.
+        let first = &self.module.symbols[row.first];
+        let bind = if row.internal {
+            stb::LOCAL
+        } else if symbol.is_dynamic_shared() || is_constants_size {
+            first.bind
+        } else if row.definition.is_none() && !symbol.is_function() {
+            1
+        } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
+            // A tentative definition that replaced a weak one stays weak (measured).
+            first.bind
+        } else {
+            symbol.bind
+        };
+        let defined = row.definition.is_some() || symbol.is_dynamic_shared();
+        let shared = symbol.is_shared() && defined;
+        let section = match symbol.place {
+            _ if shared => shared_output_of(self.module, &self.out, link),
+            SymbolPlace::Section(section) => output_of(self.module, &self.out, section),
+            SymbolPlace::Common => self.out.by_name.get(&b".nv.global"[..]).copied(),
+            SymbolPlace::Absolute | SymbolPlace::Undefined | SymbolPlace::Reserved(_) => None,
+        };
+        let in_reserved = match (section, symbol.place) {
+            (Some(id), _) => self.out.reserved.contains(&id),
+            (None, SymbolPlace::Section(input)) => {
+                self.module.sections[input].kind == SectionKind::ReservedShared
+            }
+            _ => false,
+        };
+        let (shndx, index_row) = match symbol.place {
+            SymbolPlace::Absolute if !shared => (SHN_ABS, 0),
+            _ => self.symbol_section(section),
+        };
+        // What a symbol of shared memory shows begins with the reserved block.
+        let reserved = match shared {
+            _ if relocatable => 0,
+            // Names of dynamic shared memory lack it if there is nothing else in their section, but not where the
+            // Mercury view, which never has it, is taken from this one (measured).
+            // It is added once for each definition that had a place, and for the name of dynamic shared memory before
+            // them, which have none.
+            true if row.definition.is_some() && !self.out.capmerc => {
+                let replaced = u64::from(is_replaced(&self.out.replaced_shared, link));
+                let times = match self.module.began_dynamic(link) {
+                    true if self.has_slots() => 2 + replaced,
+                    true => 0,
+                    false => 1 + replaced,
+                };
+                times * self.module.reserved_shared_size()
+            }
+            true if self.has_slots() || self.out.capmerc => self.module.reserved_shared_size(),
+            _ => 0,
+        };
+        let plan = PlanSymbol {
+            name_offset: match self.strings.of_link(link) {
+                NO_OFFSET => 0,
+                offset => offset,
+            },
+            info: bind << 4 | ty,
+            // In executables the memory space goes; what remains marks kernels and managed variables.
+            // What is unified is marked so if the symbol that came first is (measured).
+            other: if relocatable {
+                let mark = match symbol.is_function() {
+                    true => sto::UNIFIED,
+                    false => sto::UNIFIED_VARIABLE,
+                };
+                symbol.other & !mark | first.other & mark
+            } else {
+                symbol.other & 0x1f | u8::from(self.is_marked(symbol))
+            },
+            shndx,
+            value: if is_constants_size {
+                self.constants_size()
+            } else if relocatable
+                && is_missing(row, symbol)
+                && !self.module.options.allow_undefined_globals
+            {
+                u64::MAX
+            } else if !relocatable && in_reserved {
+                toolkit::RESERVED_SHARED_START
+            } else if !relocatable && first.is_dynamic_shared() && row.value.is_none() {
+                u64::MAX.wrapping_add(reserved)
+            } else {
+                // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
+                // A variable that `-r` left at -1 is at 0.
+                let named = match is_missing(row, symbol) {
+                    true => 0,
+                    false => symbol.value,
+                };
+                row.value.unwrap_or(named).saturating_add(reserved)
+            },
+            size: row.size,
+        };
+        (plan, index_row)
+    }
+
+    /// Size in bytes of constant variables; -1 without any (measured).
+    fn constants_size(&self) -> u64 {
+        let view = Bank::numbered(3).map_or(&b""[..], |bank| bank.name);
+        let bank = [b".nv.constant3", view]
+            .into_iter()
+            .find_map(|name| self.out.by_name.get(name));
+        bank.map_or(u64::MAX, |id| self.out.sections[*id].size)
+    }
+
+    /// Whether only `-preserve-relocs` shows a symbol: 1 in `st_other` (measured).
+    pub(super) fn is_marked(&self, symbol: &Symbol<'_>) -> bool {
+        self.module.options.preserve_relocs
+            && !self.module.shows_dynamic_shared()
+            && symbol.is_shared()
+    }
+}

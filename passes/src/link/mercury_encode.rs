@@ -1,0 +1,580 @@
+//! `mercury-encode`: the output file of a link for sm_100 and later is decided.
+//!
+//! nvlink merges the Mercury view of the objects as it merges any objects, then derives the SASS view from
+//! the result and writes both. So does this pass: it lays out the Mercury view, then renames constant
+//! banks, adds the parameters of kernels, and makes of every section that differs between the views a
+//! second one, behind all others (`mercury.md` section 5).
+//!
+//! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are reported, or refused
+//! (section 4, `detector`, deviation D12).
+//!
+//! Links of objects without Mercury are laid out as for any target.
+
+mod code;
+mod contents;
+mod detector;
+mod fast_path;
+mod frames;
+mod info;
+mod inputs;
+mod lines;
+mod names;
+mod registers;
+mod reserved;
+mod rows;
+mod section_indices;
+mod segments;
+mod symbols;
+
+use cuweld_ir::Arena;
+use cuweld_ir::ElfPlan;
+use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::mercury::Bank;
+use cuweld_ir::mercury::HEADER_INDICES;
+use cuweld_ir::mercury::PREFIX;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanPiece;
+use cuweld_ir::plan::PlanSection;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::is_unified_entries;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use cuweld_ir::elf::raw::SHN_LORESERVE;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use self::inputs::Inputs;
+use self::registers::REGISTER_RANGES;
+use self::registers::REGISTER_TYPES;
+use self::section_indices::IndexTables;
+use crate::analyses::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::link::classify::IndexU32;
+use crate::link::classify::located;
+use crate::link::classify::mercury::is_debug;
+use crate::link::layout_output::lay_out;
+use crate::link::layout_output::record;
+use crate::link::plan_relocations::lines::LINE_TABLES;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::threads::Threads;
+
+/// The `mercury-encode` pass.
+pub struct MercuryEncode;
+
+impl Pass for MercuryEncode {
+    fn name(&self) -> &'static str {
+        "mercury-encode"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide the output file of objects with Mercury: their Mercury view, and the SASS view derived from it"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Planned
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::LaidOut)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut plan = lay_out(module, cx)?;
+        if module.is_capmerc() {
+            let encode = Encode::new(module, cx.arena, cx.threads, plan);
+            if !encode.detect(cx) {
+                return Err(PassError::Diagnosed);
+            }
+            plan = match encode.run() {
+                Ok(plan) => plan,
+                Err(refusals) => {
+                    for refusal in refusals {
+                        cx.diagnostics.emit(refusal.diagnostic(module));
+                    }
+                    return Err(PassError::Diagnosed);
+                }
+            };
+        }
+        record(module, plan, cx);
+        Ok(Changed::Yes)
+    }
+}
+
+/// Why the SASS view cannot be derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal {
+    what: String,
+    section: Option<SectionId>,
+}
+
+impl Refusal {
+    fn new(what: impl Into<String>, section: impl Into<Option<SectionId>>) -> Self {
+        Refusal {
+            what: what.into(),
+            section: section.into(),
+        }
+    }
+
+    fn diagnostic(self, module: &Module<'_>) -> Diagnostic {
+        let diagnostic = Diagnostic::unsupported(self.what);
+        match self.section {
+            Some(section) => diagnostic
+                .note(located(module, section))
+                .at(module.sections[section].object.index_u32(), 0),
+            None => diagnostic,
+        }
+    }
+}
+
+/// What a section of the Mercury view becomes beside that of the SASS view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Second {
+    /// Nothing: both views share it.
+    None,
+    /// A section with the same bytes, of this type.
+    Alias(u32),
+    /// Constants of a function, with bytes of its own, of this type.
+    Constants(u32),
+    /// `.nv.merc.nv.constant.entry_image_header_indices.K`.
+    HeaderIndices,
+    /// `.nv.merc.debug_*`.
+    Debug,
+    /// `.nv.merc.nv.info`.
+    Info,
+    /// `.nv.merc.nv.info.F`.
+    FunctionInfo,
+    /// `.nv.merc.rela*`.
+    Relocs,
+    /// `.nv.merc.nv.shared.reserved.0`.
+    ReservedShared,
+    /// `.nv.merc.symtab_shndx`.
+    SectionIndices,
+    /// `.nv.merc.nv.udt`, which has the same bytes again.
+    Copy,
+    /// `.nv.merc.nv.uft.entry` and `.nv.merc.nv.udt.entry`.
+    UnifiedEntries,
+}
+
+/// The section of variables in reserved shared memory.
+const RESERVED_SHARED: &[u8] = b".nv.shared.reserved.0";
+
+fn second_of(section: &PlanSection<'_>) -> Second {
+    match section.ty {
+        sht::RELA => Second::Relocs,
+        sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => Second::FunctionInfo,
+        sht::CUDA_INFO => Second::Info,
+        sht::NULL => Second::None,
+        sht::SYMTAB_SHNDX => Second::SectionIndices,
+        sht::CUDA_UNIFIED_DATA => Second::Copy,
+        ty if is_unified_entries(ty) => Second::UnifiedEntries,
+        _ if let Some((bank, rest)) = Bank::of_name(section.name) => {
+            if bank == HEADER_INDICES {
+                Second::HeaderIndices
+            } else if rest.is_empty() {
+                Second::Alias(bank.ty)
+            } else {
+                Second::Constants(bank.ty)
+            }
+        }
+        _ if section.name == RESERVED_SHARED => Second::ReservedShared,
+        _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
+        sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
+        sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
+        _ => Second::None,
+    }
+}
+
+/// Whether a section of the view holds the slots of textures, samplers and surfaces of a kernel.
+fn is_header_indices(name: &[u8]) -> bool {
+    Bank::of_name(name).is_some_and(|(bank, _)| bank == HEADER_INDICES)
+}
+
+/// Debug sections that differ between the views.
+const OWN_DEBUG: [&[u8]; 6] = [
+    b".debug_frame",
+    b".debug_line",
+    b".debug_info",
+    b".nv_debug_line_sass",
+    REGISTER_RANGES,
+    REGISTER_TYPES,
+];
+
+/// The work on one file.
+struct Encode<'m, 'data> {
+    module: &'m Module<'data>,
+    arena: &'data Arena,
+    threads: &'m dyn Threads,
+    /// The Mercury view at first, the whole file in the end.
+    plan: ElfPlan<'data>,
+    /// How many sections the Mercury view has.
+    view: usize,
+    /// The function whose code each section of the view holds.
+    functions: Vec<Option<FunctionId>>,
+    /// What each section of the view becomes.
+    second: Vec<Second>,
+    /// For each section of the view, the index of what stands for it in the Mercury view of the file.
+    twin: Vec<Option<u32>>,
+    /// Index of `.nv.merc.symtab`.
+    mercury_symbols: u32,
+    /// Index tables of symbols.
+    index_tables: IndexTables,
+    /// Kernels with the index of the section of their parameters, but for those that have slots of textures.
+    parameters: Vec<(FunctionId, u32)>,
+    inputs: Inputs,
+    refusals: Vec<Refusal>,
+}
+
+impl<'m, 'data> Encode<'m, 'data> {
+    fn new(
+        module: &'m Module<'data>,
+        arena: &'data Arena,
+        threads: &'m dyn Threads,
+        plan: ElfPlan<'data>,
+    ) -> Self {
+        let view = plan.sections.len();
+        let functions = plan
+            .sections
+            .iter()
+            .map(|section| {
+                let PlanContent::Pieces(range) = &section.content else {
+                    return None;
+                };
+                let piece = plan.pieces.get(range.start as usize)?;
+                let input = &module.sections[piece.section];
+                input.owner.filter(|_| input.kind == SectionKind::Text)
+            })
+            .collect();
+        Encode {
+            module,
+            arena,
+            threads,
+            second: plan.sections.iter().map(second_of).collect(),
+            plan,
+            view,
+            functions,
+            twin: vec![None; view],
+            mercury_symbols: 0,
+            index_tables: IndexTables::None,
+            parameters: Vec::new(),
+            inputs: Inputs::new(module),
+            refusals: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
+        let tables = self.view_tables();
+        self.number();
+        self.added_index_table();
+        let slots = self.parameter_sections();
+        self.code_sections();
+        self.clones();
+        self.parameters_before_slots(slots);
+        let (gap, banks) = self.rename();
+        self.sass_infos();
+        self.fast_path();
+        self.module_shared();
+        self.register_ranges();
+        self.shared_register_sections();
+        self.rows();
+        self.compact_pieces();
+        self.symbol_tables(&banks);
+        self.reserved_bytes(tables);
+        if !self.refusals.is_empty() {
+            return Err(self.refusals);
+        }
+        let gaps = segments::Gaps {
+            section_names: self.names_gap(),
+            symbol_names: gap,
+        };
+        segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
+        Ok(self.plan)
+    }
+
+    /// Decides the indices of the sections that are added: parameters of kernels, code, the clones in the
+    /// order of their originals, symbols; and tables of section indices, where symbols need them.
+    fn number(&mut self) {
+        let functions = self.functions.iter().flatten();
+        let kernels: Vec<FunctionId> = functions
+            .clone()
+            .filter(|id| {
+                let row = &self.module.functions[**id];
+                // Where the view has slots of textures, parameters precede them.
+                self.module.symbols[row.symbol].is_entry() && row.header_kinds == 0
+            })
+            .copied()
+            .collect();
+        let clones: Vec<usize> = (0..self.view)
+            .filter(|index| self.second[*index] != Second::None)
+            .collect();
+        let others = self.view + kernels.len() + functions.count() + clones.len();
+        let classic = self.classic_index_table();
+        // The table of symbols is the last section.
+        let is_added = classic.is_none() && others + 1 > SHN_LORESERVE.into();
+        let mut next = self.view as u32 + u32::from(is_added);
+        for function in kernels {
+            self.parameters.push((function, next));
+            next += 1;
+        }
+        for (index, function) in self.functions.iter().enumerate() {
+            if function.is_some() {
+                self.twin[index] = Some(next);
+                next += 1;
+            }
+        }
+        for index in clones {
+            self.twin[index] = Some(next);
+            next += 1;
+        }
+        self.mercury_symbols = next + u32::from(is_added);
+        let added = (self.mercury_symbols as usize + 1).saturating_sub(self.view);
+        self.plan.sections.reserve_exact(added);
+        self.index_tables = match classic {
+            Some(index) => IndexTables::Cloned(index),
+            None if is_added => IndexTables::Added { mercury: next },
+            None => IndexTables::None,
+        };
+    }
+
+    fn twin_of(&self, index: u32) -> u32 {
+        let twin = self.twin.get(index as usize).copied().flatten();
+        twin.unwrap_or(index)
+    }
+
+    fn joined(&self, prefix: &[u8], name: &[u8]) -> &'data [u8] {
+        self.arena.joined(prefix, name)
+    }
+
+    /// `.nv.constant0.K`, which the Mercury view does not have. Returns the sections that hold slots of textures, each with the
+    /// parameters that precede them.
+    fn parameter_sections(&mut self) -> Vec<(usize, PlanContent<'data>)> {
+        let mut before_slots = Vec::new();
+        let slots: HashMap<u32, usize, FixedState> = (0..self.view)
+            .filter(|_| !self.module.header_slots.is_empty())
+            .filter(|index| is_header_indices(self.plan.sections[*index].name))
+            .map(|index| (self.plan.sections[index].info, index))
+            .collect();
+        let texts: Vec<(usize, FunctionId)> = self
+            .functions
+            .iter()
+            .enumerate()
+            .filter_map(|(index, function)| Some((index, (*function)?)))
+            .collect();
+        for (text, function) in texts {
+            let symbol = self.module.functions[function].symbol;
+            if !self.module.symbols[symbol].is_entry() {
+                continue;
+            }
+            let Some(id) = self.inputs.parameters[function.index()] else {
+                let text = self.module.functions[function].views.sass.text;
+                let refusal = Refusal::new("a kernel without a section of parameters", text);
+                self.refusals.push(refusal);
+                continue;
+            };
+            let input = &self.module.sections[id];
+            let start = self.plan.pieces.len() as u32;
+            self.plan.pieces.push(PlanPiece {
+                offset: 0,
+                section: id,
+                size: None,
+            });
+            let content = PlanContent::Pieces(start..start + 1);
+            if let Some(place) = slots.get(&(text as u32)) {
+                before_slots.push((*place, content));
+                continue;
+            }
+            self.plan.sections.push(PlanSection {
+                name: input.name,
+                name_offset: 0,
+                ty: if self.module.options.relocatable {
+                    input.ty
+                } else {
+                    sht::PROGBITS
+                },
+                flags: input.flags,
+                offset: 0,
+                size: input.size(),
+                link: 0,
+                info: text as u32,
+                align: input.align,
+                entsize: 0,
+                content,
+            });
+        }
+        before_slots
+    }
+
+    /// In the SASS view the parameters of a kernel stand before its slots of textures.
+    fn parameters_before_slots(&mut self, slots: Vec<(usize, PlanContent<'data>)>) {
+        for (place, content) in slots {
+            let section = &mut self.plan.sections[place];
+            section.size = section.size.saturating_add(self.module.header_base());
+            section.content = content;
+        }
+    }
+
+    /// The clones, in the order of their originals.
+    fn clones(&mut self) {
+        for index in 0..self.view {
+            let second = self.second[index];
+            if second == Second::None {
+                continue;
+            }
+            let section = self.plan.sections[index].clone();
+            let linked = self.mercury_symbols;
+            let info = section.info;
+            let mut row = PlanSection {
+                name: self.joined(PREFIX, section.name),
+                flags: shf::MERCURY | section.flags & (shf::ALLOC | shf::WRITE | shf::INFO_LINK),
+                link: 0,
+                info: 0,
+                ..section
+            };
+            match second {
+                Second::Alias(ty) => {
+                    row.ty = ty;
+                    row.content = PlanContent::Alias(index as u32);
+                }
+                Second::Constants(ty) => {
+                    row.ty = ty;
+                    row.info = self.twin_of(info);
+                    self.constants(&mut row);
+                }
+                Second::HeaderIndices => {
+                    row.ty = sht::CUDA_MERCURY_HEADER_INDICES;
+                    row.info = self.twin_of(info);
+                    row.content = PlanContent::Bytes(self.arena.bytes(&vec![0; row.size as usize]));
+                }
+                Second::Debug => self.debug(&mut row, index),
+                Second::Info | Second::FunctionInfo => {
+                    row.ty = sht::CUDA_MERCURY_INFO;
+                    row.link = linked;
+                    if second == Second::FunctionInfo {
+                        row.info = self.twin_of(info);
+                    }
+                }
+                Second::Relocs => {
+                    row.ty = sht::CUDA_MERCURY_RELA;
+                    row.link = linked;
+                    row.info = self.twin_of(info);
+                }
+                Second::ReservedShared => self.reserved_shared(&mut row),
+                Second::SectionIndices | Second::UnifiedEntries => row.link = linked,
+                Second::Copy | Second::None => {}
+            }
+            self.plan.sections.push(row);
+        }
+    }
+
+    /// The reserved block is not part of the Mercury view.
+    fn reserved_shared(&mut self, row: &mut PlanSection<'data>) {
+        row.ty = sht::CUDA_SHARED_RESERVED;
+        if !self.module.options.relocatable {
+            row.size = row.size.saturating_sub(toolkit::RESERVED_SHARED_START);
+        }
+    }
+
+    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an executable.
+    fn module_shared(&mut self) {
+        if self.module.options.relocatable {
+            return;
+        }
+        for section in &mut self.plan.sections[..self.view] {
+            if section.name == b".nv_debug.shared" {
+                section.size = section.size.max(self.module.reserved_shared_size());
+            }
+        }
+    }
+
+    /// Leaves out pieces of sections that have contents of their own now.
+    fn compact_pieces(&mut self) {
+        let pieces = std::mem::take(&mut self.plan.pieces);
+        self.plan.pieces.reserve_exact(pieces.len());
+        for section in &mut self.plan.sections {
+            if let PlanContent::Pieces(range) = &mut section.content {
+                let start = self.plan.pieces.len() as u32;
+                let own = pieces.get(range.start as usize..range.end as usize);
+                self.plan.pieces.extend_from_slice(own.unwrap_or(&[]));
+                *range = start..self.plan.pieces.len() as u32;
+            }
+        }
+    }
+
+    /// The constants of a function in the Mercury view: the same pieces of the twins.
+    fn constants(&mut self, row: &mut PlanSection<'data>) {
+        let PlanContent::Pieces(range) = row.content.clone() else {
+            return;
+        };
+        let start = self.plan.pieces.len() as u32;
+        for index in range.start as usize..range.end as usize {
+            let Some(piece) = self.plan.pieces.get(index).copied() else {
+                continue;
+            };
+            let owner = self.module.sections[piece.section].owner;
+            let Some(twin) = owner.and_then(|owner| self.inputs.constant_twins.get(&owner)) else {
+                let what = "constants of a function without Mercury";
+                self.refusals.push(Refusal::new(what, piece.section));
+                continue;
+            };
+            if self.module.sections[*twin].size() != self.module.sections[piece.section].size() {
+                let what = "constants of a function of two sizes";
+                self.refusals.push(Refusal::new(what, piece.section));
+            }
+            self.plan.pieces.push(PlanPiece {
+                section: *twin,
+                ..piece
+            });
+        }
+        row.content = PlanContent::Pieces(start..self.plan.pieces.len() as u32);
+    }
+
+    /// The contributions of all objects to a debug section of the Mercury view.
+    fn debug(&mut self, row: &mut PlanSection<'data>, index: usize) {
+        let name = row.name.strip_prefix(PREFIX).unwrap_or(row.name);
+        let start = self.plan.pieces.len() as u32;
+        row.size = 0;
+        for &id in &self.inputs.mercury_debug {
+            let input = &self.module.sections[id];
+            let place = input.place.filter(|_| input.size() != 0);
+            let Some(place) = place.filter(|_| view_name(input) == name) else {
+                continue;
+            };
+            row.size = row.size.max(place.saturating_add(input.size()));
+            self.plan.pieces.push(PlanPiece {
+                offset: place,
+                section: id,
+                size: None,
+            });
+        }
+        // Nor has a line table of its own what has no lines.
+        let without_lines = LINE_TABLES.contains(&name)
+            && self
+                .inputs
+                .debug_sections(self.module, name)
+                .iter()
+                .all(|(_, rows)| rows.is_empty());
+        row.content = if row.size == 0 || without_lines {
+            self.plan.pieces.truncate(start as usize);
+            PlanContent::Alias(index as u32)
+        } else {
+            PlanContent::Pieces(start..self.plan.pieces.len() as u32)
+        };
+    }
+}

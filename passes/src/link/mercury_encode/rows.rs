@@ -1,0 +1,277 @@
+//! Relocation rows of the SASS view, beside those of the Mercury view.
+
+use cuweld_ir::Module;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::mercury::relocs::LINE_TABLE;
+use cuweld_ir::mercury::relocs::counterparts;
+use cuweld_ir::mercury::relocs::is_instruction_address;
+use cuweld_ir::plan::PlanContent;
+use cuweld_ir::plan::PlanReloc;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::NO_OPERATION;
+use cuweld_ir::target::relocs::YIELD_OPCODE;
+use cuweld_ir::target::relocs::YIELD_PREDICATE;
+use cuweld_ir::target::section_types::sht;
+use cuweld_ir::target::toolkit;
+
+use super::Encode;
+use super::Refusal;
+use super::frames::Kept;
+use super::symbols::is_parameter_bank;
+use crate::analyses::yields;
+use crate::link::layout_output::grouped::Grouped;
+use crate::link::plan_relocations::lines::LINE_TABLES;
+
+/// Debug sections that the SASS view has in part.
+const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
+
+/// Whether a section of the SASS view holds constants of a function.
+fn is_of_function(name: &[u8]) -> bool {
+    let optimizer = cuweld_ir::mercury::BANKS[0];
+    name.strip_prefix(optimizer.sass)
+        .is_some_and(|rest| rest.starts_with(b"."))
+}
+
+impl Encode<'_, '_> {
+    /// Gives the relocation sections of the SASS view their rows, and those of the Mercury view the rows
+    /// that were laid out. The rows of both stand for each other in order.
+    pub(super) fn rows(&mut self) {
+        let module = self.module;
+        let mut rebuilt: Vec<(usize, Kept<'_>)> = Vec::new();
+        let mut lines: Vec<(usize, Vec<PlanReloc>)> = Vec::new();
+        for name in REBUILT {
+            let sections = &self.plan.sections[..self.view];
+            let Some(index) = sections.iter().position(|section| section.name == name) else {
+                continue;
+            };
+            let holder = sections
+                .iter()
+                .position(|section| section.ty == sht::RELA && section.info as usize == index);
+            let made = if name == b".debug_frame" {
+                self.frames(index).map(|rows| (rows, Vec::new()))
+            } else {
+                self.lines(index).map(|rows| (Vec::new(), rows))
+            };
+            match (made, holder) {
+                (Ok((rows, of_lines)), Some(holder)) => {
+                    rebuilt.push((holder, rows));
+                    lines.push((holder, of_lines));
+                }
+                (Ok(_), None) => {}
+                (Err(refusal), _) => {
+                    self.refusals.push(refusal);
+                    return;
+                }
+            }
+        }
+        // Not of what was rebuilt, whose contents are no pieces any more.
+        let kept = self.kept_rows(module);
+        let reserved = self.reserved_symbols();
+        let mercury = std::mem::take(&mut self.plan.relocs);
+        let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
+        // The rows of one section.
+        let mut kept_rows: Kept<'_> = Vec::new();
+        // Executables have other instructions in their place.
+        let marks_yields = module.options.relocatable && !yields::stay(module);
+        for index in 0..self.view {
+            let (own, of_objects) = match rebuilt.iter().find(|(holder, _)| *holder == index) {
+                Some((_, rows)) => (&rows[..], &[][..]),
+                None => (&[][..], kept.of(index)),
+            };
+            let section = &self.plan.sections[index];
+            let PlanContent::Relocs(range) = section.content.clone() else {
+                continue;
+            };
+            kept_rows.clear();
+            kept_rows.extend_from_slice(own);
+            for (section, base) in of_objects {
+                // Rows of a section stand in the reverse of the input's order.
+                for row in module.relocs[module.sections[*section].relocs].iter().rev() {
+                    if matches!(row.plan, RelocPlan::Keep { .. }) {
+                        kept_rows.push((row, *base));
+                    }
+                }
+            }
+            // Constants of functions have offsets in SASS where Mercury has rows.
+            let patched = self.plan.sections.get(section.info as usize);
+            let name = patched.map_or(&b""[..], |patched| patched.name);
+            if is_of_function(name) && kept_rows.is_empty() {
+                let section = &mut self.plan.sections[index];
+                section.size = 0;
+                section.content = PlanContent::Relocs(rows.len() as u32..rows.len() as u32);
+                continue;
+            }
+            if is_parameter_bank(name) {
+                let base = module.header_base();
+                let start = rows.len() as u32;
+                let twins = mercury.get(range.start as usize..range.end as usize);
+                rows.extend(twins.unwrap_or(&[]).iter().map(|row| {
+                    PlanReloc {
+                        offset: row.offset.saturating_add(base),
+                        ty: counterparts(row.ty, false)
+                            .first()
+                            .copied()
+                            .unwrap_or(row.ty),
+                        ..*row
+                    }
+                }));
+                let section = &mut self.plan.sections[index];
+                section.content = PlanContent::Relocs(start..rows.len() as u32);
+                continue;
+            }
+            if LINE_TABLES.contains(&name) {
+                let start = rows.len() as u32;
+                if let Some((_, own)) = lines.iter_mut().find(|(holder, _)| *holder == index) {
+                    rows.append(own);
+                }
+                let own = start..rows.len() as u32;
+                if own.len() != range.len() {
+                    let what = "lines of functions in two views that differ";
+                    self.refusals.push(Refusal::new(what, None));
+                }
+                let section = &mut self.plan.sections[index];
+                section.size = own.len() as u64 * section.entsize;
+                section.content = PlanContent::Relocs(own);
+                continue;
+            }
+            let in_code = self.functions.get(section.info as usize).copied().flatten();
+            let is_alone = |row: &PlanReloc| row.ty == LINE_TABLE && !module.options.relocatable;
+            let twins = mercury.get(range.start as usize..range.end as usize);
+            let twins = twins.unwrap_or(&[]).iter();
+            let is_reserved = |row: &PlanReloc| reserved.binary_search(&row.symbol).is_ok();
+            let mut twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
+            let start = rows.len() as u32;
+            // nvlink looks the address up in the copy that is linked, by its place in Mercury code.
+            let is_elsewhere = |row: &Reloc| {
+                let symbol = row.target.symbol();
+                let function = symbol.and_then(|symbol| module.symbols[symbol].function);
+                name == b".debug_info"
+                    && function.is_some_and(|function| self.has_other_code(function))
+            };
+            let mut of_other_copy = false;
+            let fits = kept_rows.iter().all(|(row, base)| {
+                let (Some(twin), RelocPlan::Keep { ty, addend, .. }) = (twins.next(), row.plan)
+                else {
+                    return false;
+                };
+                rows.push(PlanReloc {
+                    offset: row.offset.wrapping_add(*base),
+                    ty,
+                    symbol: twin.symbol,
+                    addend,
+                });
+                of_other_copy |=
+                    twin.addend != 0 && is_instruction_address(twin.ty) && is_elsewhere(row);
+                counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
+                    && (twin.addend == addend
+                        || is_instruction_address(twin.ty)
+                        || twin.ty == LINE_TABLE)
+            });
+            if !fits || twins.next().is_some() {
+                rows.truncate(start as usize);
+                let name = String::from_utf8_lossy(section.name);
+                let what = format!("relocations of {name} in two views that differ");
+                self.refusals.push(Refusal::new(what, None));
+                continue;
+            }
+            if of_other_copy {
+                let what = "debug information of a copy that is not linked, with other code";
+                self.refusals.push(Refusal::new(what, None));
+            }
+            if marks_yields && in_code.is_some() {
+                self.add_yields(self.plan.sections[index].info as usize, &mut rows);
+            }
+            let section = &mut self.plan.sections[index];
+            section.size = (rows.len() as u64 - u64::from(start)) * section.entsize;
+            section.content = PlanContent::Relocs(start..rows.len() as u32);
+        }
+        let moved = rows.len() as u32;
+        rows.extend(mercury);
+        for section in &mut self.plan.sections[self.view..] {
+            if let PlanContent::Relocs(range) = &mut section.content {
+                *range = range.start + moved..range.end + moved;
+            }
+        }
+        self.plan.relocs = rows;
+    }
+
+    /// Adds the rows of the instructions that yield in a section of code.
+    fn add_yields(&self, code: usize, rows: &mut Vec<PlanReloc>) {
+        let section = self.plan.sections.get(code);
+        let Some(PlanContent::Pieces(range)) = section.map(|section| &section.content) else {
+            return;
+        };
+        let pieces = self
+            .plan
+            .pieces
+            .get(range.start as usize..range.end as usize);
+        for piece in pieces.unwrap_or(&[]) {
+            for place in yields::places(self.module.sections[piece.section].bytes()) {
+                let row = |ty, addend| PlanReloc {
+                    offset: piece.offset.saturating_add(place),
+                    ty,
+                    symbol: 0,
+                    addend,
+                };
+                rows.push(row(YIELD_OPCODE, NO_OPERATION.into()));
+                rows.push(row(YIELD_PREDICATE, 0));
+            }
+        }
+    }
+
+    /// Symbols against which rows are in the Mercury view only.
+    fn reserved_symbols(&self) -> Vec<u32> {
+        let is_reserved = |name: &[u8]| {
+            let is_partition = name
+                .strip_prefix(toolkit::TENSOR_MEMORY_PARTITION)
+                .is_some_and(|rest| rest.starts_with(&[0]));
+            toolkit::is_reserved_shared_symbol(name)
+                || is_partition && !self.module.options.relocatable
+        };
+        let symbols = (0..).zip(&self.plan.symbols);
+        let reserved = symbols.filter(|(_, row)| {
+            let name = self.plan.symbol_names.get(row.name_offset as usize..);
+            name.is_some_and(is_reserved)
+        });
+        reserved.map(|(index, _)| index).collect()
+    }
+
+    /// The sections of the objects with rows of the SASS view, by the section of the view that holds their rows, with the offset of
+    /// the contribution that they patch; in the order of the output.
+    fn kept_rows(&self, module: &Module<'_>) -> Grouped<(SectionId, u64)> {
+        // The section of the view and the piece of it.
+        let mut place = vec![NOWHERE; module.sections.len()];
+        for (index, section) in (0..).zip(&self.plan.sections[..self.view]) {
+            if let PlanContent::Pieces(range) = &section.content {
+                for piece in range.clone() {
+                    if let Some(row) = self.plan.pieces.get(piece as usize) {
+                        place[row.section.index()] = (index, piece);
+                    }
+                }
+            }
+        }
+        let mut of_target = vec![None; self.view];
+        for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
+            if section.ty == sht::RELA
+                && let Some(slot) = of_target.get_mut(section.info as usize)
+            {
+                *slot = Some(index);
+            }
+        }
+        let mut kept = Grouped::default();
+        for &(id, patched) in self.inputs.sass_rows.iter().rev() {
+            let (target, piece) = place[patched.index()];
+            let holder = of_target.get(target as usize).copied().flatten();
+            if let (Some(holder), Some(piece)) = (holder, self.plan.pieces.get(piece as usize)) {
+                kept.push(holder, (id, piece.offset));
+            }
+        }
+        kept.group(self.view);
+        kept
+    }
+}
+
+/// Of a section that is not in the view.
+const NOWHERE: (u32, u32) = (u32::MAX, u32::MAX);

@@ -1,0 +1,485 @@
+//! `merge-metadata`: attribute lists, compatibility records and notes of the output.
+//!
+//! Each output list of `.nv.info` and `.nv.info.F` is the reverse of the concatenated input lists,
+//! with references mapped and with the records of what is not linked left out (`nvinfo.md` section
+//! 2). `.nv.compat` records are merged pairwise in input order (section 4). The tool note is
+//! followed by those of all inputs; the cuinfo note carries the smallest virtual SM (section 5).
+//!
+//! Linear in the records.
+
+use cuweld_ir::Attribute;
+use cuweld_ir::AttributeId;
+use cuweld_ir::FunctionId;
+use cuweld_ir::IdRange;
+use cuweld_ir::MergedInfo;
+use cuweld_ir::Module;
+use cuweld_ir::Note;
+use cuweld_ir::NoteId;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::attribute::format;
+use cuweld_ir::elf::note_records::cuda_info;
+use cuweld_ir::elf::note_records::tool_info;
+use cuweld_ir::elf::origin::origin;
+use cuweld_ir::target::arch::Suffix;
+use cuweld_ir::target::attributes;
+use cuweld_ir::target::compat;
+use cuweld_ir::target::toolkit;
+
+use crate::analyses::Kinds;
+use crate::analyses::Meanings;
+use crate::analyses::Preserved;
+use crate::link::classify::IndexU32;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::threads;
+use crate::threads::Threads;
+
+/// The `merge-metadata` pass.
+pub struct MergeMetadata;
+
+impl Pass for MergeMetadata {
+    fn name(&self) -> &'static str {
+        "merge-metadata"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Merge attribute lists, compatibility records and notes"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Merged)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let origins = Origins::new(module);
+        let (kinds, meanings) = cx.analyses.kinds_and_meanings(module);
+        merge_info(module, &origins, (kinds, meanings), cx.threads);
+        merge_compat(module, kinds);
+        merge_notes(module, &origins, cx);
+        let records: usize = module
+            .merged_info
+            .iter()
+            .map(|list| list.records.len())
+            .sum();
+        cx.statistics.add("attribute records", records as u64);
+        Ok(Changed::Yes)
+    }
+}
+
+/// Few lists get more records from `propagate-resources`.
+const PROPAGATED: usize = 2;
+
+/// So many records are worth a thread of their own.
+const RECORDS_PER_THREAD: usize = 4 << 10;
+
+/// Makes the output lists: the module's first, then kernels and device functions object by object,
+/// as nvlink creates their sections.
+fn merge_info(
+    module: &mut Module<'_>,
+    origins: &Origins,
+    (kinds, meanings): (&Kinds, &Meanings),
+    threads: &dyn Threads,
+) {
+    let inputs = inputs(module, kinds, meanings);
+    let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
+    let pieces = records / RECORDS_PER_THREAD;
+    let parts = |count| threads::parts(&inputs, count).collect();
+    let lists = |part: &&[Input]| Lists::new(module, meanings, part);
+    let parts = threads::map_parts(threads, pieces, parts, lists);
+    let mut of_module = Vec::new();
+    let mut lists = Vec::with_capacity(inputs.len() + 1);
+    lists.push(MergedInfo {
+        function: None,
+        records: Vec::new(),
+    });
+    for mut part in parts {
+        for (list, place) in part.filtered {
+            let records = match list {
+                Some(list) => &mut part.of_functions[list].records,
+                None => &mut part.of_module,
+            };
+            records[place] = filtered(module, records[place]);
+        }
+        if of_module.is_empty() {
+            of_module = part.of_module;
+        } else {
+            of_module.extend(part.of_module);
+        }
+        lists.extend(part.of_functions);
+    }
+    of_module.reverse();
+    if origins.any_is_old && !module.options.relocatable && !module.target.is_mercury() {
+        let record = value_record(format::NVAL, attributes::HAS_PRE_V10_OBJECT, 0);
+        of_module.push(created(module, record, &[]));
+    }
+    lists[0].records = of_module;
+    module.merged_info = lists;
+}
+
+/// The records of an input that become a list of the output, or a part of the module's.
+struct Input {
+    function: Option<FunctionId>,
+    attributes: IdRange<AttributeId>,
+}
+
+/// What the output's lists are made of, in their order.
+fn inputs(module: &Module<'_>, kinds: &Kinds, meanings: &Meanings) -> Vec<Input> {
+    let functions = module.functions.len().min(module.link_symbols.len());
+    let mut inputs = Vec::with_capacity(functions + module.objects.len());
+    let mut placed = vec![false; module.link_symbols.len()];
+    // The copy whose turn created a function's section gives the place, the chosen copy the records.
+    let mut input = |function: FunctionId| {
+        let row = &module.functions[function];
+        let link = meanings.link(row.symbol)?;
+        let is_first = row.edges_count
+            && module.link_symbols[link].live.is_live()
+            && !std::mem::replace(&mut placed[link.index_u32() as usize], true);
+        let chosen = module.link_function(link).filter(|_| is_first)?;
+        let section = module.functions[chosen].views.merged_info();
+        let attributes = section.map(|section| module.sections[section].attributes);
+        Some(Input {
+            function: Some(chosen),
+            attributes: attributes.unwrap_or_default(),
+        })
+    };
+    for (_, object) in module.included_objects() {
+        for (id, kind) in kinds.of(object.sections) {
+            if kind == SectionKind::Info {
+                inputs.push(Input {
+                    function: None,
+                    attributes: module.sections[id].attributes,
+                });
+            }
+        }
+        // Of an object whose functions all lose, no section is looked at.
+        let mut has_others = false;
+        for id in object.functions.iter() {
+            let function = &module.functions[id];
+            if !function.edges_count {
+                continue;
+            }
+            match module.symbols[function.symbol].is_entry() {
+                true => inputs.extend(input(id)),
+                false => has_others = true,
+            }
+        }
+        if has_others {
+            let lists = kinds.of(object.sections);
+            let lists = lists.filter(|(_, kind)| *kind == SectionKind::FunctionInfo);
+            inputs.extend(lists.filter_map(|(id, _)| input(module.sections[id].owner?)));
+        }
+    }
+    inputs
+}
+
+/// The lists that some inputs make.
+struct Lists {
+    /// The records of the module's, backwards.
+    of_module: Vec<AttributeId>,
+    of_functions: Vec<MergedInfo>,
+    /// The places of records that lose some of their references, by list; `None` for the module's.
+    filtered: Vec<(Option<usize>, usize)>,
+}
+
+impl Lists {
+    fn new(module: &Module<'_>, meanings: &Meanings, inputs: &[Input]) -> Self {
+        let of_functions = inputs.iter().filter(|input| input.function.is_some());
+        let of_module = inputs.iter().filter(|input| input.function.is_none());
+        let mut lists = Lists {
+            of_functions: Vec::with_capacity(of_functions.count()),
+            // What is not filled is never touched.
+            of_module: Vec::with_capacity(of_module.map(|input| input.attributes.len()).sum()),
+            filtered: Vec::new(),
+        };
+        for input in inputs {
+            if input.function.is_none() {
+                for id in input.attributes.iter() {
+                    match fate(module, meanings, id, None) {
+                        Fate::Stays => lists.of_module.push(id),
+                        Fate::Goes => {}
+                        Fate::LosesSome => {
+                            lists.filtered.push((None, lists.of_module.len()));
+                            lists.of_module.push(id);
+                        }
+                    }
+                }
+                continue;
+            }
+            let mut records = Vec::with_capacity(input.attributes.len() + PROPAGATED);
+            for id in input.attributes.iter().rev() {
+                match fate(module, meanings, id, input.function) {
+                    Fate::Stays => records.push(id),
+                    Fate::Goes => {}
+                    Fate::LosesSome => {
+                        let list = lists.of_functions.len();
+                        lists.filtered.push((Some(list), records.len()));
+                        records.push(id);
+                    }
+                }
+            }
+            lists.of_functions.push(MergedInfo {
+                function: input.function,
+                records,
+            });
+        }
+        lists
+    }
+}
+
+/// What included objects say of what made them.
+struct Origins {
+    /// Whether one is of a toolkit before 10.0, or does not say: executables below sm_100 have a record for it (measured).
+    any_is_old: bool,
+    /// The smallest virtual SM.
+    virtual_sm: Option<u16>,
+}
+
+impl Origins {
+    fn new(module: &Module<'_>) -> Self {
+        let mut origins = Origins {
+            any_is_old: false,
+            virtual_sm: None,
+        };
+        for (_, object) in module.included_objects() {
+            let sections = &module.sections[object.sections];
+            let found = origin(object, sections, &module.notes[object.notes]);
+            origins.any_is_old |= found.toolkit < toolkit::FIRST_V10_TOOLKIT;
+            origins.virtual_sm = match (origins.virtual_sm, found.virtual_sm) {
+                (Some(old), Some(new)) => Some(old.min(new)),
+                (old, new) => old.or(new),
+            };
+        }
+        origins
+    }
+}
+
+/// What becomes of a record.
+enum Fate {
+    Stays,
+    Goes,
+    /// The output has a new one, with less.
+    LosesSome,
+}
+
+/// What becomes of a record of a function, or of the module.
+fn fate(
+    module: &Module<'_>,
+    meanings: &Meanings,
+    id: AttributeId,
+    function: Option<FunctionId>,
+) -> Fate {
+    let attribute = &module.attributes[id];
+    let executable = !module.options.relocatable;
+    let refs = module.refs(attribute);
+    let is_kernel = || {
+        function
+            .is_some_and(|function| module.symbols[module.functions[function].symbol].is_entry())
+    };
+    let stays = match attribute.code {
+        attributes::ERROR | attributes::LOAD_CACHE_REQUEST => false,
+        attributes::MAX_STACK_SIZE if executable => false,
+        attributes::AT_ENTRY_FRAGMENTS if executable && function.is_some() && !is_kernel() => false,
+        attributes::EXTERNS => {
+            let is_kept = |target: &&SymbolRef| is_kept_extern(module, **target);
+            let kept = refs.iter().filter(is_kept).count();
+            // A kernel's record keeps its place until propagation has filled or removed it.
+            let waits = executable && is_kernel();
+            if kept < refs.len() && (kept > 0 || waits) {
+                return Fate::LosesSome;
+            }
+            kept > 0 || waits
+        }
+        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => true,
+        _ => refs
+            .iter()
+            .all(|target| survives(module, meanings, *target)),
+    };
+    match stays {
+        true => Fate::Stays,
+        false => Fate::Goes,
+    }
+}
+
+/// A list of externs with those that the output keeps.
+fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
+    let row = module.attributes[id].clone();
+    let refs = module.refs(&row).iter();
+    let is_kept = |target: &&SymbolRef| is_kept_extern(module, **target);
+    let kept: Vec<SymbolRef> = refs.filter(is_kept).copied().collect();
+    let record = Attribute {
+        section: None,
+        ..row
+    };
+    created(module, record, &kept)
+}
+
+/// Whether what a record refers to is part of the output.
+fn survives(module: &Module<'_>, meanings: &Meanings, target: SymbolRef) -> bool {
+    match target {
+        SymbolRef::None => true,
+        SymbolRef::Section(section) => module.is_section_linked(section),
+        SymbolRef::Symbol(symbol) => {
+            let Some(link) = meanings.link(symbol) else {
+                return false;
+            };
+            !meanings.is_losing(symbol) && module.link_symbols[link].live.is_live()
+        }
+    }
+}
+
+/// EXTERNS keeps functions that stay undefined, and kernels.
+pub(crate) fn is_kept_extern(module: &Module<'_>, target: SymbolRef) -> bool {
+    let Some(symbol) = target.symbol() else {
+        return false;
+    };
+    let row = &module.symbols[symbol];
+    let Some(link) = row.link else { return false };
+    let link = &module.link_symbols[link];
+    let entry = link
+        .definition
+        .is_some_and(|symbol| module.symbols[symbol].is_entry());
+    row.is_function() && link.live.is_live() && (link.definition.is_none() || entry)
+}
+
+/// Adds a record that the linker made, with these references.
+pub(crate) fn created<'data>(
+    module: &mut Module<'data>,
+    attribute: Attribute<'data>,
+    refs: &[SymbolRef],
+) -> AttributeId {
+    let start = module.attribute_refs.len() as u32;
+    module.attribute_refs.extend_from_slice(refs);
+    let refs = start..module.attribute_refs.len() as u32;
+    module.attributes.push(Attribute { refs, ..attribute })
+}
+
+/// A record without payload.
+pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute<'data> {
+    Attribute {
+        section: None,
+        format,
+        code,
+        value,
+        refs: 0..0,
+        rest: &[],
+    }
+}
+
+fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
+    if !module.target.has_compat() {
+        return;
+    }
+    let specific = u16::from(module.target.suffix == Suffix::Specific);
+    let mut merged: Vec<(u8, u8, u16)> =
+        vec![(format::BVAL, compat::CUDA_ACCELERATOR_TARGET, specific)];
+    // The place of each code; the first record is no object's.
+    let mut places = [0; 256];
+    let mut merge = |format, code: u8, value| {
+        let place = &mut places[usize::from(code)];
+        match merged.get_mut(*place) {
+            Some((_, _, old)) if *place != 0 => *old = compat::merge(code, *old, value),
+            _ => {
+                *place = merged.len();
+                merged.push((format, code, value));
+            }
+        }
+    };
+    for (_, object) in module.included_objects() {
+        let Some(section) = kinds.find(object.sections, SectionKind::Compat) else {
+            continue;
+        };
+        let section = &module.sections[section];
+        // The codes of the object, a bit each.
+        let mut codes = [0_u64; 4];
+        for record in &module.attributes[section.attributes] {
+            codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
+            if compat::is_merged(record.code) {
+                merge(record.format, record.code, record.value);
+            }
+        }
+        for (code, default) in compat::DEFAULTS {
+            if codes[usize::from(code >> 6)] >> (code & 63) & 1 != 0 {
+                continue;
+            }
+            let format = if code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION {
+                format::HVAL
+            } else {
+                format::BVAL
+            };
+            merge(format, code, default);
+        }
+    }
+    module.merged_compat = merged
+        .into_iter()
+        .map(|(format, code, value)| created(module, value_record(format, code, value), &[]))
+        .collect();
+    if module.is_capmerc() {
+        // `mercury-encode` writes the value.
+        let record = Attribute {
+            rest: &[0; 8],
+            ..value_record(format::SVAL, compat::CAN_FASTPATH_FINALIZE, 0)
+        };
+        let record = created(module, record, &[]);
+        module.merged_compat.push(record);
+    }
+}
+
+fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
+    let options = &module.options;
+    let (tool, version, branch) = if options.stamp_nvlink {
+        (
+            toolkit::STAMP_TOOL,
+            toolkit::STAMP_VERSION,
+            toolkit::STAMP_BRANCH,
+        )
+    } else {
+        (
+            "cuweld",
+            concat!("cuweld ", env!("CARGO_PKG_VERSION")),
+            "open source",
+        )
+    };
+    let own = tool_info(
+        &options.output_name,
+        options.tool_name.as_deref().unwrap_or(tool),
+        version,
+        branch,
+        &options.recorded_options,
+    );
+    let note = |ty, desc: &[u8]| Note {
+        section: None,
+        owner: toolkit::NOTE_OWNER,
+        ty,
+        desc: cx.arena.bytes(desc),
+    };
+    let mut tools = vec![module.notes.push(note(toolkit::NOTE_TOOL_INFO, &own))];
+    for (_, object) in module.included_objects() {
+        let is_tool = |id: &NoteId| {
+            let section = module.notes[*id].section;
+            section.is_some_and(|section| module.sections[section].kind == SectionKind::ToolInfo)
+        };
+        if !module.options.relocatable {
+            tools.extend(object.notes.iter().filter(is_tool));
+        }
+    }
+    let sm = module.target.sm;
+    let desc = cuda_info(origins.virtual_sm.map_or(sm, |found| found.min(sm)));
+    tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));
+    module.merged_notes = tools;
+}

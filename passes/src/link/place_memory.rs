@@ -1,0 +1,302 @@
+//! `place-memory`: every value that a relocation can need becomes final.
+//!
+//! - Same-named data sections are concatenated in link order, each at its alignment; nothing is
+//!   dropped from inside (`merge.md` section 6). Tentative definitions follow at the end of
+//!   `.nv.global`, last first.
+//! - Constants of device functions become part of the banks of the kernels that reach them
+//!   (`banks`, section 8).
+//! - Textures, samplers and surfaces get slots in constant bank 0 (`headers`).
+//! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
+
+pub(crate) mod banks;
+mod by_address;
+mod constant_chunks;
+pub(crate) mod constants_again;
+pub(crate) mod headers;
+pub(crate) mod shared;
+pub(crate) mod shared_relocatable;
+mod whole_kernels;
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::analyses::Kinds;
+use crate::analyses::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::link::layout_output::constant_merge;
+use crate::link::place_memory::constants_again::Again;
+use crate::link::place_memory::whole_kernels::WholeKernels;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// Largest constant bank in bytes.
+pub const CONSTANT_BANK_LIMIT: u64 = 0x10000;
+
+/// The `place-memory` pass.
+pub struct PlaceMemory;
+
+impl Pass for PlaceMemory {
+    fn name(&self) -> &'static str {
+        "place-memory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Place data, constants and shared variables"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Merged
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Placed)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut errors = Vec::new();
+        let kinds = cx.analyses.kinds(module);
+        let found = Found::new(module, kinds);
+        let has_shared = kinds.has_shared();
+        if !module.options.relocatable && found.has_unified_tables {
+            cx.diagnostics.emit(Diagnostic::fatal(
+                "Unified symbols found but index file not specified.",
+            ));
+            return Err(PassError::Diagnosed);
+        }
+        WholeKernels::refuse_sections(module, &mut errors);
+        // Symbols of constants take their values from the banks, so banks come first.
+        if module.options.relocatable {
+            banks::place_by_function(module, &found.constants, &mut errors);
+        } else {
+            let (graph, live) = cx.analyses.live_calls(module);
+            banks::place(module, &found.constants, graph, live, &mut errors);
+            headers::place(module, graph, live, &mut errors);
+        }
+        let too_much_constant_data = concatenate(module, &found);
+        // Measured: what nvlink says of shared memory comes before what it says of constants.
+        let mut shared_errors = Vec::new();
+        if !module.options.relocatable {
+            let (graph, live) = cx.analyses.live_calls(module);
+            shared::place(module, has_shared, graph, live, &mut shared_errors);
+            by_address::refuse(module, live, &mut shared_errors);
+        } else {
+            shared_relocatable::place(module);
+        }
+        for error in shared_errors
+            .into_iter()
+            .chain(too_much_constant_data)
+            .chain(errors)
+        {
+            cx.diagnostics.emit(error);
+        }
+        if cx.diagnostics.has_errors() {
+            // What does not fit still has a place, so that reports can go on.
+            module.phase = Phase::Placed;
+            return Err(PassError::Diagnosed);
+        }
+        Ok(Changed::Yes)
+    }
+}
+
+/// The sections that the parts of the pass look at.
+struct Found {
+    /// Those of included objects that are concatenated, in link order.
+    concatenated: Vec<SectionId>,
+    /// Those of functions' constants.
+    constants: Vec<SectionId>,
+    /// Whether functions or variables have places in tables that several programs share (measured: nvlink says so after what
+    /// it says of symbols and stacks, before what does not fit or is undefined).
+    has_unified_tables: bool,
+    /// Whether there is uninitialised memory.
+    has_global: bool,
+}
+
+impl Found {
+    fn new(module: &Module<'_>, kinds: &Kinds) -> Self {
+        let mut found = Found {
+            concatenated: Vec::new(),
+            constants: Vec::new(),
+            has_unified_tables: false,
+            has_global: false,
+        };
+        for object in module.objects.values() {
+            let is_included = object.state.is_included();
+            for (id, kind) in kinds.of(object.sections) {
+                if let SectionKind::FunctionConstants(_) = kind {
+                    found.constants.push(id);
+                } else if is_included && kind.is_concatenated() {
+                    found.concatenated.push(id);
+                    found.has_unified_tables |= kind == SectionKind::Unified;
+                    found.has_global |= kind == SectionKind::Global;
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The symbols that took memory at their turn, each with its section: those of variables that no definition before kept from
+/// it, also if another definition replaced them later (measured).
+pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, SectionId)) {
+    // Whether a weak (or tentative) and a strong definition came before, by link symbol.
+    let mut defined = vec![(false, false); module.link_symbols.len()];
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            let Some(link) = symbol.link else { continue };
+            let (weak, strong) = &mut defined[link.index()];
+            let is_weak = match symbol.place {
+                SymbolPlace::Section(section) => {
+                    let is_weak = symbol.bind == stb::WEAK;
+                    if !(*strong || is_weak && *weak) {
+                        take(id, section);
+                    }
+                    is_weak
+                }
+                SymbolPlace::Common => true,
+                _ => continue,
+            };
+            match is_weak {
+                true => *weak = true,
+                false => *strong = true,
+            }
+        }
+    }
+}
+
+/// The sections of uninitialised memory that the output has room for: those with a symbol that took some.
+fn taken_memory(module: &Module<'_>) -> Vec<bool> {
+    let mut taken = vec![false; module.sections.len()];
+    each_taken(module, |_, section| taken[section.index()] = true);
+    taken
+}
+
+/// The bank of compiler constants.
+const COMPILER_BANK: u8 = 2;
+
+/// Gives every contribution its offset in the output section and every variable its value. Returns an error for
+/// each constant bank that is too large.
+fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
+    let taken = match found.has_global {
+        true => taken_memory(module),
+        false => Vec::new(),
+    };
+    let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
+    let mut constant_ends: Vec<(u8, u64)> = Vec::new();
+    for &id in &found.concatenated {
+        let section = &mut module.sections[id];
+        if section.kind == SectionKind::Global && !taken[id.index()] {
+            continue;
+        }
+        let end = ends.entry(section.name).or_insert(0);
+        let place = align_up(*end, section.align);
+        *end = place.saturating_add(section.size());
+        if let SectionKind::ConstantBank(bank) = section.kind {
+            match constant_ends.iter_mut().find(|(known, _)| *known == bank) {
+                Some((_, known)) => *known = *end,
+                None => constant_ends.push((bank, *end)),
+            }
+        }
+        section.place = Some(place);
+    }
+    let mut again = None;
+    for (bank, size) in constant_ends {
+        if size <= CONSTANT_BANK_LIMIT {
+            continue;
+        }
+        let mut size = size;
+        if bank == constants_again::BANK && !module.options.relocatable {
+            if constant_merge::is_active(module) {
+                let what = "constant variables beyond 64 KiB while kernels are left out";
+                errors.push(Diagnostic::unsupported(what));
+                continue;
+            }
+            let second = Again::new(module);
+            if second.size <= CONSTANT_BANK_LIMIT {
+                if let Some(unknown) = constants_again::unknown(module) {
+                    errors.push(Diagnostic::unsupported(format!(
+                        "constant variables beyond 64 KiB {unknown}"
+                    )));
+                }
+                again = Some(second);
+                continue;
+            }
+            size = second.size;
+        }
+        errors.push(Diagnostic::error(format!(
+            "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
+        )));
+    }
+    // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
+    for &id in &found.constants {
+        let section = &module.sections[id];
+        if let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
+            && bank != COMPILER_BANK
+            && section.size() > CONSTANT_BANK_LIMIT
+            && module.is_section_linked(id)
+        {
+            let (name, size) = (module.function_name(owner), section.size());
+            errors.push(Diagnostic::error(format!(
+                "Entry function '{}' uses too much constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)",
+                String::from_utf8_lossy(name)
+            )));
+        }
+    }
+    let mut commons = Vec::new();
+    for id in module.link_symbols.ids() {
+        let link = &module.link_symbols[id];
+        let Some(definition) = link.definition else {
+            continue;
+        };
+        let symbol = &module.symbols[definition];
+        let value = match symbol.place {
+            _ if symbol.is_function() => Some(symbol.value),
+            SymbolPlace::Section(section) => match module.sections[section].kind {
+                SectionKind::ModuleShared | SectionKind::KernelShared => None,
+                _ => Some(module.sections[section].place.unwrap_or(0) + symbol.value),
+            },
+            SymbolPlace::Common => {
+                commons.push(id);
+                None
+            }
+            _ => Some(symbol.value),
+        };
+        module.link_symbols[id].value = value;
+    }
+    if let Some(Again { parts, values, .. }) = again {
+        for (link, value) in values {
+            module.link_symbols[link].value = Some(value);
+        }
+        module.pool_parts = parts;
+    }
+    let mut end = ends.get(&b".nv.global"[..]).copied().unwrap_or(0);
+    // The one that became common last comes first; an earlier reference does not count (measured).
+    commons.sort_by_key(|id| std::cmp::Reverse(module.link_symbols[*id].definition));
+    for id in commons {
+        let link = &mut module.link_symbols[id];
+        let place = align_up(end, link.common_align);
+        link.value = Some(place);
+        end = place.saturating_add(link.size);
+    }
+    errors
+}

@@ -1,0 +1,393 @@
+//! Constant banks of kernels (`merge.md` section 8).
+//!
+//! A kernel's bank begins with its own section. The sections of the device functions that it reaches
+//! follow, last section of the last object first; a function has one offset, the largest that any
+//! kernel that reaches it needs. All banks that a function's constants go into take the largest
+//! alignment that one of them or the constants have, and their sizes are multiples of it (measured on
+//! sm_80, where double constants are aligned to 8 and switch tables to 4). The constants of losing weak copies lie behind those of the copy that
+//! was taken, dead weight (measured); if that copy has none, they stay in a section of their own.
+//! A copy that replaces another takes over the place of its section, with its own constants or none.
+//! Parameter banks have rules of their own.
+//!
+//! Banks may come out too large here: `constant-bank-dedup` makes them fit.
+//!
+//! Bound: for every section of a device function, the kernels that reach it.
+
+use std::cell::LazyCell;
+
+use cuweld_ir::BankPiece;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
+use smallvec::SmallVec;
+
+use super::CONSTANT_BANK_LIMIT;
+use super::constant_chunks::Covered;
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
+use crate::analyses::reachers;
+use crate::diagnostic::Diagnostic;
+
+/// The constants of one function in one bank.
+struct Constants {
+    bank: u8,
+    link: LinkSymbolId,
+    owner: FunctionId,
+    /// Sections with their offsets and sizes in bytes; the first is that of the copy that is linked, or that of a replaced
+    /// copy with nothing left of it.
+    sections: SmallVec<[(SectionId, u64, u64); 1]>,
+    /// Size in bytes.
+    size: u64,
+    /// Largest alignment in bytes of the copies that were taken at their turn, and of those that lie behind them.
+    align: u64,
+}
+
+/// What a kernel's bank holds so far, in bytes.
+#[derive(Clone, Copy)]
+struct Bank {
+    size: u64,
+    align: u64,
+}
+
+impl Constants {
+    fn add(&mut self, id: SectionId, align: u64, size: u64) {
+        // It may have held the place of the section until now.
+        self.sections.retain(|(known, ..)| *known != id);
+        let offset = align_up(self.size, align);
+        self.sections.push((id, offset, size));
+        self.size = offset.saturating_add(size);
+    }
+
+    /// Puts a section before the others.
+    fn add_before(&mut self, id: SectionId, size: u64) {
+        self.sections.retain(|(known, ..)| *known != id);
+        let shift = align_up(size, self.align);
+        for (_, offset, _) in &mut self.sections {
+            *offset = offset.saturating_add(shift);
+        }
+        self.sections.insert(0, (id, 0, size));
+        self.size = self.size.saturating_add(shift);
+    }
+
+    /// Puts them at an offset into the banks of some functions, piece by piece. The banks are aligned
+    /// to `align` bytes.
+    fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64, align: u64) {
+        for (section, offset, size) in &self.sections {
+            let offset = at.saturating_add(*offset);
+            module.sections[*section].place = Some(offset);
+            for kernel in functions {
+                module.bank_pieces.push(BankPiece {
+                    kernel: *kernel,
+                    bank: self.bank,
+                    section: *section,
+                    offset,
+                    size: *size,
+                    align: align.max(module.sections[*section].align),
+                });
+            }
+        }
+    }
+}
+
+/// Places the constants of functions.
+pub fn place(
+    module: &mut Module<'_>,
+    sections: &[SectionId],
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    errors: &mut Vec<Diagnostic>,
+) {
+    if sections.is_empty() {
+        return;
+    }
+    let kernels = &live.kernels;
+    let mut is_kernel = vec![false; module.functions.len()];
+    for (_, function) in kernels {
+        is_kernel[function.index()] = true;
+    }
+    let (constants, orphans) = collect(module, sections, errors);
+    let is_own = |constants: &&Constants| is_kernel[constants.owner.index()];
+    let own = || constants.iter().filter(is_own).chain(&orphans);
+    module.bank_pieces.reserve(constants.len());
+    for constants in own() {
+        constants.place(module, &[constants.owner], 0, constants.align);
+    }
+    let is_device = |constants: &&Constants| !is_own(constants);
+    let device: Vec<&Constants> = constants.iter().filter(is_device).collect();
+    let mut numbers: Vec<u8> = device.iter().map(|constants| constants.bank).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for bank in numbers {
+        // Banks so far, by kernel ordinal.
+        let mut own_bank = vec![Bank { size: 0, align: 1 }; module.functions.len()];
+        // A kernel whose linked copy has no constants begins with those of losing copies.
+        for constants in own() {
+            if constants.bank == bank {
+                let Constants { size, align, .. } = *constants;
+                own_bank[constants.owner.index()] = Bank { size, align };
+            }
+        }
+        let mut banks: Vec<Bank> = kernels
+            .iter()
+            .map(|(_, kernel)| own_bank[kernel.index()])
+            .collect();
+        let device = device.iter().copied();
+        let device: Vec<&Constants> = device.filter(|of| of.bank == bank).collect();
+        place_bank(module, graph, live, &device, &mut banks);
+    }
+}
+
+/// Leaves the constants of each function in a section of its own, as relocatable output has them.
+pub fn place_by_function(
+    module: &mut Module<'_>,
+    sections: &[SectionId],
+    errors: &mut Vec<Diagnostic>,
+) {
+    let (constants, orphans) = collect(module, sections, errors);
+    for constants in constants.iter().chain(&orphans) {
+        if constants.size == 0 && constants.bank != PARAMETER_BANK {
+            // A copy without constants replaced the one that made the section; symbols of that one stay (measured).
+            let name = String::from_utf8_lossy(module.link_name(constants.link)).into_owned();
+            errors.push(
+                Diagnostic::fatal("Internal error: reference to deleted section").note(format!(
+                    "a copy of '{name}' without constants replaces one that has some"
+                )),
+            );
+        }
+        constants.place(module, &[constants.owner], 0, 1);
+    }
+}
+
+/// The constants of functions in section order, and those of losing copies whose taken copy has none:
+/// nvlink drops a losing copy's section of constants nowhere.
+fn collect(
+    module: &Module<'_>,
+    sections: &[SectionId],
+    errors: &mut Vec<Diagnostic>,
+) -> (Vec<Constants>, Vec<Constants>) {
+    // What is not filled is never touched. Copies have sections too, but few names have more than one.
+    let most = sections.len().min(module.link_symbols.len());
+    let mut found: Vec<Constants> = Vec::with_capacity(most);
+    let mut orphans: Vec<Constants> = Vec::new();
+    let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> =
+        HashMap::with_capacity_and_hasher(most, FixedState::default());
+    let mut losing = Vec::new();
+    let mut removed: HashSet<(LinkSymbolId, u8), FixedState> = HashSet::default();
+    let covered = Covered::new(module, sections);
+    let replaced = LazyCell::new(|| replaced_copies(module));
+    for &id in sections {
+        let section = &module.sections[id];
+        let (SectionKind::FunctionConstants(bank), Some(owner)) = (section.kind, section.owner)
+        else {
+            continue;
+        };
+        let Some(link) = module.symbols[module.functions[owner].symbol].link else {
+            continue;
+        };
+        let is_linked = module.is_section_linked(id);
+        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has none.
+        let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
+        let named = covered.size(module, id);
+        if is_linked && !is_entry && bank != PARAMETER_BANK && named.is_none() {
+            losing.push((bank, link, owner, id));
+            continue;
+        }
+        let copy = module.link_function(link);
+        let is_taken = is_linked || module.functions[owner].edges_count && copy.is_some();
+        let is_included = module.objects[section.object].state.is_included();
+        let comes_before =
+            copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
+        let may_make = !is_taken && is_included && bank != PARAMETER_BANK && copy.is_some();
+        // The section that a losing copy makes goes when the copy that is linked comes, but that of a kernel stays in
+        // executables.
+        let keeps = is_entry && !module.options.relocatable;
+        if may_make && comes_before && !known.contains_key(&(link, bank)) {
+            removed.insert((link, bank));
+        }
+        if is_taken && (keeps || !is_linked) && removed.contains(&(link, bank)) {
+            errors.push(refused_copies(module, link));
+        }
+        let mut index = None;
+        if is_taken || may_make && keeps {
+            // The first copy with constants makes the section. A later one that is taken replaces what is in it.
+            let made = *known.entry((link, bank)).or_insert(found.len());
+            index = Some(made);
+            if made == found.len() {
+                found.push(Constants {
+                    bank,
+                    link,
+                    owner: copy.unwrap_or(owner),
+                    sections: SmallVec::new(),
+                    size: 0,
+                    align: section.align,
+                });
+            }
+        }
+        if is_taken && let Some(index) = index {
+            let constants = &mut found[index];
+            constants.align = constants.align.max(section.align);
+            if is_linked && bank != PARAMETER_BANK {
+                constants.sections.clear();
+            }
+            if is_linked || constants.sections.is_empty() {
+                // Behind the symbols lie losing copies' constants of an earlier relocatable link: nvlink leaves
+                // them out (measured).
+                let named = named.unwrap_or(section.size());
+                let size = if is_linked { named } else { 0 };
+                constants.sections.push((id, 0, size));
+                constants.size = size;
+            }
+        }
+        if !is_linked
+            && is_included
+            && module.link_symbols[link].live.is_live()
+            && let Some(winner) = copy
+            && stays(module, bank, owner, winner, replaced[link.index()])
+        {
+            losing.push((bank, link, winner, id));
+        }
+    }
+    let mut known_orphans: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
+    for (bank, link, owner, id) in losing {
+        if removed.contains(&(link, bank)) {
+            errors.push(refused_copies(module, link));
+        }
+        let constants = match known.get(&(link, bank)) {
+            Some(index) if !found[*index].sections.is_empty() => &mut found[*index],
+            _ => {
+                let index = *known_orphans.entry((link, bank)).or_insert(orphans.len());
+                if index == orphans.len() {
+                    orphans.push(Constants {
+                        bank,
+                        link,
+                        owner,
+                        sections: SmallVec::new(),
+                        size: 0,
+                        align: module.sections[id].align,
+                    });
+                }
+                &mut orphans[index]
+            }
+        };
+        constants.align = constants.align.max(module.sections[id].align);
+        let section = &module.sections[id];
+        if bank == PARAMETER_BANK && section.object < module.functions[owner].object {
+            constants.add_before(id, section.size());
+        } else {
+            constants.add(id, section.align, section.size());
+        }
+    }
+    found.retain(|constants| !constants.sections.is_empty());
+    let taken = |id: SectionId| {
+        let owner = module.sections[id].owner;
+        module.is_section_linked(id)
+            || owner.is_some_and(|owner| module.functions[owner].edges_count)
+    };
+    errors.extend(covered.misfit_of(taken));
+    (found, orphans)
+}
+
+/// nvlink goes on with the section of a losing copy that it removed (measured).
+fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
+    let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+    Diagnostic::unsupported(format!(
+        "constants of a copy of '{name}' that is not linked, between one that has none and others"
+    ))
+}
+
+/// Whether the constants of a losing copy stay in the output (measured).
+///
+/// A copy that replaces another drops what there was before. Parameter banks of two weak kernels are
+/// one, but that of a strong kernel is kept apart from those of the weak copies that it met.
+fn stays(
+    module: &Module<'_>,
+    bank: u8,
+    loser: FunctionId,
+    winner: FunctionId,
+    replaced: Option<FunctionId>,
+) -> bool {
+    let [loser_row, winner_row] = [loser, winner].map(|id| module.functions[id]);
+    if bank != PARAMETER_BANK {
+        return winner_row.object < loser_row.object && !loser_row.edges_count;
+    }
+    if module.symbols[winner_row.symbol].bind == stb::WEAK {
+        return false;
+    }
+    // Of the weak copies before it, the one that was linked until then.
+    winner_row.object < loser_row.object || replaced == Some(loser)
+}
+
+/// The copy that the one that is linked replaced, by link symbol.
+fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
+    let mut replaced = vec![None; module.link_symbols.len()];
+    for (id, row) in module.functions.iter() {
+        if row.edges_count
+            && let Some(link) = module.symbols[row.symbol].link
+            && let Some(winner) = module.link_function(link)
+            && row.object < module.functions[winner].object
+        {
+            // Objects come in link order, so the last stays.
+            replaced[link.index()] = Some(id);
+        }
+    }
+    replaced
+}
+
+/// The bank of kernels' parameters.
+const PARAMETER_BANK: u8 = 0;
+
+/// Appends the constants of device functions to the banks of the kernels that reach them.
+fn place_bank(
+    module: &mut Module<'_>,
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    device: &[&Constants],
+    banks: &mut [Bank],
+) {
+    let users = reachers(
+        module,
+        graph,
+        live,
+        device.iter().map(|constants| constants.link),
+    );
+    for (constants, users) in device.iter().zip(&users).rev() {
+        let of_users = || users.iter().map(|kernel| banks[*kernel as usize]);
+        let most = of_users().map(|bank| bank.size).max().unwrap_or(0);
+        let align = of_users()
+            .map(|bank| bank.align)
+            .fold(constants.align, u64::max);
+        let offset = align_up(most, align);
+        let size = align_up(offset.saturating_add(constants.size), align);
+        let functions: Vec<FunctionId> = users
+            .iter()
+            .map(|kernel| live.kernels[*kernel as usize].1)
+            .collect();
+        constants.place(module, &functions, offset, align);
+        for kernel in users {
+            banks[*kernel as usize] = Bank { size, align };
+        }
+    }
+}
+
+/// A function with pieces of a bank beyond what a bank can hold, if no pool takes their place.
+pub(crate) fn bank_beyond_limit(module: &Module<'_>) -> Option<FunctionId> {
+    // The place to which the end of a piece is aligned is before that.
+    let may_be = |piece: &BankPiece| {
+        let end = piece.offset.saturating_add(piece.size);
+        end.saturating_add(piece.align) > CONSTANT_BANK_LIMIT
+    };
+    let beyond = module.bank_pieces.iter().find(|piece| {
+        may_be(piece)
+            && module.bank_size(piece) > CONSTANT_BANK_LIMIT
+            && module.pool(piece.bank).is_empty()
+    });
+    beyond.map(|piece| piece.kernel)
+}

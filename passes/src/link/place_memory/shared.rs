@@ -1,0 +1,541 @@
+//! Shared memory of kernels (`merge.md` section 9).
+//!
+//! Variables of device functions and of the module that several kernels (or only dead code) use are put
+//! into slots, largest first, so that variables of disjoint kernels overlap. Variables that one kernel
+//! uses follow its slots together with the kernel's own; those that no code refers to take no room. The
+//! order is that of nvlink's list sort, ties permuted (quirk Q01).
+//!
+//! Bound: variables times slots that their kernels occupy, in bits; otherwise
+//! n log n.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SharedFrame;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::quirks::list_sort;
+
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
+use crate::analyses::reachers;
+use crate::diagnostic::Diagnostic;
+use crate::link::place_memory::whole_kernels::WholeKernels;
+
+/// A shared variable with its own storage.
+#[derive(Clone, Copy)]
+pub(super) struct Variable {
+    pub(super) link: LinkSymbolId,
+    pub(super) size: u64,
+    pub(super) align: u64,
+}
+
+struct Slot {
+    size: u64,
+    align: u64,
+    members: Vec<LinkSymbolId>,
+    offset: u64,
+}
+
+/// Lays out the shared memory of every live kernel; whether any object has or declares a shared variable is known.
+pub fn place(
+    module: &mut Module<'_>,
+    has_shared: bool,
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let kernels = &live.kernels;
+    let uses = match has_shared {
+        true => Uses::new(module, graph, live),
+        false => Uses::none(kernels.len()),
+    };
+
+    // Variables in order of creation: those of kernels to their kernel, the rest to the slots.
+    let mut private: Vec<Vec<Variable>> = vec![Vec::new(); kernels.len()];
+    let mut common = Vec::new();
+    let variables = match uses.any {
+        true => variables(module),
+        false => Vec::new(),
+    };
+    if !variables.is_empty() {
+        let mut ordinal_of = vec![u32::MAX; module.functions.len()];
+        for (ordinal, (_, function)) in kernels.iter().enumerate() {
+            ordinal_of[function.index()] = ordinal as u32;
+        }
+        for (link, variable, owner) in variables {
+            match owner {
+                None => common.push(Variable { link, ..variable }),
+                Some(kernel) => {
+                    if let Some(list) = private.get_mut(ordinal_of[kernel.index()] as usize) {
+                        list.push(variable);
+                    }
+                }
+            }
+        }
+    }
+    let whole = WholeKernels::new(module, kernels);
+    let mut slots: Vec<Slot> = Vec::new();
+    // Bits of the slots that each kernel occupies.
+    let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
+    let mut any_in_slots = false;
+    for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
+        if module.began_dynamic(variable.link) || !uses.referenced[variable.link.index()] {
+            continue;
+        }
+        let users = uses.of(variable.link);
+        whole.refuse(module, &uses, &variable, users, kernels, errors);
+        if let [kernel] = users {
+            private[*kernel as usize].push(variable);
+            continue;
+        }
+        any_in_slots = true;
+        let index = first_free(&occupied, users, slots.len());
+        if index == slots.len() {
+            slots.push(Slot {
+                size: variable.size,
+                align: 1,
+                members: Vec::new(),
+                offset: 0,
+            });
+        }
+        let slot = &mut slots[index];
+        slot.align = slot.align.max(variable.align);
+        slot.members.push(variable.link);
+        for kernel in users {
+            let bits = &mut occupied[*kernel as usize];
+            if bits.len() <= index / 64 {
+                bits.resize(index / 64 + 1, 0);
+            }
+            bits[index / 64] |= 1 << (index % 64);
+        }
+    }
+    let null = null_size(module);
+    let mut end = null;
+    let mut sizes = vec![0u64; kernels.len()];
+    for slot in &mut slots {
+        slot.offset = align_up(end, slot.align);
+        end = slot.offset + slot.size;
+        for link in &slot.members {
+            module.link_symbols[*link].value = Some(slot.offset);
+            let size = module.link_symbols[*link].size;
+            for kernel in uses.of(*link) {
+                let used = &mut sizes[*kernel as usize];
+                *used = (*used).max(slot.offset + size);
+            }
+        }
+    }
+    for (ordinal, list) in private.iter().enumerate() {
+        let before = |a: &Variable, b: &Variable| {
+            a.align > b.align || a.align == b.align && a.size <= b.size
+        };
+        for variable in list_sort(list, &mut |a, b| before(a, b)) {
+            let place = align_up(sizes[ordinal].max(null), variable.align);
+            let link = &mut module.link_symbols[variable.link];
+            link.value = Some(place);
+            link.kernel = Some(kernels[ordinal].1);
+            sizes[ordinal] = place + variable.size;
+        }
+    }
+    whole.add_sizes(&mut sizes);
+    dynamic(module, &uses, kernels, &mut sizes);
+    // Measured: one variable in a slot makes every kernel take the alignment of the merged section,
+    // whoever uses the variable that needs it.
+    let slots_align = any_in_slots.then(|| merged_align(module));
+    let declared = uses.any && declares_dynamic(module);
+    let is_capmerc = module.is_capmerc();
+    for (ordinal, (link, function)) in kernels.iter().enumerate() {
+        let uses_dynamic = uses.dynamic[ordinal];
+        let size = sizes[ordinal];
+        let limit = module.target.shared_limit();
+        if size > limit {
+            let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
+            if module.options.debug && module.options.disable_shared_reservation {
+                // nvlink takes off the block that is not reserved.
+                errors.push(Diagnostic::unsupported(format!(
+                    "-g with -disable-smem-reservation where '{name}' uses too much shared data"
+                )));
+                continue;
+            }
+            errors.push(Diagnostic::error(format!(
+                "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
+            )));
+        }
+        let own = private[ordinal]
+            .iter()
+            .map(|variable| variable.align)
+            .max()
+            .unwrap_or(1);
+        let section = whole.section(ordinal);
+        let own = own.max(section.map_or(1, |(_, align)| align));
+        let mut align = own.max(slots_align.unwrap_or(1));
+        if uses_dynamic {
+            align = align.max(DYNAMIC_ALIGN);
+        }
+        // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved block only if it
+        // is no larger (measured).
+        let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
+        let reserved = if uses_some {
+            module.reserved_shared_size()
+        } else {
+            0
+        };
+        // The Mercury view has no reserved block.
+        let counted = if is_capmerc { 0 } else { reserved };
+        let present = size.saturating_add(counted) > 0 || uses_some && align == DYNAMIC_ALIGN;
+        let present = present || section.is_some();
+        let size = size.saturating_add(reserved);
+        module.functions[*function].shared = Some(SharedFrame {
+            size,
+            align,
+            slots_align: slots_align.unwrap_or(1),
+            present,
+        });
+    }
+}
+
+/// Bytes at the beginning of shared memory that nothing may have: one with `--reserve-null-pointer`
+/// (measured).
+pub(super) fn null_size(module: &Module<'_>) -> u64 {
+    u64::from(module.options.reserve_null_pointer)
+}
+
+/// Alignment in bytes of dynamic shared memory.
+pub const DYNAMIC_ALIGN: u64 = 16;
+
+/// The alignment in bytes that the variables in no kernel have together. The names of dynamic shared memory that an
+/// earlier relocatable link made for its kernels count: their values, addresses, pass for alignments.
+pub fn merged_align(module: &Module<'_>) -> u64 {
+    let align = |symbol: SymbolId| {
+        let symbol = &module.symbols[symbol];
+        let section = match symbol.place {
+            SymbolPlace::Section(section) => Some(module.sections[section].kind),
+            _ => None,
+        };
+        let counts = symbol.is_dynamic_shared()
+            || symbol.is_shared() && section == Some(SectionKind::ModuleShared);
+        counts.then_some(symbol.value)
+    };
+    let names = module.link_symbols.values();
+    let names = names.map(|link| link.definition.unwrap_or(link.first));
+    let replaced = replaced(module).into_iter().map(|(_, symbol)| symbol);
+    let aligns = names.chain(replaced).filter_map(align);
+    aligns.max().unwrap_or(1).max(1)
+}
+
+/// The weak definitions of shared variables that strong ones replaced, sorted by name. They keep their room.
+pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
+    let mut found = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            if symbol.bind != stb::WEAK
+                || !symbol.is_shared()
+                || symbol.is_undefined()
+                || symbol.is_dynamic_shared()
+            {
+                continue;
+            }
+            let Some(link) = symbol.link else {
+                continue;
+            };
+            let definition = module.link_symbols[link].definition;
+            let is_before = |by| id < by && module.symbols[by].bind != stb::WEAK;
+            if definition.is_some_and(is_before) {
+                found.push((link, id));
+            }
+        }
+    }
+    found.sort_unstable();
+    // The first of a name was the definition.
+    found.dedup_by_key(|(link, _)| *link);
+    found
+}
+
+/// Whether such a list has a name.
+pub fn is_replaced(replaced: &[(LinkSymbolId, SymbolId)], link: LinkSymbolId) -> bool {
+    replaced
+        .binary_search_by_key(&link, |(link, _)| *link)
+        .is_ok()
+}
+
+/// Whether the first symbol of any name declares dynamic shared memory: a shared variable without a size.
+pub fn declares_dynamic(module: &Module<'_>) -> bool {
+    module
+        .link_symbols
+        .ids()
+        .any(|link| module.began_dynamic(link))
+}
+
+/// The shared variables in order of creation, with the kernel that owns them.
+pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
+    let replaced = replaced(module);
+    let mut found = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            let (true, Some(link)) = (symbol.is_shared(), symbol.link) else {
+                continue;
+            };
+            if symbol.is_dynamic_shared() && module.link_symbols[link].first == id {
+                // Takes no room, but a place in the list, which decides how equal sizes are permuted.
+                let (size, align) = (0, 1);
+                found.push((link, Variable { link, size, align }, None));
+            }
+            let row = &module.link_symbols[link];
+            if row.definition != Some(id) && replaced.binary_search(&(link, id)).is_err() {
+                continue;
+            }
+            let SymbolPlace::Section(section) = symbol.place else {
+                continue;
+            };
+            let variable = Variable {
+                link,
+                size: symbol.size,
+                align: symbol.value.max(1),
+            };
+            match module.sections[section].kind {
+                SectionKind::ModuleShared => found.push((link, variable, None)),
+                SectionKind::KernelShared => {
+                    // A kernel has the variables of all its copies (measured).
+                    let owner = module.sections[section].owner;
+                    let kernel = owner.and_then(|owner| {
+                        let link = module.symbols[module.functions[owner].symbol].link?;
+                        module.link_function(link)
+                    });
+                    if kernel.is_some_and(|kernel| module.is_function_live(kernel)) {
+                        found.push((link, variable, kernel));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The first slot that none of these kernels occupies.
+fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
+    for word in 0..=slots / 64 {
+        let taken = users.iter().fold(0, |taken, kernel| {
+            taken | occupied[*kernel as usize].get(word).copied().unwrap_or(0)
+        });
+        if taken != u64::MAX {
+            return (word * 64 + taken.trailing_ones() as usize).min(slots);
+        }
+    }
+    slots
+}
+
+/// Dynamic shared memory begins behind what a kernel has, at a multiple of 16. A device function has
+/// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each name
+/// of it is a symbol with one value, so that all kernels that use the name move (measured).
+fn dynamic(
+    module: &mut Module<'_>,
+    uses: &Uses,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    sizes: &mut [u64],
+) {
+    let null = null_size(module);
+    for (ordinal, size) in sizes.iter_mut().enumerate() {
+        if uses.dynamic[ordinal] {
+            *size = align_up((*size).max(null), DYNAMIC_ALIGN);
+        }
+    }
+    // Groups of kernels that share a device function: union by the smallest ordinal.
+    let mut group: Vec<u32> = (0..sizes.len() as u32).collect();
+    let mut join = |users: &[u32]| {
+        for pair in users.windows(2) {
+            let (a, b) = (root(&mut group, pair[0]), root(&mut group, pair[1]));
+            group[a.max(b) as usize] = a.min(b);
+        }
+    };
+    for (_, users) in &uses.dynamic_functions {
+        join(users);
+    }
+    let named: Vec<LinkSymbolId> = if module.shows_dynamic_shared() {
+        dynamic_names(module)
+    } else {
+        Vec::new()
+    };
+    for link in &named {
+        join(uses.of(*link));
+    }
+    let mut base = vec![0; sizes.len()];
+    for ordinal in 0..sizes.len() as u32 {
+        if uses.dynamic[ordinal as usize] {
+            let of = root(&mut group, ordinal) as usize;
+            base[of] = sizes[ordinal as usize].max(base[of]);
+        }
+    }
+    for ordinal in 0..sizes.len() as u32 {
+        if uses.dynamic[ordinal as usize] {
+            let address = base[root(&mut group, ordinal) as usize];
+            sizes[ordinal as usize] = address;
+            module.functions[kernels[ordinal as usize].1].dynamic_shared = Some(address);
+        }
+    }
+    for (link, users) in &uses.dynamic_functions {
+        let (Some(function), Some(kernel)) = (module.link_function(*link), users.first()) else {
+            continue;
+        };
+        let address = base[root(&mut group, *kernel) as usize];
+        module.functions[function].dynamic_shared = Some(address);
+    }
+    // Definitions of dynamic names are at the beginning, too.
+    let began: Vec<LinkSymbolId> = match module.shows_dynamic_shared() {
+        true => defined_dynamic(module),
+        false => Vec::new(),
+    };
+    for link in began {
+        module.link_symbols[link].value = Some(0);
+    }
+    for link in named {
+        // A name that no kernel reaches has the first address there is (measured).
+        let address = match uses.of(link).first() {
+            Some(kernel) => base[root(&mut group, *kernel) as usize],
+            None => align_up(null, DYNAMIC_ALIGN),
+        };
+        module.link_symbols[link].value = Some(address);
+    }
+}
+
+/// The names of dynamic shared memory.
+pub(super) fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let links = module.link_symbols.ids();
+    links
+        .filter(|link| module.is_dynamic_shared(*link))
+        .collect()
+}
+
+/// The names of dynamic shared memory that a later object defines with a size.
+fn defined_dynamic(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let links = module.link_symbols.ids();
+    links
+        .filter(|link| module.began_dynamic(*link) && !module.is_dynamic_shared(*link))
+        .collect()
+}
+
+/// The root of a group, with path halving.
+pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
+    while group[of as usize] != of {
+        let next = group[of as usize];
+        group[of as usize] = group[next as usize];
+        of = next;
+    }
+    of
+}
+
+/// Which kernels use which shared variables, through the functions that they reach.
+pub(super) struct Uses {
+    /// Whether there are shared variables at all.
+    any: bool,
+    /// Kernel ordinals by link symbol, sorted.
+    kernels: Vec<Vec<u32>>,
+    /// Whether any chosen copy, dead or alive, refers to it, by link symbol.
+    referenced: Vec<bool>,
+    /// References to it of functions that are live, by link symbol.
+    references: Vec<u32>,
+    /// Whether each kernel uses dynamic shared memory.
+    dynamic: Vec<bool>,
+    /// Functions that refer to dynamic shared memory, with the kernels that reach them.
+    dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)>,
+}
+
+impl Uses {
+    /// Those of a link without shared variables.
+    fn none(kernels: usize) -> Self {
+        Uses {
+            any: false,
+            kernels: Vec::new(),
+            referenced: Vec::new(),
+            references: Vec::new(),
+            dynamic: vec![false; kernels],
+            dynamic_functions: Vec::new(),
+        }
+    }
+
+    fn new(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Self {
+        // Pairs of the function that refers to a shared variable, and the variable.
+        let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
+        let mut referenced = vec![false; module.link_symbols.len()];
+        let mut references = vec![0u32; module.link_symbols.len()];
+        for reloc in module.relocs.values() {
+            let Some(symbol) = reloc.target.symbol() else {
+                continue;
+            };
+            let row = &module.symbols[symbol];
+            let section = &module.sections[reloc.section];
+            let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
+                (row.is_shared(), row.link, section.owner, section.info)
+            else {
+                continue;
+            };
+            if module.sections[target].kind != SectionKind::Text {
+                continue;
+            }
+            referenced[variable.index()] |= module.functions[owner].state == FunctionState::Chosen;
+            if module.is_function_live(owner)
+                && let Some(function) = module.symbols[module.functions[owner].symbol].link
+            {
+                pairs.push((function, variable));
+                references[variable.index()] += 1;
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut functions: Vec<LinkSymbolId> =
+            pairs.iter().map(|(function, _)| *function).collect();
+        functions.dedup();
+        let reachers = reachers(module, graph, live, functions.iter().copied());
+        let mut users: Vec<Vec<u32>> = vec![Vec::new(); module.link_symbols.len()];
+        for (function, variable) in &pairs {
+            if let Ok(index) = functions.binary_search(function) {
+                users[variable.index()].extend_from_slice(&reachers[index]);
+            }
+        }
+        for list in &mut users {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut dynamic = vec![false; live.kernels.len()];
+        let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
+        for (function, variable) in &pairs {
+            let known = dynamic_functions
+                .last()
+                .is_some_and(|(last, _)| last == function);
+            if !module.is_dynamic_shared(*variable) || known {
+                continue;
+            }
+            if let Ok(index) = functions.binary_search(function) {
+                for kernel in &reachers[index] {
+                    dynamic[*kernel as usize] = true;
+                }
+                dynamic_functions.push((*function, reachers[index].clone()));
+            }
+        }
+        Uses {
+            any: true,
+            kernels: users,
+            referenced,
+            references,
+            dynamic,
+            dynamic_functions,
+        }
+    }
+
+    /// How many references live code has to a variable.
+    pub(super) fn references(&self, link: LinkSymbolId) -> u32 {
+        self.references[link.index()]
+    }
+
+    fn of(&self, link: LinkSymbolId) -> &[u32] {
+        &self.kernels[link.index()]
+    }
+}

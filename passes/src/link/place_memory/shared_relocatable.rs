@@ -1,0 +1,185 @@
+//! Shared memory in relocatable output (measured, `docs/formats/device-elf.md`).
+//!
+//! Nothing is laid out yet: a shared variable's value stays its alignment. But each section of shared memory gets
+//! the sum of the sizes of its variables as its size, as ptxas gives it, and takes on the alignment of the
+//! variables that are in no kernel.
+//!
+//! A kernel whose code refers to dynamic shared memory has it behind these sizes already. With `-g` each name of it
+//! is a symbol with one address, so that all kernels that refer to the name have it at the largest of theirs.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SharedFrame;
+use cuweld_ir::elf::layout::align_up;
+use cuweld_ir::table::EntityId;
+
+use super::shared::DYNAMIC_ALIGN;
+use super::shared::declares_dynamic;
+use super::shared::dynamic_names;
+use super::shared::merged_align;
+use super::shared::null_size;
+use super::shared::root;
+use super::shared::variables;
+use crate::analyses::functions_in_creation_order;
+use crate::analyses::host_names::HostNames;
+use crate::analyses::kernels;
+
+/// Gives kernels their frames, and shared variables and dynamic shared memory their values.
+pub fn place(module: &mut Module<'_>) {
+    let mut sizes = vec![0u64; module.functions.len()];
+    let mut own_aligns = vec![None; module.functions.len()];
+    for (link, variable, owner) in variables(module) {
+        if module.link_symbols[link].definition.is_none() {
+            continue;
+        }
+        // The alignment that the name's first symbol says, none in one of dynamic shared memory; a mere declaration says none.
+        let first = &module.symbols[module.link_symbols[link].first];
+        let is_declared = first.is_undefined() && !module.began_dynamic(link);
+        let align = if is_declared {
+            variable.align
+        } else {
+            first.value
+        };
+        let least = u64::from(!module.began_dynamic(link));
+        let row = &mut module.link_symbols[link];
+        row.value = Some(align.max(least));
+        row.kernel = owner;
+        if let Some(kernel) = owner {
+            let size = &mut sizes[kernel.index()];
+            *size = size.saturating_add(variable.size);
+            let align = &mut own_aligns[kernel.index()];
+            *align = Some(align.map_or(variable.align, |align| variable.align.max(align)));
+        }
+    }
+    place_dynamic(module, &mut sizes);
+    let slots_align = merged_align(module);
+    let declared = declares_dynamic(module);
+    let functions = functions_in_creation_order(module);
+    let roots = HostNames::kernels(&module.options);
+    let kernels: Vec<(FunctionId, bool)> = kernels(module, &functions)
+        .map(|(link, id)| (id, roots.hold_kernel(module, link)))
+        .collect();
+    let everything = module.shows_dynamic_shared();
+    for (kernel, is_root) in kernels {
+        let size = sizes[kernel.index()];
+        let own_align: Option<u64> = own_aligns[kernel.index()];
+        // The section of a kernel that options leave out is made too late for the others' alignment, unless it has
+        // variables (measured).
+        let is_late = !everything && !is_root && own_align.is_none();
+        let slots_align = if is_late { 1 } else { slots_align };
+        let row = &mut module.functions[kernel];
+        let mut align = slots_align.max(own_align.unwrap_or(1));
+        if row.dynamic_shared.is_some() {
+            align = align.max(DYNAMIC_ALIGN);
+        }
+        // Without variables the alignment alone tells nvlink of dynamic shared memory (measured).
+        let present = size > 0 || declared && align == DYNAMIC_ALIGN;
+        if present {
+            row.shared = Some(SharedFrame {
+                size: section_size(size, align),
+                align,
+                slots_align,
+                present,
+            });
+        }
+    }
+}
+
+/// The place of dynamic shared memory in each kernel whose code refers to it, up to which the kernel's shared
+/// memory then reaches. Device functions' references wait for the executable.
+fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
+    let users = users_of_dynamic(module);
+    let null = null_size(module);
+    // Groups of kernels that have it at one place, by the number of the kernel in the list.
+    let mut kernels: Vec<FunctionId> = users.iter().map(|(kernel, _)| *kernel).collect();
+    kernels.dedup();
+    let mut group: Vec<u32> = (0..kernels.len() as u32).collect();
+    let number = |kernel| kernels.binary_search(kernel).unwrap_or(0) as u32;
+    let mut first_user = vec![None; module.link_symbols.len()];
+    if module.shows_dynamic_shared() {
+        for (kernel, name) in &users {
+            let kernel = number(kernel);
+            let first = *first_user[name.index()].get_or_insert(kernel);
+            let (a, b) = (root(&mut group, first), root(&mut group, kernel));
+            group[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut places = vec![0u64; kernels.len()];
+    for (index, kernel) in kernels.iter().enumerate() {
+        let place = align_up(sizes[kernel.index()].max(null), DYNAMIC_ALIGN);
+        let of = root(&mut group, index as u32) as usize;
+        places[of] = places[of].max(place);
+    }
+    for (index, kernel) in kernels.iter().enumerate() {
+        let place = places[root(&mut group, index as u32) as usize];
+        sizes[kernel.index()] = place;
+        module.functions[*kernel].dynamic_shared = Some(place);
+    }
+    if module.shows_dynamic_shared() {
+        let unused = align_up(null, DYNAMIC_ALIGN);
+        for name in dynamic_names(module) {
+            // A name that no kernel refers to is behind the reserved address alone (measured).
+            let place = first_user[name.index()]
+                .map_or(unused, |kernel| places[root(&mut group, kernel) as usize]);
+            module.link_symbols[name].value = Some(place);
+        }
+    }
+}
+
+/// Kernels whose code refers to dynamic shared memory, with the names, sorted.
+fn users_of_dynamic(module: &Module<'_>) -> Vec<(FunctionId, LinkSymbolId)> {
+    let mut users = Vec::new();
+    for reloc in module.relocs.values() {
+        let Some(symbol) = reloc.target.symbol() else {
+            continue;
+        };
+        let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
+            continue;
+        };
+        if let (Some(name), Some(owner)) =
+            (module.symbols[symbol].link, module.sections[patched].owner)
+            && module.is_dynamic_shared(name)
+            && module.sections[patched].kind == SectionKind::Text
+            && module.is_section_linked(patched)
+            && module.symbols[module.functions[owner].symbol].is_entry()
+        {
+            users.push((owner, name));
+        }
+    }
+    users.sort_unstable();
+    users.dedup();
+    users
+}
+
+/// The size in bytes of a section of shared variables: one that does not exceed its alignment grows by it.
+fn section_size(variables: u64, align: u64) -> u64 {
+    if variables <= align {
+        variables.saturating_add(align)
+    } else {
+        variables
+    }
+}
+
+/// Whether a section of shared memory with this size and alignment holds nothing, and has no symbol therefore.
+pub fn is_empty(size: u64, align: u64) -> bool {
+    size <= align
+}
+
+/// Size and alignment in bytes of `.nv_debug.shared`: the variables that are in no kernel, and the names of dynamic
+/// shared memory.
+pub fn module_section(module: &Module<'_>) -> (u64, u64) {
+    let mut align = merged_align(module);
+    if declares_dynamic(module) {
+        align = align.max(DYNAMIC_ALIGN);
+    }
+    let in_no_kernel = variables(module)
+        .into_iter()
+        .filter(|(.., owner)| owner.is_none());
+    let size = in_no_kernel.fold(0u64, |size, (_, variable, _)| {
+        size.saturating_add(variable.size)
+    });
+    (section_size(size, align), align)
+}

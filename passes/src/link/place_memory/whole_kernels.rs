@@ -1,0 +1,120 @@
+//! Kernels of EWP objects (`ptxas -ewp`): their code has the addresses of their shared variables, for which there
+//! are no symbols any more (measured).
+//!
+//! What such a kernel has keeps its place from 0 on, and dynamic shared memory follows. There is no room for
+//! variables of functions that it calls: nvlink has an error for each reference to one.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionKind;
+use cuweld_ir::elf::raw::ET_EWP;
+use cuweld_ir::table::EntityId;
+
+use super::shared::Uses;
+use super::shared::Variable;
+use crate::diagnostic::Diagnostic;
+use crate::link::classify::located;
+
+/// The kernels of EWP objects, by ordinal.
+pub(super) struct WholeKernels {
+    /// Whether each kernel is one; empty if there is none.
+    whole: Vec<bool>,
+    /// Size and alignment in bytes of the `.nv.shared.K` that it comes with.
+    sections: Vec<Option<(u64, u64)>>,
+}
+
+impl WholeKernels {
+    pub(super) fn new(module: &Module<'_>, kernels: &[(LinkSymbolId, FunctionId)]) -> Self {
+        let mut found = WholeKernels {
+            whole: Vec::new(),
+            sections: Vec::new(),
+        };
+        if !module.has_ewp_object() {
+            return found;
+        }
+        let is_whole = |function: FunctionId| {
+            module.objects[module.functions[function].object].e_type == ET_EWP
+        };
+        found
+            .whole
+            .extend(kernels.iter().map(|(_, function)| is_whole(*function)));
+        let mut sections = vec![None; module.functions.len()];
+        for section in module.sections.values() {
+            if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner)
+                && is_whole(owner)
+            {
+                sections[owner.index()] = Some((section.size(), section.align.max(1)));
+            }
+        }
+        let of = |(_, function): &(LinkSymbolId, FunctionId)| sections[function.index()];
+        found.sections.extend(kernels.iter().map(of));
+        found
+    }
+
+    /// With `-g` nvlink loses the section, and with `-r` it is not what it was (measured): both are refused.
+    pub(super) fn refuse_sections(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
+        if !module.has_ewp_object() || !(module.options.relocatable || module.options.debug) {
+            return;
+        }
+        for (id, section) in module.sections.iter() {
+            if section.kind == SectionKind::KernelShared
+                && module.objects[section.object].e_type == ET_EWP
+                && module.is_section_linked(id)
+            {
+                let option = if module.options.relocatable {
+                    "-r"
+                } else {
+                    "-g"
+                };
+                errors.push(
+                    Diagnostic::unsupported(format!(
+                        "shared memory of an -ewp object with {option}"
+                    ))
+                    .note(located(module, id)),
+                );
+            }
+        }
+    }
+
+    /// The section that a kernel comes with.
+    pub(super) fn section(&self, kernel: usize) -> Option<(u64, u64)> {
+        self.sections.get(kernel).copied().flatten()
+    }
+
+    /// Adds what the kernels come with to the sizes of their shared memory.
+    pub(super) fn add_sizes(&self, sizes: &mut [u64]) {
+        for (size, section) in sizes.iter_mut().zip(&self.sections) {
+            *size = (*size).max(section.map_or(0, |(size, _)| size));
+        }
+    }
+
+    /// Reports a variable that such kernels use: for each reference the kernels, last created first.
+    pub(super) fn refuse(
+        &self,
+        module: &Module<'_>,
+        uses: &Uses,
+        variable: &Variable,
+        users: &[u32],
+        kernels: &[(LinkSymbolId, FunctionId)],
+        errors: &mut Vec<Diagnostic>,
+    ) {
+        let is_whole = |kernel: &u32| self.whole.get(*kernel as usize) == Some(&true);
+        let text = |link| String::from_utf8_lossy(module.link_name(link)).into_owned();
+        for _ in 0..uses.references(variable.link) {
+            for kernel in users.iter().rev().filter(|kernel| is_whole(kernel)) {
+                let Some((kernel, _)) = kernels.get(*kernel as usize) else {
+                    continue;
+                };
+                errors.push(
+                    Diagnostic::error(format!(
+                        "Cannot link shared object '{}' with partially linked kernel '{}'",
+                        text(variable.link),
+                        text(*kernel)
+                    ))
+                    .note("the kernel was compiled with -ewp, which fixes its shared memory"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `plan-relocations`: what becomes of each relocation.
+//!
+//! What a relocation refers to decides, its type only rarely (`relocs.md` section 1): against
+//! functions and global memory it is kept for the driver; against everything else it is applied and
+//! leaves, except the types that only the driver can apply. Executables first turn UNIFIED types
+//! into plain ones.
+//!
+//! Linear in the rows.
+
+mod copies;
+mod facts;
+mod frames;
+pub(crate) mod lines;
+mod refusal;
+mod rows;
+mod target_kind;
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocId;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::table::EntityId;
+use rayon::prelude::*;
+
+use crate::analyses::Meanings;
+use crate::analyses::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
+use crate::link::classify::IndexU32;
+use crate::link::classify::located;
+use crate::link::place_memory::banks::bank_beyond_limit;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::threads::Threads;
+use facts::Facts;
+use refusal::PAST_END;
+use refusal::Refusal;
+use refusal::refused;
+use rows::Planner;
+use rows::is_like;
+
+/// The `plan-relocations` pass.
+pub struct PlanRelocations;
+
+impl Pass for PlanRelocations {
+    fn name(&self) -> &'static str {
+        "plan-relocations"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide which relocations are kept, applied or dropped"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Placed
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Planned)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if let Some(kernel) = bank_beyond_limit(module) {
+            let name = String::from_utf8_lossy(module.function_name(kernel)).into_owned();
+            cx.diagnostics.emit(Diagnostic::unsupported(format!(
+                "function '{name}' needs a constant bank beyond 64 KiB"
+            )));
+            return Err(PassError::Diagnosed);
+        }
+        // No row depends on another: threads that decide on some of them store what becomes of each in place.
+        let mut relocs = std::mem::take(&mut module.relocs);
+        let meanings = cx.analyses.meanings(module);
+        let decided = decide(&Facts::new(module, meanings), relocs.rows_mut(), cx.threads);
+        module.relocs = relocs;
+        let Decided {
+            kept,
+            applied,
+            dropped,
+            refusals,
+            lost,
+        } = decided;
+        let mut failed = !refusals.is_empty();
+        for (id, refusal) in refusals {
+            let is_internal = matches!(refusal, Refusal::Internal(_));
+            cx.diagnostics.emit(refused(module, id, refusal));
+            // There nvlink ends.
+            if is_internal {
+                break;
+            }
+        }
+        if !failed
+            && module.is_capmerc()
+            && let Err(section) = lines::place(module)
+        {
+            cx.diagnostics.emit(
+                Diagnostic::unsupported("a line table of another form")
+                    .note(located(module, section))
+                    .at(module.sections[section].object.index_u32(), 0),
+            );
+            failed = true;
+        }
+        if let Some((first, count)) = lost.filter(|_| !failed) {
+            cx.diagnostics.emit(kept_address(module, first, count));
+        }
+        cx.statistics.add("kept", kept);
+        cx.statistics.add("applied", applied);
+        cx.statistics.add("dropped", dropped);
+        if failed {
+            Err(PassError::Diagnosed)
+        } else {
+            Ok(Changed::Yes)
+        }
+    }
+}
+
+/// Says that an address in constants stays which nvlink leaves out, and how many there are of them.
+fn kept_address(module: &Module<'_>, first: RelocId, count: u64) -> Diagnostic {
+    let row = &module.relocs[first];
+    let file = module.objects[module.sections[row.section].object].display();
+    let symbol = row.target.symbol();
+    let name = symbol.map_or(&b""[..], |id| module.symbols[id].name);
+    let name = String::from_utf8_lossy(name);
+    let message = match count {
+        0 | 1 => format!("the address of '{name}' in constants of '{file}' stays"),
+        _ => format!("{count} addresses in constants stay, the first that of '{name}' in '{file}'"),
+    };
+    let mut note = Diagnostic::new(Severity::Note, message);
+    note.deviation = Some("D14");
+    note
+}
+
+/// So many rows are worth a thread of their own.
+const ROWS_PER_THREAD: usize = 2 << 10;
+
+/// How many rows a thread decides on at a time.
+const ROWS_AT_A_TIME: usize = 2 << 10;
+
+/// What was decided on.
+#[derive(Default)]
+struct Decided {
+    kept: u64,
+    applied: u64,
+    dropped: u64,
+    refusals: Vec<(RelocId, Refusal)>,
+    /// The first row that nvlink leaves out and that stays (deviation D14), and how many there are.
+    lost: Option<(RelocId, u64)>,
+}
+
+impl Decided {
+    /// Decides on rows, the first of which is at `start`.
+    fn new(facts: &Facts<'_, '_>, start: usize, rows: &mut [Reloc]) -> Self {
+        let mut decided = Decided::default();
+        let mut planner = Planner::new(facts);
+        let mut index = start;
+        let mut rest = rows;
+        while let Some((reloc, others)) = rest.split_first_mut() {
+            decided.take(index, reloc, planner.plan(reloc));
+            index += 1;
+            let lost = planner.keeps_lost();
+            let mut done = 0;
+            // Tables have many rows that fare as the first.
+            if matches!(reloc.plan, RelocPlan::Keep { .. })
+                && others.first().is_some_and(|other| is_like(reloc, other))
+                && let Some(run) = planner.run(reloc)
+            {
+                done = run.take(reloc, others);
+                decided.kept += done as u64;
+            }
+            if lost {
+                let (_, count) = decided.lost.get_or_insert((RelocId::new(index - 1), 0));
+                *count += 1 + done as u64;
+            }
+            index += done;
+            rest = others.get_mut(done..).unwrap_or(&mut []);
+        }
+        decided
+    }
+
+    /// Takes down what becomes of a row.
+    fn take(&mut self, index: usize, reloc: &mut Reloc, plan: Result<RelocPlan, Refusal>) {
+        match plan {
+            Ok(plan) => {
+                match plan {
+                    RelocPlan::Keep { .. } => self.kept += 1,
+                    RelocPlan::Apply { .. } | RelocPlan::Clear => self.applied += 1,
+                    _ => self.dropped += 1,
+                }
+                reloc.plan = plan;
+            }
+            Err(refusal) => self.refusals.push((RelocId::new(index), refusal)),
+        }
+    }
+
+    /// Adds what was decided on later rows.
+    fn add(&mut self, later: Decided) {
+        self.kept += later.kept;
+        self.applied += later.applied;
+        self.dropped += later.dropped;
+        self.refusals.extend(later.refusals);
+        if let Some((first, count)) = later.lost {
+            self.lost.get_or_insert((first, 0)).1 += count;
+        }
+    }
+}
+
+/// Decides on every row.
+fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &dyn Threads) -> Decided {
+    let mut decided = Decided::default();
+    threads.with(rows.len() / ROWS_PER_THREAD, &mut |count| {
+        if count <= 1 {
+            decided = Decided::new(facts, 0, rows);
+            return;
+        }
+        let parts = rows.par_chunks_mut(ROWS_AT_A_TIME).enumerate();
+        let parts = parts.map(|(part, rows)| Decided::new(facts, part * ROWS_AT_A_TIME, rows));
+        let parts: Vec<Decided> = parts.collect();
+        parts.into_iter().for_each(|part| decided.add(part));
+    });
+    decided
+}
+
+/// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
+pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
+    let facts = Facts::new(module, meanings);
+    let mut planner = Planner::new(&facts);
+    module
+        .relocs
+        .iter()
+        .find_map(|(id, reloc)| match planner.plan(reloc) {
+            Err(refusal @ Refusal::Internal(PAST_END)) => Some(refused(module, id, refusal)),
+            _ => None,
+        })
+}

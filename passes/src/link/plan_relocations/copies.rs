@@ -1,0 +1,145 @@
+//! Rows of data that go because several objects define a variable or a function (measured, `docs/formats/device-elf.md`).
+//!
+//! - What a weak variable holds goes with it if it comes behind another weak definition; behind a strong one it stays,
+//!   and so does what a weak definition holds that a strong one replaces.
+//! - Rows of the module's constants go if they refer to a weak definition of their object that was not taken at its
+//!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
+//!   An address of the program is then 0 (deviation D14): without `strict` they stay.
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+
+use super::facts::LosingRange;
+use crate::analyses::Meanings;
+
+/// The bank of the module's constants, whose rows go.
+const BANK: u8 = 3;
+
+/// The first definitions of variables, tentative ones too, by link symbol.
+pub(super) struct FirstDefinitions(Vec<Option<SymbolId>>);
+
+impl FirstDefinitions {
+    pub(super) fn new(module: &Module<'_>) -> Self {
+        let mut first = vec![None; module.link_symbols.len()];
+        for (_, object) in module.included_objects() {
+            for id in object.symbols.iter() {
+                let symbol = &module.symbols[id];
+                if let (true, Some(link)) = (is_defined(symbol), symbol.link)
+                    && !symbol.is_function()
+                {
+                    first[link.index()].get_or_insert(id);
+                }
+            }
+        }
+        FirstDefinitions(first)
+    }
+
+    /// The weak definition that came first, if that was one.
+    fn weak(&self, module: &Module<'_>, link: LinkSymbolId) -> Option<SymbolId> {
+        self.0[link.index()].filter(|first| module.symbols[*first].bind == stb::WEAK)
+    }
+
+    /// Whether a symbol is a weak definition that came behind another definition.
+    fn is_passed(&self, symbol: &Symbol<'_>, id: SymbolId) -> bool {
+        let first = symbol.link.and_then(|link| self.0[link.index()]);
+        symbol.bind == stb::WEAK && is_defined(symbol) && first.is_some_and(|first| first != id)
+    }
+}
+
+fn is_defined(symbol: &Symbol<'_>) -> bool {
+    matches!(symbol.place, SymbolPlace::Section(_) | SymbolPlace::Common)
+}
+
+/// The strong definition of a variable that took the place of a weak one, if its name has one.
+fn replacement(
+    module: &Module<'_>,
+    first: &FirstDefinitions,
+    link: LinkSymbolId,
+) -> Option<SymbolId> {
+    let weak = first.weak(module, link)?;
+    let definition = module.link_symbols[link].definition?;
+    let symbol = &module.symbols[definition];
+    let replaces = definition != weak
+        && symbol.bind != stb::WEAK
+        && matches!(symbol.place, SymbolPlace::Section(_));
+    replaces.then_some(definition)
+}
+
+/// The bytes whose rows go because they belong to a weak variable that came behind another weak definition, sorted.
+pub(super) fn losing_variables<'f>(
+    module: &Module<'_>,
+    first: impl Fn() -> &'f FirstDefinitions,
+) -> Vec<LosingRange> {
+    let mut ranges = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            let (false, SymbolPlace::Section(section), Some(link)) =
+                (symbol.is_function(), symbol.place, symbol.link)
+            else {
+                continue;
+            };
+            if module.link_symbols[link].definition == Some(id) {
+                continue;
+            }
+            let goes = match module.sections[section].kind {
+                SectionKind::ConstantBank(_) => false,
+                SectionKind::GlobalInit => {
+                    let is_strong_before =
+                        || replacement(module, first(), link).is_some_and(|strong| strong < id);
+                    first().is_passed(symbol, id)
+                        && first().weak(module, link).is_some()
+                        && !is_strong_before()
+                }
+                _ => true,
+            };
+            if goes {
+                let end = symbol.value.saturating_add(symbol.size);
+                ranges.push((section, symbol.value, end));
+            }
+        }
+    }
+    ranges.sort_unstable();
+    ranges
+}
+
+/// Whether a section is one of the module's constants whose rows can go.
+pub(super) fn is_bank(module: &Module<'_>, section: SectionId) -> bool {
+    module.sections[section].kind == SectionKind::ConstantBank(BANK)
+}
+
+/// What nvlink does to a row of an object's constants that refers to a symbol, if it leaves it out.
+pub(super) fn lost<'f>(
+    module: &Module<'_>,
+    meanings: &Meanings,
+    first: impl Fn() -> &'f FirstDefinitions,
+    object: ObjectId,
+    id: SymbolId,
+) -> Option<RelocPlan> {
+    let symbol = &module.symbols[id];
+    if symbol.is_function() {
+        return meanings.is_passed(id).then_some(RelocPlan::Gone);
+    }
+    let link = symbol.link?;
+    if first().is_passed(symbol, id) {
+        return Some(RelocPlan::Gone);
+    }
+    // Rows that were there when the strong definition came.
+    let strong = &module.symbols[replacement(module, first(), link)?];
+    let is_global = |section: SectionId| {
+        let kind = module.sections[section].kind;
+        matches!(kind, SectionKind::Global | SectionKind::GlobalInit)
+    };
+    let goes = object < strong.object
+        && matches!(strong.place, SymbolPlace::Section(section) if is_global(section));
+    goes.then_some(RelocPlan::Drop)
+}

@@ -1,0 +1,309 @@
+//! What planning one relocation needs to know of the whole module, gathered once.
+
+use super::copies;
+use super::copies::FirstDefinitions;
+use super::frames::FramePlaces;
+use super::refusal::Refusal;
+use crate::analyses::Meanings;
+use crate::analyses::yields;
+use crate::link::layout_output;
+use std::sync::OnceLock;
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::Section;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallKind;
+use cuweld_ir::mercury::view_name;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::section_types::shf;
+use cuweld_ir::target::section_types::sht;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
+
+/// The contribution offset of a section in its output section.
+pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
+    module.sections[section].place.unwrap_or(0)
+}
+
+/// The bytes of a section that a losing definition of a variable occupies: begin and end.
+pub(super) type LosingRange = (SectionId, u64, u64);
+
+/// What the plan of a relocation needs to know beside the row. What few links ask for is gathered when a row does.
+pub(super) struct Facts<'m, 'data> {
+    pub(super) module: &'m Module<'data>,
+    pub(super) meanings: &'m Meanings,
+    /// Sizes of the concatenations of same-named sections.
+    ends: OnceLock<HashMap<&'data [u8], u64, FixedState>>,
+    /// The bytes that losing definitions of variables occupy, sorted.
+    losing_variables: OnceLock<Vec<LosingRange>>,
+    /// The first definitions of variables.
+    first_definitions: OnceLock<FirstDefinitions>,
+    /// Whether the code of each copy that was replaced, or of another one of that function, has relocations.
+    relocated: OnceLock<Vec<bool>>,
+    /// The value of symbol 0.
+    null_symbol: OnceLock<u64>,
+    /// Whether shared variables belong to no kernel alone.
+    has_shared_slots: OnceLock<bool>,
+    /// Whether instructions that yield stay.
+    yields: OnceLock<bool>,
+    /// Whether functions have unified addresses.
+    has_unified_functions: OnceLock<bool>,
+    /// The functions that call graphs say have their address taken.
+    address_taken: OnceLock<HashSet<LinkSymbolId, FixedState>>,
+    /// The section with the bytes of each Mercury twin.
+    pub(super) twins: HashMap<SectionId, SectionId, FixedState>,
+    /// The Mercury form of each debug section.
+    mercury_debug: HashMap<SectionId, SectionId, FixedState>,
+    /// Entries of `.debug_frame` in both views.
+    frames: FramePlaces<'m>,
+    /// Whether the Mercury view is linked.
+    pub(super) capmerc: bool,
+    /// Offset of the slot of each texture, sampler and surface, by link symbol.
+    pub(super) slots: HashMap<LinkSymbolId, u64, FixedState>,
+}
+
+impl<'m, 'data> Facts<'m, 'data> {
+    /// The size of the concatenation of sections of this name.
+    pub(super) fn end(&self, name: &[u8]) -> Option<u64> {
+        let ends = self.ends.get_or_init(|| ends(self.module));
+        ends.get(name).copied()
+    }
+
+    /// What losing definitions of variables occupy of a section, sorted.
+    pub(super) fn losing_in(&self, section: SectionId) -> &[LosingRange] {
+        let ranges = self
+            .losing_variables
+            .get_or_init(|| copies::losing_variables(self.module, || self.first_definitions()));
+        let start = ranges.partition_point(|(known, ..)| *known < section);
+        let end = ranges.partition_point(|(known, ..)| *known <= section);
+        ranges.get(start..end).unwrap_or(&[])
+    }
+
+    /// The first definitions of variables.
+    fn first_definitions(&self) -> &FirstDefinitions {
+        let first = || FirstDefinitions::new(self.module);
+        self.first_definitions.get_or_init(first)
+    }
+
+    /// What nvlink does to a row of an object's constants that it leaves out (deviation D14).
+    pub(super) fn lost(&self, object: ObjectId, target: SymbolRef) -> Option<RelocPlan> {
+        let first = || self.first_definitions();
+        copies::lost(self.module, self.meanings, first, object, target.symbol()?)
+    }
+
+    /// Whether the code of a copy that was replaced, or of another one of that function, has relocations.
+    pub(super) fn is_relocated(&self, function: FunctionId) -> bool {
+        let relocated = self.relocated.get_or_init(|| relocated(self.module));
+        relocated[function.index()]
+    }
+
+    /// The value of symbol 0.
+    pub(super) fn null_symbol(&self) -> u64 {
+        let value = || layout_output::null_symbol_value(self.module);
+        *self.null_symbol.get_or_init(value)
+    }
+
+    /// Whether shared variables belong to no kernel alone.
+    pub(super) fn has_shared_slots(&self) -> bool {
+        let has = || layout_output::slots_end(self.module) != 0;
+        *self.has_shared_slots.get_or_init(has)
+    }
+
+    /// Whether instructions that yield stay.
+    pub(super) fn yields(&self) -> bool {
+        *self.yields.get_or_init(|| yields::stay(self.module))
+    }
+
+    /// Whether an object has a table of functions with unified addresses.
+    pub(super) fn has_unified_functions(&self) -> bool {
+        let module = self.module;
+        let is_table = |section: &Section<'_>| section.ty == sht::CUDA_UNIFIED_FUNCTIONS;
+        let has = || {
+            let mut objects = module.included_objects();
+            objects.any(|(_, object)| module.sections[object.sections].iter().any(is_table))
+        };
+        *self.has_unified_functions.get_or_init(has)
+    }
+
+    /// Whether call graphs say that the address of a function is taken.
+    pub(super) fn is_address_taken(&self, function: LinkSymbolId) -> bool {
+        let module = self.module;
+        let taken = || {
+            let calls = module.calls.values();
+            calls
+                .filter(|call| call.kind == CallKind::AddressTaken)
+                .filter_map(|call| module.symbols[call.from.symbol()?].link)
+                .collect()
+        };
+        self.address_taken.get_or_init(taken).contains(&function)
+    }
+
+    /// What is added to the addend of a row of the SASS view that names an entry of `.debug_frame`.
+    pub(super) fn frame_shift(
+        &self,
+        module: &Module<'_>,
+        reloc: &Reloc,
+        target: SectionId,
+    ) -> Result<u64, Refusal> {
+        let holder = &module.sections[reloc.section];
+        if holder.kind != SectionKind::SassRelocs || !self.frames.has(target) {
+            return Ok(0);
+        }
+        let named = reloc.addend as u64;
+        match self.frames.in_sass(target, named) {
+            Some(place) => Ok(place.wrapping_sub(named)),
+            None => Err(Refusal::Unsupported(
+                "frames of the two views that do not stand for each other",
+            )),
+        }
+    }
+
+    /// The section that a row of some relocation section means by a section: in the Mercury view, the
+    /// Mercury form of debug sections.
+    pub(super) fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
+        if holder.flags & shf::MERCURY == 0 {
+            return section;
+        }
+        let twin = self.mercury_debug.get(&section);
+        twin.copied().unwrap_or(section)
+    }
+
+    /// Whether a relocation refers to a section of a function or copy that goes.
+    pub(super) fn is_unlinked(&self, module: &Module<'_>, target: SymbolRef) -> bool {
+        matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
+    }
+
+    pub(super) fn new(module: &'m Module<'data>, meanings: &'m Meanings) -> Self {
+        let capmerc = module.is_capmerc();
+        let views = match capmerc {
+            true => Views::new(module),
+            false => Views::default(),
+        };
+        let slots = module.header_slots.iter();
+        Facts {
+            module,
+            meanings,
+            ends: OnceLock::new(),
+            losing_variables: OnceLock::new(),
+            first_definitions: OnceLock::new(),
+            relocated: OnceLock::new(),
+            null_symbol: OnceLock::new(),
+            has_shared_slots: OnceLock::new(),
+            yields: OnceLock::new(),
+            has_unified_functions: OnceLock::new(),
+            address_taken: OnceLock::new(),
+            frames: views.frames,
+            mercury_debug: views.mercury_debug,
+            twins: views.twins,
+            capmerc,
+            slots: slots.map(|slot| (slot.symbol, slot.offset)).collect(),
+        }
+    }
+}
+
+fn ends<'data>(module: &Module<'data>) -> HashMap<&'data [u8], u64, FixedState> {
+    let mut ends = HashMap::default();
+    for (_, object) in module.included_objects() {
+        for section in module.sections[object.sections]
+            .iter()
+            .filter(|row| row.kind.is_concatenated())
+        {
+            let end = ends.entry(section.name).or_insert(0);
+            *end = section
+                .place
+                .unwrap_or(0)
+                .saturating_add(section.size())
+                .max(*end);
+        }
+    }
+    ends
+}
+
+fn relocated(module: &Module<'_>) -> Vec<bool> {
+    let mut relocated = vec![false; module.functions.len()];
+    for section in module.sections.values() {
+        if let (SectionKind::Relocs, Some(owner), SectionInfo::Section(target)) =
+            (section.kind, section.owner, section.info)
+            && module.sections[target].kind.is_code()
+            && !section.relocs.is_empty()
+        {
+            relocated[owner.index()] = true;
+        }
+    }
+    // What is replaced takes along the rows of all copies before it, if any of them made the section for relocations.
+    let mut has_section = vec![false; module.link_symbols.len()];
+    let replaced = |id: FunctionId| {
+        let function = &module.functions[id];
+        let link = module.symbols[function.symbol].link;
+        link.filter(|_| function.edges_count && function.state == FunctionState::Losing)
+    };
+    for id in module.functions.ids() {
+        if let Some(link) = replaced(id) {
+            has_section[link.index()] |= relocated[id.index()];
+        }
+    }
+    for id in module.functions.ids() {
+        if let Some(link) = replaced(id) {
+            relocated[id.index()] = has_section[link.index()];
+        }
+    }
+    relocated
+}
+
+/// Which sections of objects with Mercury stand for each other.
+#[derive(Default)]
+struct Views<'m> {
+    /// The section with the bytes of each Mercury twin.
+    twins: HashMap<SectionId, SectionId, FixedState>,
+    /// The Mercury form of each debug section.
+    mercury_debug: HashMap<SectionId, SectionId, FixedState>,
+    /// Entries of `.debug_frame` in both views.
+    frames: FramePlaces<'m>,
+}
+
+impl<'m> Views<'m> {
+    /// Finds pairs by their names within an object.
+    fn new(module: &'m Module<'_>) -> Self {
+        type Named<'data> = HashMap<&'data [u8], SectionId, FixedState>;
+        let mut views = Views::default();
+        for object in module.objects.values() {
+            // Maps that are cleared would stay as large as for the largest object.
+            let (mut debug, mut plain) = (Named::default(), Named::default());
+            for id in object.sections.iter() {
+                let section = &module.sections[id];
+                let kind = section.kind;
+                if !kind.is_concatenated() {
+                    continue;
+                }
+                let name = view_name(section);
+                if kind == SectionKind::MercuryTwin {
+                    views.twins.extend(plain.get(name).map(|twin| (id, *twin)));
+                    continue;
+                }
+                plain.insert(name, id);
+                if kind == SectionKind::Debug {
+                    debug.insert(section.name, id);
+                } else if kind == SectionKind::MercuryDebug
+                    && let Some(twin) = debug.get(name)
+                {
+                    views.mercury_debug.insert(*twin, id);
+                    let sass = &module.sections[*twin];
+                    if sass.name == b".debug_frame" {
+                        views.frames.add(*twin, sass.bytes(), section.bytes());
+                    }
+                }
+            }
+        }
+        views
+    }
+}

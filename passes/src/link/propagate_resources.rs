@@ -1,0 +1,634 @@
+//! `propagate-resources`: what kernels need because of the functions they reach.
+//!
+//! Registers, barriers, call-return stack, stack, externs and the other attributes that travel up
+//! the call graph (`nvinfo.md` section 3). Executables only.
+//!
+//! Everything is answered on the strongly connected components of the call graph, callees first:
+//! each component holds the summary of all that it reaches. Time is linear in nodes, edges and
+//! attribute records, except for NUM_MBARRIERS, whose values are summed over distinct functions and
+//! so need sets: components times functions that carry it, in bits.
+
+mod own;
+mod summary;
+
+use cuweld_ir::Attribute;
+use cuweld_ir::AttributeId;
+use cuweld_ir::CallKind;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::attribute::format;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes as code;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
+use crate::analyses::Preserved;
+use crate::analyses::Prototypes;
+use crate::diagnostic::Diagnostic;
+use crate::link::merge_metadata::created;
+use crate::link::merge_metadata::value_record;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+use summary::FIRST_SIGHT_CODES;
+use summary::NEVER;
+use summary::NO_SPARSE_MMA_MASK;
+use summary::Summaries;
+use summary::Summary;
+use summary::add_mbarriers;
+
+/// The `propagate-resources` pass.
+pub struct PropagateResources;
+
+impl Pass for PropagateResources {
+    fn name(&self) -> &'static str {
+        "propagate-resources"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Give kernels the registers, barriers, stack and externs of what they reach"
+    }
+
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Merged
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if module.options.relocatable {
+            return Ok(Changed::No);
+        }
+        let (graph, live, meanings) = cx.analyses.resolved(module);
+        let kernels: Vec<_> = live.reaching_kernels().collect();
+        let (functions, kernels) = (&live.functions, &kernels);
+        let listed = listed(module, kernels);
+        let summaries = Summaries::new(module, meanings, graph, live.only_kernel, &listed);
+        for &(link, _) in kernels {
+            let summary = summaries.of(graph, link);
+            if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
+                let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+                let mut warning = Diagnostic::warning(format!(
+                    "Stack size for entry function '{name}' cannot be statically determined"
+                ));
+                if let Some(cycle) = summaries.cycle(module, graph, link) {
+                    warning = warning.note(format!("it reaches the recursion {cycle}"));
+                }
+                // nvlink says it once for each call of the kernel that leads to recursion.
+                for _ in 1..summaries.recursive_calls(graph, link) {
+                    cx.diagnostics.emit(warning.clone());
+                }
+                cx.diagnostics.emit(warning);
+            }
+            let both = summaries.uses_both_granularities()
+                && [code::TCGEN05_1CTA_USED, code::TCGEN05_2CTA_USED]
+                    .iter()
+                    .all(|wanted| summaries.has(module, graph, link, *wanted));
+            if both {
+                let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+                cx.diagnostics.emit(Diagnostic::error(format!(
+                    "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed. "
+                )));
+            }
+        }
+        if let Some(finding) = without_registers(module, graph, live, &summaries) {
+            cx.diagnostics.emit(finding);
+            return Err(PassError::Diagnosed);
+        }
+        if module.options.extra_warnings && !module.options.debug {
+            for warning in addresses_without_calls(module, graph, functions, kernels) {
+                cx.diagnostics.emit(warning);
+            }
+        }
+        for Listed {
+            list,
+            function,
+            link,
+            is_kernel,
+        } in listed
+        {
+            let mut flag_barriers = 0;
+            if is_kernel {
+                let summary = summaries.of(graph, link);
+                KernelList::new(module, list, cx.arena).add(&summaries, summary);
+                flag_barriers = summary.flag_barriers;
+            } else {
+                if live.only_kernel.is_some() {
+                    remove_empty_externs(module, list);
+                }
+                if summaries.any_sparse_mma {
+                    without_mask(module, list);
+                }
+            }
+            record_barriers(module, list, function, flag_barriers);
+        }
+        registers(module, kernels, &summaries, graph, cx.arena);
+        stack(module, kernels, &summaries, graph, cx.arena);
+        if cx.diagnostics.has_errors() {
+            return Err(PassError::Diagnosed);
+        }
+        cx.statistics.add("kernels", kernels.len() as u64);
+        Ok(Changed::Yes)
+    }
+}
+
+/// A function with a list of records in the output.
+struct Listed {
+    /// The list's place.
+    list: usize,
+    function: FunctionId,
+    link: LinkSymbolId,
+    is_kernel: bool,
+}
+
+/// The functions with lists, in the order of these.
+fn listed(module: &Module<'_>, kernels: &[(LinkSymbolId, FunctionId)]) -> Vec<Listed> {
+    let mut is_kernel = vec![false; module.link_symbols.len()];
+    for (link, _) in kernels {
+        is_kernel[link.index()] = true;
+    }
+    let lists = module.merged_info.iter().enumerate();
+    let listed = lists.filter_map(|(list, info)| {
+        let function = info.function?;
+        let link = module.symbols[module.functions[function].symbol].link?;
+        Some(Listed {
+            list,
+            function,
+            link,
+            is_kernel: is_kernel[link.index()],
+        })
+    });
+    listed.collect()
+}
+
+/// Removes the emptied list of externs of a kernel that gets nothing of what it reaches; device functions have none.
+fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
+    let attributes = &module.attributes;
+    let stays = |id: &AttributeId| {
+        attributes[*id].code != code::EXTERNS || !attributes[*id].refs.is_empty()
+    };
+    module.merged_info[list].records.retain(stays);
+}
+
+/// A device function of a compiler that writes no masks, beside one that does, gets that of a function without.
+fn without_mask(module: &mut Module<'_>, list: usize) {
+    let mut records = module.merged_info[list].records.iter();
+    if !records.any(|id| module.attributes[*id].code == code::SPARSE_MMA_MASK) {
+        let record = value_record(format::HVAL, code::SPARSE_MMA_MASK, NO_SPARSE_MMA_MASK);
+        let id = created(module, record, &[]);
+        module.merged_info[list].records.push(id);
+    }
+}
+
+/// Barrier counts in section flags (measured): a function without a record gets one at the end, of its own count
+/// or a larger one of what it reaches, and its flags are cleared. If there is a record, own or of a function that
+/// is reached, the function's own flags do not count in it, and stay.
+fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, reached: u8) {
+    let records = &module.merged_info[list].records;
+    let place = records
+        .iter()
+        .position(|id| module.attributes[*id].code == code::NUM_BARRIERS);
+    let Some(place) = place else {
+        let own = std::mem::take(&mut module.functions[function].flag_barriers);
+        let count = own.max(reached);
+        if count != 0 {
+            let record = value_record(format::BVAL, code::NUM_BARRIERS, count.into());
+            let id = created(module, record, &[]);
+            module.merged_info[list].records.push(id);
+        }
+        return;
+    };
+    let value = module.attributes[records[place]].value & 0xff;
+    if u16::from(reached) > value {
+        let record = value_record(format::BVAL, code::NUM_BARRIERS, reached.into());
+        module.merged_info[list].records[place] = created(module, record, &[]);
+    }
+}
+
+/// `-extrawarn`: device functions whose address is taken while nothing that a kernel reaches calls them, or makes an indirect
+/// call of their prototype; not with `-g`. Kernels are launched, not called, but for those that options or host information leave out.
+fn addresses_without_calls(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    functions: &[LinkSymbolId],
+    kernels: &[(LinkSymbolId, FunctionId)],
+) -> Vec<Diagnostic> {
+    let reached = graph.reach(kernels.iter().map(|(link, _)| *link));
+    let link_of = |target: SymbolRef| module.symbols[target.symbol()?].link;
+    let mut called: HashSet<&[u8], FixedState> = HashSet::default();
+    let mut direct = vec![false; module.link_symbols.len()];
+    let mut taken: Vec<Option<&[u8]>> = vec![None; module.link_symbols.len()];
+    let prototypes = Prototypes::new(module);
+    for call in graph.calls(module) {
+        let Some(from) = link_of(call.from) else {
+            continue;
+        };
+        let counts = reached.get(from.index()).is_some_and(|reached| *reached);
+        match call.kind {
+            CallKind::Indirect if counts => {
+                called.insert(call.prototype);
+            }
+            CallKind::Direct if counts => {
+                if let Some(to) = link_of(call.to) {
+                    direct[to.index()] = true;
+                }
+            }
+            CallKind::AddressTaken => {
+                taken[from.index()] = prototypes.get(from).or(Some(call.prototype));
+            }
+            _ => {}
+        }
+    }
+    // Kernels that have what they reach may be launched.
+    for (kernel, _) in kernels {
+        direct[kernel.index()] = true;
+    }
+    let uncalled = functions
+        .iter()
+        .filter(|link| !direct[link.index()])
+        .filter(|link| taken[link.index()].is_some_and(|prototype| !called.contains(prototype)));
+    uncalled
+        .map(|link| {
+            let name = String::from_utf8_lossy(module.link_name(*link));
+            Diagnostic::warning(format!(
+                "Function '{name}' has address taken but no calls to it found"
+            ))
+        })
+        .collect()
+}
+
+/// The output list of one kernel's `.nv.info.K`.
+struct KernelList<'m, 'data> {
+    module: &'m mut Module<'data>,
+    index: usize,
+    cx_arena: &'data cuweld_ir::Arena,
+    /// The codes of its records, a bit each; those of removed ones too.
+    codes: [u64; 4],
+}
+
+impl<'m, 'data> KernelList<'m, 'data> {
+    fn new(module: &'m mut Module<'data>, index: usize, cx_arena: &'data cuweld_ir::Arena) -> Self {
+        let mut codes = [0; 4];
+        for id in &module.merged_info[index].records {
+            let code = module.attributes[*id].code;
+            codes[usize::from(code >> 6)] |= 1 << (code & 63);
+        }
+        KernelList {
+            module,
+            index,
+            cx_arena,
+            codes,
+        }
+    }
+
+    fn find(&self, code: u8) -> Option<usize> {
+        if self.codes[usize::from(code >> 6)] >> (code & 63) & 1 == 0 {
+            return None;
+        }
+        let records = &self.module.merged_info[self.index].records;
+        records
+            .iter()
+            .position(|id| self.module.attributes[*id].code == code)
+    }
+
+    fn at(&self, place: usize) -> &Attribute<'data> {
+        &self.module.attributes[self.module.merged_info[self.index].records[place]]
+    }
+
+    /// Rewrites the record of this code in place, or appends one.
+    fn set(&mut self, record: Attribute<'data>, refs: &[SymbolRef]) {
+        let place = self.find(record.code);
+        self.codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
+        let id = created(self.module, record, refs);
+        let records = &mut self.module.merged_info[self.index].records;
+        match place {
+            Some(place) => records[place] = id,
+            None => records.push(id),
+        }
+    }
+
+    /// A record with some bytes.
+    fn record(&self, code: u8, rest: &[u8]) -> Attribute<'data> {
+        Attribute {
+            section: None,
+            format: format::SVAL,
+            code,
+            value: 0,
+            refs: 0..0,
+            rest: self.cx_arena.bytes(rest),
+        }
+    }
+
+    fn words(&self, code: u8, words: &[u32]) -> Attribute<'data> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.record(code, &bytes)
+    }
+
+    /// The kernel's own externs, then those of device functions that it lacks.
+    fn externs(&mut self, summary: &Summary) {
+        let place = self.find(code::EXTERNS);
+        let mut externs: Vec<SymbolRef> = place
+            .map(|place| self.module.refs(self.at(place)).to_vec())
+            .unwrap_or_default();
+        for link in summary.externs() {
+            if !externs
+                .iter()
+                .any(|target| self.link_of(*target) == Some(link))
+            {
+                externs.push(SymbolRef::Symbol(self.module.link_symbols[link].first));
+            }
+        }
+        if !externs.is_empty() {
+            let record = self.record(code::EXTERNS, &[]);
+            self.set(record, &externs);
+        } else if let Some(place) = place {
+            self.module.merged_info[self.index].records.remove(place);
+        }
+    }
+
+    /// The only kernel of a link: if device functions add to its externs, all of them are listed in
+    /// a new record at the end, the one that is first named last first (measured).
+    fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
+        let place = self.find(code::EXTERNS);
+        let own = place.map_or(0, |place| self.module.refs(self.at(place)).len());
+        let externs: Vec<SymbolRef> = summaries
+            .externs_backwards()
+            .into_iter()
+            .map(|link| SymbolRef::Symbol(self.module.link_symbols[link].first))
+            .collect();
+        if own > 0 && externs.len() == own {
+            return;
+        }
+        if let Some(place) = place {
+            self.module.merged_info[self.index].records.remove(place);
+        }
+        if !externs.is_empty() {
+            let record = self.record(code::EXTERNS, &[]);
+            self.set(record, &externs);
+        }
+    }
+
+    fn link_of(&self, target: SymbolRef) -> Option<LinkSymbolId> {
+        self.module.symbols[target.symbol()?].link
+    }
+
+    fn add(&mut self, summaries: &Summaries, summary: &Summary) {
+        // a. Call-return stack.
+        let crs = summary.crs.unwrap_or(u32::MAX);
+        let own = self
+            .find(code::CRS_STACK_SIZE)
+            .or_else(|| self.find(code::SYNC_STACK));
+        match own {
+            Some(place) => {
+                let record = self.record(self.at(place).code, &crs.to_le_bytes());
+                let id = created(self.module, record, &[]);
+                self.module.merged_info[self.index].records[place] = id;
+            }
+            None if crs != 0 => {
+                let record = self.record(code::CRS_STACK_SIZE, &crs.to_le_bytes());
+                self.set(record, &[]);
+            }
+            None => {}
+        }
+        // b. Sparse MMA mask, if any function of the link has one.
+        if summaries.any_sparse_mma {
+            self.set(
+                value_record(format::HVAL, code::SPARSE_MMA_MASK, summary.sparse_mma),
+                &[],
+            );
+        }
+        // c. Flags, counts and lists of device functions, and externs: in order of first sight, or in
+        // the order of the table for the only kernel of a link. A list of externs of the kernel's own
+        // is filtered even if nobody adds to it.
+        let mut sights = [(NEVER, 0); FIRST_SIGHT_CODES.len() + 1];
+        let mut count = 0;
+        let mut push = |sight| {
+            sights[count] = sight;
+            count += 1;
+        };
+        let mut has_externs = false;
+        if summary.sees {
+            for (sight, code) in summary.first_sight.iter().zip(FIRST_SIGHT_CODES) {
+                // The only kernel's externs have their place in the table whoever names them.
+                let is_due = code == code::EXTERNS && summaries.has_only_kernel();
+                if *sight != NEVER || is_due {
+                    push((*sight, code));
+                    has_externs |= code == code::EXTERNS;
+                }
+            }
+        }
+        if !has_externs {
+            push((NEVER, code::EXTERNS));
+        }
+        let sights = &mut sights[..count];
+        if !summaries.has_only_kernel() {
+            sights.sort_unstable();
+        }
+        for &(_, code) in &*sights {
+            let own = self.find(code).map(|place| self.at(place).clone());
+            let own_value = own.as_ref().map(|record| record.value);
+            match code {
+                code::EXTERNS if summaries.has_only_kernel() => {
+                    self.externs_of_only_kernel(summaries);
+                }
+                code::EXTERNS => self.externs(summary),
+                code::NUM_MBARRIERS => {
+                    let sum = add_mbarriers(summary.mbarriers(summaries), own_value.unwrap_or(0));
+                    self.set(value_record(format::HVAL, code, sum), &[]);
+                }
+                // The only kernel takes nobody's value (measured).
+                code::VRC_CTA_INIT_COUNT if summaries.has_only_kernel() => {
+                    let value = own_value.unwrap_or(0) & 0xff;
+                    self.set(value_record(format::BVAL, code, value), &[]);
+                }
+                code::VRC_CTA_INIT_COUNT | code::NUM_BARRIERS => {
+                    let most = if code == code::NUM_BARRIERS {
+                        summary.barriers
+                    } else {
+                        summary.cta_init_count
+                    };
+                    let most = u16::from(most).max(own_value.unwrap_or(0) & 0xff);
+                    self.set(value_record(format::BVAL, code, most), &[]);
+                }
+                code::AT_ENTRY_FRAGMENTS => {
+                    let own_words = own.iter().flat_map(|own| {
+                        (0..own.rest.len() / 4).filter_map(|index| own.word(index))
+                    });
+                    let added = summary.fragments();
+                    // The only kernel's record moves to the end, behind what is added to it, if anything is.
+                    let all: Vec<u32> = if summaries.has_only_kernel() {
+                        let known: Vec<u32> = own_words.clone().collect();
+                        if own.is_some() && summary.fragments().all(|word| known.contains(&word)) {
+                            continue;
+                        }
+                        if let Some(place) = self.find(code) {
+                            self.module.merged_info[self.index].records.remove(place);
+                        }
+                        added.chain(own_words).collect()
+                    } else {
+                        own_words.chain(added).collect()
+                    };
+                    let mut words: Vec<u32> = Vec::new();
+                    for word in all {
+                        if !words.contains(&word) {
+                            words.push(word);
+                        }
+                    }
+                    let record = self.words(code, &words);
+                    self.set(record, &[]);
+                }
+                // As above.
+                code::REG_RECONFIG if summaries.has_only_kernel() => {
+                    let value = own_value.unwrap_or(0);
+                    self.set(value_record(format::NVAL, code, value), &[]);
+                }
+                code::REG_RECONFIG => {
+                    let value = summary.reg_reconfig.map_or(0, |(_, value)| value);
+                    self.set(value_record(format::NVAL, code, value), &[]);
+                }
+                _ if own.is_none() => self.set(value_record(format::NVAL, code, 0), &[]),
+                _ => {}
+            }
+        }
+        // d. Explicit caching.
+        if summary.explicit_caching {
+            self.set(value_record(format::NVAL, code::EXPLICIT_CACHING, 0), &[]);
+        }
+    }
+}
+
+/// Targets below link functions without REGCOUNT (seeds 8182 and 16095 of the conformance engine).
+const FIRST_SM_THAT_MISSES_REGISTERS: u16 = 90;
+
+/// What is said of a function without a REGCOUNT record. From sm_90 on nvlink refuses it if what it calls has none
+/// either; otherwise it links, in a way that is not known.
+fn without_registers(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    live: &LiveFunctions,
+    summaries: &Summaries,
+) -> Option<Diagnostic> {
+    let is_bare =
+        |(_, function): &(LinkSymbolId, FunctionId)| module.functions[*function].registers == 0;
+    let (bare, _) = live.defined().find(is_bare)?;
+    let name = String::from_utf8_lossy(module.link_name(bare));
+    // nvlink finds it behind undefined names and the call graph, if it needs the number at all.
+    let undefined = module.link_symbols.values().any(|link| {
+        link.live.is_live()
+            && link.definition.is_none()
+            && module.symbols[link.first].bind == stb::GLOBAL
+    });
+    let is_missed = module.target.sm >= FIRST_SM_THAT_MISSES_REGISTERS
+        && summaries.of(graph, bare).registers == 0
+        && !undefined
+        && !module.options.dump_callgraph;
+    let finding = if is_missed {
+        Diagnostic::fatal("Internal error: no regcount?")
+    } else {
+        Diagnostic::unsupported("a function without a register count")
+    };
+    Some(finding.note(format!("no REGCOUNT record says what '{name}' needs")))
+}
+
+/// Rewrites the kernels' REGCOUNT records of the module-wide list.
+fn registers<'data>(
+    module: &mut Module<'data>,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    summaries: &Summaries,
+    graph: &crate::analyses::CallGraph,
+    arena: &'data cuweld_ir::Arena,
+) {
+    let mut is_kernel = vec![false; module.link_symbols.len()];
+    for (link, _) in kernels {
+        is_kernel[link.index()] = true;
+    }
+    let Some(list) = module.merged_info.first() else {
+        return;
+    };
+    for place in 0..list.records.len() {
+        let row = &module.attributes[module.merged_info[0].records[place]];
+        if row.code != code::REGCOUNT {
+            continue;
+        }
+        let Some(&target @ SymbolRef::Symbol(symbol)) = module.refs(row).first() else {
+            continue;
+        };
+        let Some(link) = module.symbols[symbol]
+            .link
+            .filter(|link| is_kernel[link.index()])
+        else {
+            continue;
+        };
+        let most = summaries.of(graph, link).registers;
+        if row.word(0) != Some(most) {
+            let record = Attribute {
+                section: None,
+                rest: arena.bytes(&most.to_le_bytes()),
+                ..row.clone()
+            };
+            let id = created(module, record, &[target]);
+            module.merged_info[0].records[place] = id;
+        }
+    }
+}
+
+/// Appends the kernels' MIN_STACK_SIZE records to the module-wide list, in the order of the output's
+/// symbol table.
+fn stack<'data>(
+    module: &mut Module<'data>,
+    kernels: &[(LinkSymbolId, FunctionId)],
+    summaries: &Summaries,
+    graph: &crate::analyses::CallGraph,
+    arena: &'data cuweld_ir::Arena,
+) {
+    let in_local_list =
+        |link: LinkSymbolId| module.symbols[module.link_symbols[link].first].bind != stb::GLOBAL;
+    let (local, global): (Vec<_>, Vec<_>) = kernels
+        .iter()
+        .map(|(link, _)| *link)
+        .partition(|link| in_local_list(*link));
+    for link in local.into_iter().chain(global) {
+        let summary = summaries.of(graph, link);
+        let target = SymbolRef::Symbol(module.link_symbols[link].first);
+        let append = |module: &mut Module<'data>, code, value: u32| {
+            let record = Attribute {
+                section: None,
+                format: format::SVAL,
+                code,
+                value: 0,
+                refs: 0..0,
+                rest: arena.bytes(&value.to_le_bytes()),
+            };
+            let id = created(module, record, &[target]);
+            if let Some(list) = module.merged_info.first_mut() {
+                list.records.push(id);
+            }
+        };
+        append(
+            module,
+            code::MIN_STACK_SIZE,
+            summary.stack.unwrap_or(u32::MAX),
+        );
+        if let Some(size) = summary.region_stack {
+            append(module, code::SAM_REGION_STACK_SIZE, size);
+        }
+    }
+}

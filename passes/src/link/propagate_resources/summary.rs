@@ -1,0 +1,451 @@
+//! What a component of the call graph, with all that it reaches, needs.
+
+use std::fmt::Write as _;
+use std::hash::Hash;
+
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::attributes as code;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
+
+use super::Listed;
+use super::own::OwnSummaries;
+use super::own::own_summaries;
+use crate::analyses::CallGraph;
+use crate::analyses::Meanings;
+
+/// Codes that a kernel gets from device functions, each appended where it is first seen.
+/// EXTERNS count even if the output keeps none of the list (measured).
+pub const FIRST_SIGHT_CODES: [u8; 10] = [
+    code::CTAIDZ_USED,
+    code::RESERVED_SMEM_USED,
+    code::VRC_CTA_INIT_COUNT,
+    code::TCGEN05_1CTA_USED,
+    code::TCGEN05_2CTA_USED,
+    code::NUM_BARRIERS,
+    code::REG_RECONFIG,
+    code::NUM_MBARRIERS,
+    code::EXTERNS,
+    code::AT_ENTRY_FRAGMENTS,
+];
+
+/// What is needed by a set of functions.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Largest register count.
+    pub registers: u32,
+    /// Deepest call-return stack in bytes; `None` with recursion.
+    pub crs: Option<u32>,
+    /// Deepest stack in bytes; `None` with recursion.
+    pub stack: Option<u32>,
+    /// Largest SAM_REGION_STACK_SIZE.
+    pub region_stack: Option<u32>,
+    /// Union of the sparse MMA masks.
+    pub sparse_mma: u16,
+    /// Whether some load asks for caching.
+    pub explicit_caching: bool,
+    /// Largest barrier count in section flags of device functions.
+    pub flag_barriers: u8,
+    /// Whether any place in `first_sight` is one. What is below is as at the beginning without.
+    pub sees: bool,
+    /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
+    /// functions, or [`NEVER`].
+    pub first_sight: [u32; 10],
+    /// Largest NUM_BARRIERS.
+    pub barriers: u8,
+    /// Largest VRC_CTA_INIT_COUNT.
+    pub cta_init_count: u8,
+    /// Place and value of the last REG_RECONFIG.
+    pub reg_reconfig: Option<(u32, u16)>,
+    /// What few functions have.
+    lists: Option<Box<Lists>>,
+}
+
+/// What is listed. Records have places in the order of device functions, and so have their values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lists {
+    /// Externs of device functions with their first places, in order: functions that the driver provides, and kernels that device
+    /// code launches. No others stay undefined in an executable, so that these lists are short.
+    pub(super) externs: Vec<(u64, LinkSymbolId)>,
+    /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
+    pub(super) fragments: Vec<(u64, u32)>,
+    /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
+    pub(super) mbarrier_bits: Vec<u64>,
+}
+
+/// The mask of a function without one, in a link where others have it.
+pub const NO_SPARSE_MMA_MASK: u16 = 0x8000;
+
+/// The place of what is not seen.
+pub const NEVER: u32 = u32::MAX;
+
+impl Default for Summary {
+    /// What a node without records needs.
+    fn default() -> Self {
+        Summary {
+            registers: 0,
+            crs: Some(0),
+            stack: Some(0),
+            region_stack: None,
+            sparse_mma: 0,
+            explicit_caching: false,
+            flag_barriers: 0,
+            sees: false,
+            first_sight: [NEVER; 10],
+            barriers: 0,
+            cta_init_count: 0,
+            reg_reconfig: None,
+            lists: None,
+        }
+    }
+}
+
+impl Summary {
+    /// Externs of device functions, in the order of their first places.
+    pub fn externs(&self) -> impl Iterator<Item = LinkSymbolId> {
+        let lists = self.lists.as_deref();
+        let externs = lists.map_or(&[][..], |lists| &lists.externs);
+        externs.iter().map(|(_, link)| *link)
+    }
+
+    /// Words of AT_ENTRY_FRAGMENTS, in the order of their first places.
+    pub fn fragments(&self) -> impl Iterator<Item = u32> {
+        let lists = self.lists.as_deref();
+        let fragments = lists.map_or(&[][..], |lists| &lists.fragments);
+        fragments.iter().map(|(_, word)| *word)
+    }
+
+    pub(super) fn lists_mut(&mut self) -> &mut Lists {
+        self.lists.get_or_insert_default()
+    }
+
+    /// Sum of NUM_MBARRIERS over the functions that are reached, each once.
+    pub fn mbarriers(&self, summaries: &Summaries) -> u16 {
+        let set = |index: usize| {
+            let lists = self.lists.as_deref();
+            let word = lists.and_then(|lists| lists.mbarrier_bits.get(index / 64));
+            word.is_some_and(|word| word >> (index % 64) & 1 != 0)
+        };
+        summaries
+            .mbarriers
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| set(*index))
+            .fold(0, |sum, (_, value)| add_mbarriers(sum, *value))
+    }
+
+    /// Adds what callees need, but for the path sums.
+    fn merge(&mut self, other: &Summary) {
+        self.registers = self.registers.max(other.registers);
+        self.region_stack = self.region_stack.max(other.region_stack);
+        self.sparse_mma |= other.sparse_mma;
+        self.explicit_caching |= other.explicit_caching;
+        self.flag_barriers = self.flag_barriers.max(other.flag_barriers);
+        if !other.sees {
+            return;
+        }
+        self.sees = true;
+        for (mine, theirs) in self.first_sight.iter_mut().zip(&other.first_sight) {
+            *mine = (*mine).min(*theirs);
+        }
+        self.barriers = self.barriers.max(other.barriers);
+        self.cta_init_count = self.cta_init_count.max(other.cta_init_count);
+        self.reg_reconfig = self.reg_reconfig.max(other.reg_reconfig);
+        if let Some(theirs) = &other.lists {
+            let mine = self.lists_mut();
+            merge_places(&mut mine.externs, &theirs.externs);
+            merge_places(&mut mine.fragments, &theirs.fragments);
+            if mine.mbarrier_bits.len() < theirs.mbarrier_bits.len() {
+                mine.mbarrier_bits.resize(theirs.mbarrier_bits.len(), 0);
+            }
+            for (mine, theirs) in mine.mbarrier_bits.iter_mut().zip(&theirs.mbarrier_bits) {
+                *mine |= theirs;
+            }
+        }
+    }
+}
+
+/// Sum of two values of NUM_MBARRIERS, where 0xffff means that the number is not known.
+pub fn add_mbarriers(a: u16, b: u16) -> u16 {
+    match (a, b) {
+        (u16::MAX, _) | (_, u16::MAX) => u16::MAX,
+        _ => a.wrapping_add(b),
+    }
+}
+
+/// So few values are looked up without a table.
+const SHORT: usize = 8;
+
+/// Merges two lists in order of place, keeping the first place of each value.
+pub(super) fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs: &[(u64, T)]) {
+    if theirs.is_empty() {
+        return;
+    }
+    let mut changed = false;
+    let is_long = theirs.len() > SHORT;
+    let mut table: HashMap<T, usize, FixedState> = HashMap::default();
+    if is_long {
+        for (index, (_, value)) in mine.iter().enumerate() {
+            table.entry(*value).or_insert(index);
+        }
+    }
+    for &(place, value) in theirs {
+        let found = match is_long {
+            true => table.get(&value).copied(),
+            false => mine.iter().position(|(_, known)| *known == value),
+        };
+        match found.and_then(|index| mine.get_mut(index)) {
+            Some((known, _)) if *known <= place => {}
+            Some((known, _)) => {
+                *known = place;
+                changed = true;
+            }
+            None => {
+                if is_long {
+                    table.insert(value, mine.len());
+                }
+                mine.push((place, value));
+                changed = true;
+            }
+        }
+    }
+    if changed {
+        mine.sort_unstable_by_key(|(place, _)| *place);
+    }
+}
+
+/// The summaries of all components.
+pub struct Summaries {
+    /// Those of functions alone, and of components that reach others. The first is that of what has no records, as all variables.
+    rows: Vec<Summary>,
+    /// The row of each component.
+    of_component: Vec<u32>,
+    /// The only kernel of the link: nvlink does not look what it reaches, but gives it the records
+    /// of every device function (measured; registers and stacks still follow the call graph).
+    only_kernel: Option<(LinkSymbolId, Summary)>,
+    /// NUM_MBARRIERS of each device function that has it.
+    pub mbarriers: Vec<u16>,
+    /// Whether any function of the link has SPARSE_MMA_MASK.
+    pub any_sparse_mma: bool,
+    /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
+    pub(super) granularities: [bool; 2],
+    /// All externs that the output keeps, with their places; they repeat.
+    pub(super) externs: Vec<(u64, LinkSymbolId)>,
+}
+
+impl Summaries {
+    /// Summarises every component of the call graph, callees first.
+    pub fn new(
+        module: &Module<'_>,
+        meanings: &Meanings,
+        graph: &CallGraph,
+        only_kernel: Option<LinkSymbolId>,
+        listed: &[Listed],
+    ) -> Self {
+        let mut summaries = Summaries {
+            rows: Vec::new(),
+            of_component: Vec::new(),
+            only_kernel: None,
+            mbarriers: Vec::new(),
+            any_sparse_mma: false,
+            granularities: [false; 2],
+            externs: Vec::new(),
+        };
+        let OwnSummaries { rows, of_node } =
+            own_summaries(module, meanings, graph, listed, &mut summaries);
+        summaries.rows = rows;
+        if let Some(kernel) = only_kernel {
+            let mut all = Summary::default();
+            let own = of_node.iter().filter(|row| **row != 0);
+            own.for_each(|row| all.merge(&summaries.rows[*row as usize]));
+            summaries.only_kernel = Some((kernel, all));
+        }
+        let components = graph.components();
+        summaries.of_component.reserve(components.len());
+        for (index, members) in components.iter().enumerate() {
+            let row = match members {
+                &[node] if graph.successors(node).next().is_none() => of_node[node as usize],
+                _ => summaries.total(graph, &of_node, index, members),
+            };
+            summaries.of_component.push(row);
+        }
+        if let Some((kernel, mut all)) = summaries.only_kernel.take() {
+            let reached = summaries.of(graph, kernel);
+            all.registers = reached.registers;
+            all.region_stack = reached.region_stack;
+            all.crs = reached.crs;
+            all.stack = reached.stack;
+            all.flag_barriers = reached.flag_barriers;
+            summaries.only_kernel = Some((kernel, all));
+        }
+        summaries
+    }
+
+    /// The row of a component whose callees have theirs. That of its only node becomes it.
+    fn total(&mut self, graph: &CallGraph, of_node: &[u32], index: usize, members: &[u32]) -> u32 {
+        let components = graph.components();
+        let cyclic = components.cyclic[index];
+        let own = match members {
+            [node] => Some(of_node[*node as usize]).filter(|row| *row != 0),
+            _ => None,
+        };
+        let mut total = own
+            .and_then(|row| self.rows.get_mut(row as usize))
+            .map(std::mem::take)
+            .unwrap_or_default();
+        let (mut deepest_crs, mut deepest_stack) = (Some(0), Some(0));
+        let (mut own_crs, mut own_stack) = (total.crs.unwrap_or(0), total.stack.unwrap_or(0));
+        for &node in members {
+            if own.is_none() {
+                let own = &self.rows[of_node[node as usize] as usize];
+                total.merge(own);
+                own_crs = own.crs.unwrap_or(0);
+                own_stack = own.stack.unwrap_or(0);
+            }
+            for successor in graph.successors(node) {
+                let component = components.of_node[successor as usize] as usize;
+                if component == index {
+                    continue;
+                }
+                let callee = self.of_component(component);
+                total.merge(callee);
+                // None, for recursion, stays None.
+                deepest_crs = deepest_crs.and_then(|a: u32| callee.crs.map(|b| a.max(b)));
+                deepest_stack = deepest_stack.and_then(|a: u32| callee.stack.map(|b| a.max(b)));
+            }
+        }
+        total.crs = deepest_crs
+            .filter(|_| !cyclic)
+            .map(|deep| deep.wrapping_add(own_crs));
+        total.stack = deepest_stack
+            .filter(|_| !cyclic)
+            .map(|deep| deep.wrapping_add(own_stack));
+        match own.and_then(|row| Some((row, self.rows.get_mut(row as usize)?))) {
+            Some((row, place)) => {
+                *place = total;
+                row
+            }
+            None => {
+                self.rows.push(total);
+                self.rows.len() as u32 - 1
+            }
+        }
+    }
+
+    fn of_component(&self, component: usize) -> &Summary {
+        &self.rows[self.of_component[component] as usize]
+    }
+
+    /// Whether some function of the link uses single CTAs and some function CTA pairs.
+    pub fn uses_both_granularities(&self) -> bool {
+        self.granularities == [true; 2]
+    }
+
+    /// Whether the link has one kernel.
+    pub fn has_only_kernel(&self) -> bool {
+        self.only_kernel.is_some()
+    }
+
+    /// The externs of all functions, each once: that which is first named last comes first.
+    pub fn externs_backwards(&self) -> Vec<LinkSymbolId> {
+        let mut all = self.externs.clone();
+        all.sort_unstable_by_key(|(place, _)| *place);
+        let mut known: HashSet<LinkSymbolId, FixedState> = HashSet::default();
+        let mut first: Vec<LinkSymbolId> = all
+            .iter()
+            .map(|(_, link)| *link)
+            .filter(|link| known.insert(*link))
+            .collect();
+        first.reverse();
+        first
+    }
+
+    /// The summary of a function and all that it reaches.
+    pub fn of<'s>(&'s self, graph: &CallGraph, link: LinkSymbolId) -> &'s Summary {
+        if let Some((kernel, summary)) = &self.only_kernel
+            && *kernel == link
+        {
+            return summary;
+        }
+        self.of_component(graph.components().of_node[link.index()] as usize)
+    }
+
+    /// Whether a kernel or a function that it reaches has a record of this code.
+    pub fn has(
+        &self,
+        module: &Module<'_>,
+        graph: &CallGraph,
+        link: LinkSymbolId,
+        code: u8,
+    ) -> bool {
+        let reached = FIRST_SIGHT_CODES
+            .iter()
+            .position(|known| *known == code)
+            .is_some_and(|index| self.of(graph, link).first_sight[index] != NEVER);
+        reached
+            || module
+                .link_function(link)
+                .and_then(|function| module.functions[function].views.merged_info())
+                .is_some_and(|section| {
+                    module.attributes[module.sections[section].attributes]
+                        .iter()
+                        .any(|record| record.code == code)
+                })
+    }
+
+    /// How many calls of a kernel lead to recursion: direct ones, and for an indirect one every
+    /// function that it may call (measured).
+    pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
+        let is_recursive = |node: &u32| {
+            let component = graph.components().of_node[*node as usize] as usize;
+            self.of_component(component).stack.is_none()
+        };
+        graph
+            .successors(link.index() as u32)
+            .filter(is_recursive)
+            .map(|node| match graph.link_symbol(node) {
+                Some(_) => 1,
+                None => graph.successors(node).filter(is_recursive).count(),
+            })
+            .sum()
+    }
+
+    /// The recursion that a kernel reaches, as `'f' -> 'g'`.
+    pub fn cycle(
+        &self,
+        module: &Module<'_>,
+        graph: &CallGraph,
+        link: LinkSymbolId,
+    ) -> Option<String> {
+        let components = graph.components();
+        let mut component = components.of_node[link.index()] as usize;
+        // Each step goes to a component that reaches a cycle, and components are a DAG.
+        while !components.cyclic[component] {
+            component = components
+                .nodes(component)
+                .iter()
+                .flat_map(|node| graph.successors(*node))
+                .map(|node| components.of_node[node as usize] as usize)
+                .find(|next| *next != component && self.of_component(*next).stack.is_none())?;
+        }
+        let mut text = String::new();
+        let mut names: Vec<LinkSymbolId> = components
+            .nodes(component)
+            .iter()
+            .filter_map(|node| graph.link_symbol(*node))
+            .collect();
+        names.sort_unstable();
+        for (index, link) in names.iter().take(6).enumerate() {
+            let arrow = if index == 0 { "" } else { ", " };
+            let _ = write!(
+                text,
+                "{arrow}'{}'",
+                String::from_utf8_lossy(module.link_name(*link))
+            );
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,290 @@
+//! `relocate`: the relocations that are applied become patches.
+//!
+//! Each fills `field = (S + A) >> shift` at its bits; constant bank types also fill the bank number.
+//! REL rows add to the old field. Within a section rows are applied in reverse input order, so that
+//! of two rows on one site the first wins (`relocs.md` sections 1 and 3).
+
+mod header_operands;
+mod replaced_constants;
+mod yielding;
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use cuweld_ir::Module;
+use cuweld_ir::Patch;
+use cuweld_ir::Phase;
+use cuweld_ir::Reloc;
+use cuweld_ir::RelocId;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
+use cuweld_ir::mercury::relocs::counterparts;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::relocs::BankField;
+use cuweld_ir::target::relocs::RelocClass;
+use cuweld_ir::target::relocs::reloc_type;
+use cuweld_ir::target::section_types::sht;
+
+use crate::analyses::Preserved;
+use crate::diagnostic::Diagnostic;
+use crate::link::classify::IndexU32;
+use crate::link::classify::located;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::threads;
+
+/// So many relocation rows are worth a thread of their own.
+const ROWS_FOR_A_THREAD: usize = 1 << 12;
+
+/// The `relocate` pass.
+pub struct Relocate;
+
+impl Pass for Relocate {
+    fn name(&self) -> &'static str {
+        "relocate"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Turn applied relocations into patches of section contents"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::LaidOut
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Relocated)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let capmerc = module.is_capmerc();
+        let rows = module.relocs.values().as_slice();
+        let pieces = rows.len() / ROWS_FOR_A_THREAD;
+        let parts = |count| parts(rows, count);
+        let part = |part: &Range<usize>| patches_of(module, part.clone());
+        let mut made = threads::map_parts(cx.threads, pieces, parts, part).into_iter();
+        let mut patches = made.next().unwrap_or_default();
+        for more in made {
+            patches.extend(more);
+        }
+        // The writer finds a section's patches by binary search; the sort is stable. Few sections have rows of two others.
+        patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
+        let of_rows = patches.len();
+        if let Err(constants) = replaced_constants::add(module, &mut patches) {
+            let what = "cuweld: unsupported: constants with relocations of a copy that is replaced";
+            cx.diagnostics.emit(
+                Diagnostic::fatal(what)
+                    .note(located(module, constants))
+                    .at(module.sections[constants].object.index_u32(), 0),
+            );
+            return Err(PassError::Diagnosed);
+        }
+        if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
+            cx.diagnostics.emit(
+                Diagnostic::unsupported("code of another form that reads slots of textures")
+                    .note(located(module, code))
+                    .at(module.sections[code].object.index_u32(), 0),
+            );
+            return Err(PassError::Diagnosed);
+        }
+        if capmerc {
+            yielding::add(module, &mut patches);
+        }
+        if patches.len() > of_rows {
+            patches.sort_by_key(|patch| patch.section);
+        }
+        cx.statistics.add("patches", patches.len() as u64);
+        let changed = if patches.is_empty() {
+            Changed::No
+        } else {
+            Changed::Yes
+        };
+        module.patches = patches;
+        Ok(changed)
+    }
+}
+
+/// Rows in parts for so many threads; those of one section are in one part.
+fn parts(rows: &[Reloc], pieces: usize) -> Vec<Range<usize>> {
+    let size = threads::parts(rows, pieces)
+        .next()
+        .map_or(0, <[Reloc]>::len);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < rows.len() {
+        let mut end = (start + size).min(rows.len());
+        while end < rows.len() && rows[end].section == rows[end - 1].section {
+            end += 1;
+        }
+        parts.push(start..end);
+        start = end;
+    }
+    parts
+}
+
+/// The patches of whole sections of rows.
+fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
+    let mut patches = Vec::new();
+    let mut start = part.start;
+    let rows = &module.relocs.values().as_slice()[part];
+    for rows in rows.chunk_by(|one, next| one.section == next.section) {
+        let first = start;
+        start += rows.len();
+        let changes = |row: &Reloc| matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear);
+        if !rows.iter().any(changes) {
+            continue;
+        }
+        let SectionInfo::Section(section) = module.sections[rows[0].section].info else {
+            continue;
+        };
+        // Mercury code is filled by `mercury-encode`, which knows the records.
+        if module.sections[section].kind == SectionKind::MercuryText {
+            continue;
+        }
+        for (ordinal, reloc) in rows.iter().enumerate().rev() {
+            let id = RelocId::new(first + ordinal);
+            match reloc.plan {
+                RelocPlan::Apply {
+                    ty,
+                    value,
+                    in_place,
+                } => {
+                    let filled = (ty, value, in_place);
+                    apply(module, &mut patches, id, reloc, section, filled);
+                }
+                RelocPlan::Clear => {
+                    let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
+                    let width = field.map_or(32, |field| field.width);
+                    patches.push(Patch {
+                        section,
+                        offset: reloc.offset,
+                        bit: 0,
+                        width,
+                        value: 0,
+                        add: false,
+                        cause: Some(id),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    patches
+}
+
+/// The type whose fields a type has: those of the Mercury view in data have those of the SASS view.
+fn plain_type(ty: u32) -> u32 {
+    counterparts(ty, false).first().copied().unwrap_or(ty)
+}
+
+fn apply(
+    module: &Module<'_>,
+    patches: &mut Vec<Patch>,
+    cause: RelocId,
+    reloc: &Reloc,
+    section: SectionId,
+    (ty, value, in_place): (u32, u64, bool),
+) {
+    let Some(row) = reloc_type(plain_type(ty)) else {
+        return;
+    };
+    let Some(field) = row.field.filter(|_| row.class != RelocClass::None) else {
+        return;
+    };
+    let mut push = |bit: u8, width: u8, value: u64, add: bool| {
+        patches.push(Patch {
+            section,
+            // An instruction is of two words.
+            offset: reloc.offset.saturating_add(u64::from(bit / 64 * 8)),
+            bit: bit % 64,
+            width,
+            value,
+            add,
+            cause: Some(cause),
+        });
+    };
+    // Byte slices of a wider value add the old byte before slicing.
+    let slice = in_place && field.width == 8 && field.shift > 0;
+    let value = if slice {
+        let site = usize::try_from(reloc.offset).unwrap_or(usize::MAX);
+        let old = module.sections[section]
+            .bytes()
+            .get(site)
+            .copied()
+            .unwrap_or(0);
+        value.wrapping_add(old.into())
+    } else {
+        value
+    };
+    push(
+        field.bit,
+        field.width,
+        value >> field.shift,
+        in_place && !slice,
+    );
+    // Relocatable output has no slots: an undefined symbol's bank, as for any other (measured).
+    let has_slot = row.makes_slot && !module.options.relocatable;
+    let bank = || match has_slot && is_header(module, reloc.target) {
+        true => 0,
+        false => constant_bank(module, reloc.target),
+    };
+    match row.bank {
+        BankField::None => {}
+        BankField::At(bit) => push(bit, 5, bank(), in_place),
+        BankField::Split => {
+            let bank = bank();
+            push(42, 4, bank & 15, in_place);
+            push(26, 1, bank >> 4, in_place);
+        }
+    }
+}
+
+/// Whether a relocation refers to a texture, sampler or surface, whose slots lie in bank 0.
+fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
+    target
+        .symbol()
+        .is_some_and(|symbol| stt::is_header(module.symbols[symbol].ty))
+}
+
+/// The bank number that nvlink derives from the type of the section that defines the target, without
+/// looking whether it is a constant bank.
+fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
+    let section = match target {
+        SymbolRef::Section(section) => Some(section),
+        // Dynamic shared memory has no section in the input; with -g nvlink makes it one (measured).
+        SymbolRef::Symbol(symbol)
+            if module.shows_dynamic_shared()
+                && module.symbols[symbol]
+                    .link
+                    .is_some_and(|link| module.is_dynamic_shared(link)) =>
+        {
+            return u64::from(sht::CUDA_SHARED.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f);
+        }
+        SymbolRef::Symbol(symbol) => {
+            let link = module.symbols[symbol].link;
+            link.and_then(|link| module.link_symbols[link].definition)
+                .and_then(|definition| match module.symbols[definition].place {
+                    SymbolPlace::Section(section) => Some(section),
+                    _ => None,
+                })
+        }
+        SymbolRef::None => None,
+    };
+    let ty = section.map_or(0, |section| module.sections[section].ty);
+    u64::from(ty.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f)
+}

@@ -1,0 +1,103 @@
+//! Tables of switches of copies that another copy replaced, in links of Mercury (measured, `docs/formats/mercury.md`).
+//!
+//! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets anew from the code that is
+//! linked: an addend that a table of the linked copy has too gives its offset there, any other 0.
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::Module;
+use cuweld_ir::Patch;
+use cuweld_ir::RelocId;
+use cuweld_ir::SectionId;
+use cuweld_ir::mercury::relocs::LINE_TABLE;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::link::layout_output::constant_rows;
+
+/// Offsets in SASS by addend.
+type Places = HashMap<i64, u32, FixedState>;
+
+/// Bytes of an entry of a table.
+const ENTRY: u8 = 4;
+
+/// Adds the patches; `Err` names constants in which they are not known.
+pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), SectionId> {
+    let rows = constant_rows::find(module);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut constants: Vec<Option<SectionId>> = vec![None; module.functions.len()];
+    for (id, section) in module.sections.iter() {
+        if let Some(owner) = section.owner.filter(|_| rows.contains_key(&id)) {
+            constants[owner.index()] = Some(id);
+        }
+    }
+    let rows_of = |constants: SectionId| {
+        let rows = rows
+            .get(&constants)
+            .map(|rows| module.sections[*rows].relocs);
+        rows.into_iter().flat_map(|range| range.iter())
+    };
+    let mut known: HashMap<FunctionId, Places, FixedState> = HashMap::default();
+    for (owner, id) in module.functions.ids().zip(&constants) {
+        let Some(id) = id.filter(|_| module.functions[owner].state == FunctionState::Losing) else {
+            continue;
+        };
+        let link = module.symbols[module.functions[owner].symbol].link;
+        let Some(linked) = link.and_then(|link| module.link_function(link)) else {
+            continue;
+        };
+        // Where a later copy replaced one with a table, rows of both stand in one place (measured, not understood).
+        if module.functions[linked].object > module.functions[owner].object
+            && rows_of(id).next().is_some()
+        {
+            return Err(id);
+        }
+        let places = known.entry(linked).or_insert_with(|| {
+            let own = constants[linked.index()];
+            own.map_or_else(Places::default, |own| places(module, own, rows_of(own)))
+        });
+        for cause in rows_of(id) {
+            let row = &module.relocs[cause];
+            let target = row.target.symbol();
+            let is_own = target.is_some_and(|target| module.symbols[target].link == link);
+            if row.ty != LINE_TABLE || !is_own {
+                return Err(id);
+            }
+            patches.push(Patch {
+                section: id,
+                offset: row.offset,
+                bit: 0,
+                width: 8 * ENTRY,
+                value: places.get(&row.addend).copied().unwrap_or(0).into(),
+                add: false,
+                cause: Some(cause),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The offsets that the tables of a function have.
+fn places(
+    module: &Module<'_>,
+    constants: SectionId,
+    rows: impl Iterator<Item = RelocId>,
+) -> Places {
+    let bytes = module.sections[constants].bytes();
+    let entry = |offset: u64| {
+        let start = usize::try_from(offset).ok()?;
+        let entry = bytes.get(start..start.checked_add(ENTRY.into())?)?;
+        Some(u32::from_le_bytes(entry.try_into().ok()?))
+    };
+    let mut found = Places::default();
+    for row in rows {
+        let row = &module.relocs[row];
+        if let Some(place) = entry(row.offset) {
+            found.insert(row.addend, place);
+        }
+    }
+    found
+}

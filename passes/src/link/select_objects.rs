@@ -1,0 +1,127 @@
+//! `select-objects`: which objects take part.
+//!
+//! Every object that fits the target was lowered as a candidate. Finished executables are ignored.
+//! A member of NVIDIA's device runtime library takes part only if, at its turn, a function is undefined
+//! that the driver does not provide, as it does `vprintf`; variables do not count (measured).
+//! `-keep-system-libraries` lifts the condition.
+
+use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Phase;
+use cuweld_ir::Symbol;
+use cuweld_ir::elf::raw::ET_EXEC;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::target::toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use crate::analyses::Preserved;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `select-objects` pass.
+pub struct SelectObjects;
+
+impl Pass for SelectObjects {
+    fn name(&self) -> &'static str {
+        "select-objects"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Decide which objects take part in the link"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Classified
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Selected)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::KINDS
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let has_library = module.objects.values().any(|object| object.system_library);
+        let mut awaited = Awaited::default();
+        let ids: Vec<_> = module.objects.ids().collect();
+        for id in ids {
+            let object = &module.objects[id];
+            let needed =
+                awaited.any() || module.options.keep_system_libraries || !object.system_library;
+            let state = if object.e_type == ET_EXEC {
+                ObjectState::SkippedExecutable
+            } else if needed {
+                ObjectState::Included
+            } else {
+                ObjectState::SkippedUnneeded
+            };
+            if state == ObjectState::Included && has_library {
+                awaited.add(module, object);
+            }
+            module.objects[id].state = state;
+            let counter = if state.is_included() {
+                "included"
+            } else {
+                "skipped"
+            };
+            cx.statistics.add(counter, 1);
+        }
+        Ok(Changed::Yes)
+    }
+}
+
+/// Undefined functions that a device runtime library is linked for, as objects take part one by one.
+#[derive(Default)]
+pub(crate) struct Awaited<'data> {
+    /// Whether each name is defined so far, or need not be.
+    defined: HashMap<&'data [u8], bool, FixedState>,
+    undefined: usize,
+}
+
+impl<'data> Awaited<'data> {
+    /// Whether any function is awaited.
+    pub(crate) fn any(&self) -> bool {
+        self.undefined > 0
+    }
+
+    /// Whether a symbol refers to a function that is.
+    pub(crate) fn waits_for(&self, symbol: &Symbol<'_>) -> bool {
+        self.defined.get(symbol.name) == Some(&false)
+    }
+
+    /// An object takes part.
+    pub(crate) fn add(&mut self, module: &Module<'data>, object: &Object<'data>) {
+        for symbol in &module.symbols[object.symbols] {
+            if symbol.bind == stb::LOCAL || symbol.name.is_empty() {
+                continue;
+            }
+            let is_defined = !symbol.is_undefined();
+            let counts = symbol.bind == stb::GLOBAL
+                && symbol.ty == stt::FUNC
+                && !toolkit::is_system_function(symbol.name);
+            match self.defined.entry(symbol.name) {
+                Entry::Vacant(entry) => {
+                    entry.insert(is_defined || !counts);
+                    self.undefined += usize::from(!is_defined && counts);
+                }
+                Entry::Occupied(mut entry) => {
+                    if is_defined && !std::mem::replace(entry.get_mut(), true) {
+                        self.undefined -= 1;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,646 @@
+//! `symbol-resolve`: every symbol gets the link symbol that it stands for.
+//!
+//! Objects in link order; in each first the functions, then the rest, in symbol table order
+//! (`merge.md` sections 4 and 6):
+//!
+//! - a local symbol stands for itself;
+//! - of weak functions the one with the fewest registers wins, of equals the first, or the one that was compiled for a
+//!   higher virtual architecture than the first; a strong one wins over weak ones; two strong ones are an error;
+//! - of weak variables the first wins, a strong one wins over weak ones; tentative definitions merge
+//!   to the largest size and the first alignment, a real definition wins over them;
+//! - memory spaces and sizes must agree; size 0 agrees with every size.
+//!
+//! A conflict between functions is an error only if the function is live, so `callgraph-dce` reports
+//! it; everything else is reported here. What nvlink
+//! says of an object while it merges it is reported here, too. Each name is hashed once.
+
+mod variables;
+
+use std::cell::OnceCell;
+
+use cuweld_ir::FunctionId;
+use cuweld_ir::FunctionState;
+use cuweld_ir::LinkSymbol;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Liveness;
+use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::ObjectId;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::elf::names::NameHash;
+use cuweld_ir::elf::origin::origin;
+use cuweld_ir::elf::raw::ET_EWP;
+use cuweld_ir::symbol::stb;
+use cuweld_ir::symbol::stt;
+use cuweld_ir::table::EntityId;
+use cuweld_ir::target::compat;
+use hashbrown::HashTable;
+
+use crate::analyses::Kinds;
+use crate::analyses::Meanings;
+use crate::analyses::Preserved;
+use crate::analyses::Prototypes;
+use crate::demangle;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Severity;
+use crate::link::classify::IndexU32;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The `symbol-resolve` pass.
+pub struct SymbolResolve;
+
+impl Pass for SymbolResolve {
+    fn name(&self) -> &'static str {
+        "symbol-resolve"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Find what each name stands for in the whole link"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Selected
+    }
+
+    fn establishes(&self) -> Option<Phase> {
+        Some(Phase::Resolved)
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::KINDS.and(Preserved::MEANINGS)
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let kinds = cx.analyses.kinds(module);
+        let names = likely_names(module);
+        // What is not filled is never touched.
+        let most = module.symbols.len();
+        module.link_symbols.reserve(most);
+        let mut resolver = Resolver {
+            module,
+            diagnostics: Vec::new(),
+            failed: false,
+            ended: false,
+            names: HashTable::with_capacity(names),
+            function_over_variable: false,
+            parameters: OnceCell::new(),
+            virtual_sms: OnceCell::new(),
+            prototypes: Prototypes::default(),
+            first_definition: Vec::with_capacity(most),
+            named_by: Vec::with_capacity(most),
+            common_is_taken: Vec::with_capacity(most),
+            weak_function_over_variable: false,
+            meanings: Meanings::of_nothing(most),
+        };
+        let has_ewp = resolver.module.has_ewp_object();
+        let first_sass = resolver.module.first_sass_object();
+        let mut unneeded = None;
+        for object in resolver.module.objects.ids() {
+            let row = resolver.module.objects[object].clone();
+            if row.state == ObjectState::SkippedUnneeded {
+                unneeded.get_or_insert(row.display());
+            }
+            if !row.state.is_included() {
+                continue;
+            }
+            if let Some(runtime) = unneeded.as_ref().filter(|_| !row.system_library) {
+                resolver.refuse_behind_runtime(object, runtime);
+                break;
+            }
+            if has_ewp {
+                resolver.warn_beside_ewp(object);
+            }
+            for function in [true, false] {
+                for id in row.symbols.iter() {
+                    let symbol = &resolver.module.symbols[id];
+                    if symbol.is_function() == function
+                        && !resolver.module.stands_for_nothing(symbol, first_sass)
+                    {
+                        resolver.resolve(id, *symbol);
+                    }
+                }
+            }
+            resolver.prototypes(object);
+            resolver.warn_of_isa_class(object, kinds);
+            // The first object with a conflict ends the link (measured).
+            if resolver.failed {
+                break;
+            }
+        }
+        let fatal = if resolver.weak_function_over_variable {
+            "Internal error: no such original reg count"
+        } else if resolver.function_over_variable {
+            "Internal error: no callgraph node"
+        } else {
+            "merge_elf failed"
+        };
+        let diagnostics = std::mem::take(&mut resolver.diagnostics);
+        let failed = resolver.failed;
+        let ended = resolver.ended;
+        let meanings = std::mem::take(&mut resolver.meanings);
+        cx.statistics
+            .add("link symbols", module.link_symbols.len() as u64);
+        for diagnostic in diagnostics {
+            cx.diagnostics.emit(diagnostic);
+        }
+        cx.analyses.set_meanings(meanings);
+        if !failed {
+            return Ok(Changed::Yes);
+        }
+        if ended {
+            return Err(PassError::Diagnosed);
+        }
+        cx.diagnostics
+            .emit(Diagnostic::fatal(fatal).at(u32::MAX, u32::MAX));
+        Err(PassError::Diagnosed)
+    }
+}
+
+struct Resolver<'m, 'data> {
+    module: &'m mut Module<'data>,
+    diagnostics: Vec<Diagnostic>,
+    /// Whether there is an error among the findings.
+    failed: bool,
+    /// Whether one of them ends the link at once.
+    ended: bool,
+    names: HashTable<Named>,
+    /// A device function has the name of a variable; nvlink then fails in its call graph.
+    function_over_variable: bool,
+    /// Sizes in bytes of the kernels' parameter banks, by function, once two kernels are compared.
+    parameters: OnceCell<Vec<u64>>,
+    /// Virtual SMs by object, once two weak copies need as many registers.
+    virtual_sms: OnceCell<Vec<u16>>,
+    /// The prototypes of functions so far.
+    prototypes: Prototypes<'data>,
+    /// The first definitions, also those that others replaced, by link symbol.
+    first_definition: Vec<Option<SymbolId>>,
+    /// The symbol whose file messages name as the variable's, by link symbol: the first, or the common symbol or the
+    /// initialised variable over a common symbol that gave it its memory; not another definition (measured).
+    named_by: Vec<SymbolId>,
+    /// Whether a strong definition without contents has taken the memory of a common symbol, by link symbol.
+    common_is_taken: Vec<bool>,
+    /// The same with two weak symbols, where it fails elsewhere.
+    weak_function_over_variable: bool,
+    /// What symbols stand for, as an analysis has it.
+    meanings: Meanings,
+}
+
+/// How many of the first symbols tell what the others are like.
+const SAMPLE: usize = 4 << 10;
+
+/// About how many names there are: each has one strong definition.
+fn likely_names(module: &Module<'_>) -> usize {
+    let symbols = module.symbols.values().as_slice();
+    let sample = symbols.get(..SAMPLE).unwrap_or(symbols);
+    let strong = sample.iter();
+    let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
+    strong.count() * symbols.len() / sample.len().max(1)
+}
+
+/// A name, by what it stands for. Its hash stands beside it, so that the table grows without looking at names.
+struct Named {
+    hash: NameHash,
+    link: LinkSymbolId,
+}
+
+impl<'data> Resolver<'_, 'data> {
+    fn resolve(&mut self, id: SymbolId, symbol: Symbol<'data>) {
+        let link = if symbol.bind == stb::LOCAL {
+            self.create(id, &symbol)
+        } else {
+            let hash = NameHash::of(symbol.name);
+            let module = &*self.module;
+            let is_same =
+                |named: &Named| named.hash == hash && module.link_name(named.link) == symbol.name;
+            match self.names.find(hash.spread(), is_same) {
+                Some(&Named { link, .. }) => {
+                    self.merge(link, id, &symbol);
+                    link
+                }
+                None => {
+                    let link = self.create(id, &symbol);
+                    let named = Named { hash, link };
+                    let rehash = |named: &Named| named.hash.spread();
+                    self.names.insert_unique(hash.spread(), named, rehash);
+                    link
+                }
+            }
+        };
+        self.module.symbols[id].link = Some(link);
+        self.meanings.set(id, link);
+    }
+
+    fn create(&mut self, id: SymbolId, symbol: &Symbol<'data>) -> LinkSymbolId {
+        let mut link = LinkSymbol {
+            first: id,
+            definition: None,
+            live: Liveness::Unknown,
+            size: symbol.size,
+            common_align: 0,
+            kernel: None,
+            internal: false,
+            order: None,
+            value: None,
+        };
+        // Dynamic shared memory has a name and no definition, wherever its symbols stand.
+        if !symbol.is_undefined() && !symbol.is_dynamic_shared() {
+            link.definition = Some(id);
+            if symbol.place == SymbolPlace::Common {
+                link.common_align = symbol.value;
+            }
+            if let Some(function) = symbol.function {
+                self.choose(function);
+            }
+        }
+        self.first_definition.push(link.definition);
+        self.named_by.push(id);
+        self.common_is_taken.push(false);
+        self.module.link_symbols.push(link)
+    }
+
+    fn choose(&mut self, function: FunctionId) {
+        let function = &mut self.module.functions[function];
+        function.state = FunctionState::Chosen;
+        function.edges_count = true;
+        self.meanings.set_copy(function);
+    }
+
+    fn lose(&mut self, function: FunctionId) {
+        let function = &mut self.module.functions[function];
+        function.state = FunctionState::Losing;
+        self.meanings.set_copy(function);
+    }
+
+    /// Another symbol of a name that is known.
+    fn merge(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
+        let known = &self.module.link_symbols[link];
+        let reference = known.definition.unwrap_or(known.first);
+        let other = &self.module.symbols[reference];
+        // Most are references to what is known, in the same words.
+        if symbol.is_undefined()
+            && !symbol.is_shared()
+            && (symbol.ty, symbol.other) == (other.ty, other.other)
+            && (symbol.is_function() || symbol.size == known.size)
+        {
+            return;
+        }
+        let (known, other) = (*known, *other);
+        if stt::is_header(symbol.ty) && other.ty != symbol.ty {
+            // Textures and the like have no memory space that nvlink would compare.
+            self.conflict("Multiple definition of", "first defined in", id, reference);
+            return;
+        }
+        if other.is_function() != symbol.is_function()
+            || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
+        {
+            let named = if other.is_function() {
+                reference
+            } else {
+                self.named_by[link.index()]
+            };
+            self.space_conflict(&known, id, symbol, reference, named);
+            return;
+        }
+        if symbol.is_function() {
+            self.merge_function(link, id, symbol, reference);
+        } else {
+            self.merge_variable(link, id, symbol, reference);
+        }
+    }
+
+    /// One name in two memory spaces: nvlink says what else is wrong, too (measured).
+    fn space_conflict(
+        &mut self,
+        known: &LinkSymbol,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+        named: SymbolId,
+    ) {
+        let other = self.module.symbols[reference];
+        if stt::is_header(symbol.ty) && other.is_function()
+            || stt::is_header(other.ty) && symbol.is_function()
+        {
+            let name = String::from_utf8_lossy(symbol.name);
+            let what = format!(
+                "cuweld: unsupported: '{name}' as a function and as a texture, sampler or surface"
+            );
+            self.push(id, Diagnostic::fatal(what));
+            return;
+        }
+        if symbol.is_entry() && !other.is_entry() {
+            self.not_declared_global(id, symbol);
+        }
+        self.conflict(
+            "Memory space doesn't match for",
+            "first specified in",
+            id,
+            named,
+        );
+        let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        if !symbol.is_function() && sizes_differ {
+            self.conflict("Size doesn't match for", "first specified in", id, named);
+        }
+        let is_common = known.common_align != 0 && !symbol.is_function();
+        let known_defined = known.definition.is_some() && !is_common || other.is_dynamic_shared();
+        let both_defined = known_defined && !symbol.is_undefined();
+        self.weak_function_over_variable |= both_defined
+            && symbol.is_function()
+            && !other.is_function()
+            && other.bind == stb::WEAK
+            && symbol.bind == stb::WEAK;
+        if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
+            self.conflict("Multiple definition of", "first defined in", id, named);
+        }
+        self.function_over_variable |=
+            symbol.is_function() && !symbol.is_entry() && !other.is_function();
+    }
+
+    fn not_declared_global(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
+        self.push(
+            id,
+            Diagnostic::error(format!(
+                "Function '{}' not declared __global__ in all source files",
+                demangle::displayed(symbol.name)
+            )),
+        );
+    }
+
+    fn merge_function(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let other = self.module.symbols[reference];
+        if other.is_entry() != symbol.is_entry() {
+            self.not_declared_global(id, symbol);
+            // nvlink goes on to report the second definition, if there are two.
+        }
+        let Some(function) = symbol.function else {
+            return;
+        };
+        let Some(old) = other.function else {
+            self.define(link, id, symbol);
+            self.choose(function);
+            return;
+        };
+        let replaces = match (other.bind, symbol.bind) {
+            (stb::WEAK, stb::WEAK) => {
+                let replaces = self.replaces_weak(function, old, link);
+                if other.is_entry() && symbol.is_entry() {
+                    self.compare_parameters(id, function, old);
+                }
+                replaces
+            }
+            (stb::WEAK, _) => true,
+            (_, stb::WEAK) => false,
+            _ => {
+                self.conflict("Multiple definition of", "first defined in", id, reference);
+                false
+            }
+        };
+        if replaces {
+            self.lose(old);
+            self.choose(function);
+            self.define(link, id, symbol);
+        } else {
+            self.lose(function);
+        }
+    }
+
+    /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
+    /// architecture than that of the first copy, which need not be the one before it (measured).
+    fn replaces_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> bool {
+        let (new_registers, old_registers) = (self.registers(new), self.registers(old));
+        if new_registers != old_registers {
+            return new_registers < old_registers;
+        }
+        let first = self.first_definition[link.index()];
+        let first = first.and_then(|first| self.module.symbols[first].function);
+        self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old))
+    }
+
+    /// How many registers a function uses: what the section of its code says (below sm_90), else its record (measured).
+    fn registers(&self, id: FunctionId) -> u32 {
+        let function = &self.module.functions[id];
+        match self.module.sections[function.views.sass.text].info {
+            SectionInfo::Symbol { high, .. } if high != 0 => high.into(),
+            _ => function.registers,
+        }
+    }
+
+    /// The virtual SM that a function was compiled for; 0 if its object does not say.
+    fn virtual_sm(&self, id: FunctionId) -> u16 {
+        let virtual_sms = self.virtual_sms.get_or_init(|| {
+            let objects = self.module.objects.values();
+            let read = |object: &Object<'_>| {
+                let sections = &self.module.sections[object.sections];
+                origin(object, sections, &self.module.notes[object.notes]).virtual_sm
+            };
+            objects.map(|object| read(object).unwrap_or(0)).collect()
+        });
+        let symbol = self.module.functions[id].symbol;
+        virtual_sms[self.module.symbols[symbol].object.index()]
+    }
+
+    /// Two weak copies of a kernel share the bank of its parameters.
+    fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
+        let parameters = self.parameters.get_or_init(|| {
+            let mut sizes = vec![0; self.module.functions.len()];
+            for section in self.module.sections.values() {
+                if let (SectionKind::FunctionConstants(0), Some(owner)) =
+                    (section.kind, section.owner)
+                {
+                    sizes[owner.index()] = section.size();
+                }
+            }
+            sizes
+        });
+        let size = |function: FunctionId| parameters[function.index()];
+        if size(new) == size(old) {
+            return;
+        }
+        let symbol = &self.module.symbols[id];
+        let message = format!(
+            "Duplicate weak parameter bank for '{}' is not the same size",
+            text(symbol.name)
+        );
+        // nvlink says it when it comes to sections, after all symbols.
+        let position = (symbol.object.index_u32(), u32::MAX);
+        self.find(Diagnostic::error(message).at(position.0, position.1));
+    }
+
+    fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
+        self.first_definition[link.index()].get_or_insert(id);
+        let row = &mut self.module.link_symbols[link];
+        row.definition = Some(id);
+        row.size = symbol.size;
+        row.common_align = 0;
+    }
+
+    /// Compares the prototypes of an object with those that are known.
+    fn prototypes(&mut self, object: ObjectId) {
+        let mut mismatches = Vec::new();
+        self.prototypes
+            .read(self.module, object, |mismatch| mismatches.push(mismatch));
+        for mismatch in mismatches {
+            let (symbol, link) = (mismatch.symbol, mismatch.link);
+            let first = self.first_definition[link.index()];
+            let message = format!(
+                "Prototype doesn't match for '{}' in '{}', first defined in '{}'",
+                text(self.module.symbols[symbol].name),
+                self.file(symbol),
+                self.file(first.unwrap_or(self.module.link_symbols[link].first))
+            );
+            let note = format!(
+                "'{}' here, '{}' before",
+                text(mismatch.here),
+                text(mismatch.known)
+            );
+            self.find(
+                Diagnostic::error(message)
+                    .note(note)
+                    .at(object.index_u32(), u32::MAX),
+            );
+        }
+    }
+
+    /// nvlink takes no more objects once it has passed over one of the device runtime (measured).
+    fn refuse_behind_runtime(&mut self, object: ObjectId, runtime: &str) {
+        self.ended = true;
+        let file = self.module.objects[object].display();
+        self.find(
+            Diagnostic::fatal("unexpected object after cudadevrt")
+                .note(format!(
+                    "'{file}' comes behind '{runtime}', which nothing needed in its turn"
+                ))
+                .help("give the device runtime last")
+                .at(object.index_u32(), 0),
+        );
+    }
+
+    /// EWP objects are whole programs that the device runtime may be added to; nvlink says so of every other
+    /// object, and goes on.
+    fn warn_beside_ewp(&mut self, object: ObjectId) {
+        let row = &self.module.objects[object];
+        if row.e_type == ET_EWP || row.system_library {
+            return;
+        }
+        let message = format!(
+            "'{}': -ewp compiled objects should only link with libcudadevrt",
+            row.display()
+        );
+        self.find(Diagnostic::warning(message).at(object.index_u32(), 0));
+    }
+
+    /// A `.nv.compat` without the ISA class counts as one of class 0 (`nvinfo.md` section 4).
+    fn warn_of_isa_class(&mut self, object: ObjectId, kinds: &Kinds) {
+        if !self.module.target.has_compat() {
+            return;
+        }
+        let row = &self.module.objects[object];
+        let sm = self.module.target.sm;
+        let Some(section) = kinds.find(row.sections, SectionKind::Compat) else {
+            return;
+        };
+        let records = &self.module.attributes[self.module.sections[section].attributes];
+        if records
+            .iter()
+            .any(|record| record.code == compat::ISA_CLASS)
+        {
+            return;
+        }
+        let message = format!(
+            "Output is limited to run on SM Arch '{sm}' only, due to missing attribute 'ISA_CLASS' in input file '{}'",
+            row.display()
+        );
+        self.find(Diagnostic::warning(message).at(object.index_u32(), u32::MAX));
+    }
+
+    /// Adds a finding. An error ends the link behind the object, and so does a warning that is one.
+    fn find(&mut self, diagnostic: Diagnostic) {
+        self.failed |= diagnostic.severity >= Severity::Error
+            || diagnostic.severity == Severity::Warning && self.module.options.warnings_are_errors;
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn file(&self, symbol: SymbolId) -> String {
+        self.module.objects[self.module.symbols[symbol].object].display()
+    }
+
+    /// Reports two symbols that cannot be one.
+    fn conflict(&mut self, what: &str, first: &str, id: SymbolId, other: SymbolId) {
+        let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
+        let file = self.file(id);
+        // nvlink does not know where a texture comes from.
+        let first_file = match stt::is_header(old.ty) {
+            true => "<input>".to_owned(),
+            false => self.file(other),
+        };
+        if self.module.options.relocatable && stt::is_header(old.ty) {
+            let refusal = "cuweld: unsupported: the name of a texture twice in relocatable output";
+            self.push(id, Diagnostic::fatal(refusal));
+            return;
+        }
+        let message = format!(
+            "{what} '{}' in '{file}', {first} '{first_file}'",
+            text(new.name)
+        );
+        self.push(
+            id,
+            Diagnostic::error(message)
+                .note(format!("'{first_file}' has {}", describe(&old)))
+                .note(format!("'{file}' has {}", describe(&new))),
+        );
+    }
+
+    fn push(&mut self, id: SymbolId, diagnostic: Diagnostic) {
+        let symbol = &self.module.symbols[id];
+        let ordinal = id.index_u32();
+        let second = u32::from(!symbol.is_function()) << 31;
+        self.find(diagnostic.at(symbol.object.index_u32(), second | ordinal));
+    }
+}
+
+/// What a symbol is, for notes.
+fn describe(symbol: &Symbol<'_>) -> String {
+    let binding = match symbol.bind {
+        stb::WEAK => "weak ",
+        stb::LOCAL => "local ",
+        _ => "",
+    };
+    let what = match (symbol.is_function(), symbol.is_entry(), symbol.other & 0xe0) {
+        (_, true, _) => "kernel",
+        (true, ..) => "device function",
+        (_, _, 0x20) => "variable in global memory",
+        (_, _, 0x40) => "shared variable",
+        (_, _, 0x80) => "constant",
+        _ => "variable",
+    };
+    match symbol.place {
+        SymbolPlace::Undefined => format!("a reference to a {what} of {} bytes", symbol.size),
+        SymbolPlace::Common => {
+            format!("a tentative definition of a {what}, {} bytes", symbol.size)
+        }
+        _ => format!("a {binding}{what} of {} bytes", symbol.size),
+    }
+}
+
+fn text(name: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(name)
+}

@@ -1,0 +1,92 @@
+//! `docs/framework/passes.md`, made from the registry.
+
+use std::fmt::Write as _;
+
+use crate::registry::PassInfo;
+use crate::registry::Registry;
+
+/// The reference of all passes, as Markdown.
+pub fn generate_passes_doc(registry: &Registry) -> String {
+    let mut out = String::from(
+        "# Passes\n\n\
+         Generated from the registry (`passes/src/registry.rs`) and the passes' own documentation; \
+         do not edit. `BLESS=1 cargo test --lib passes_doc` writes it anew.\n\n\
+         How passes are put together is described in [Pipelines](../using/pipelines.md).\n\n\
+         | pass | requires | establishes | |\n|---|---|---|---|\n",
+    );
+    for info in registry.iter() {
+        let establishes = info.establishes.map_or("", |phase| phase.name());
+        let _ = writeln!(
+            out,
+            "| [{0}](#{0}) | {1} | {establishes} | {2} |",
+            info.name,
+            info.requires.name(),
+            info.summary
+        );
+    }
+    for info in registry.iter() {
+        out.push('\n');
+        section(&mut out, info);
+    }
+    out
+}
+
+fn section(out: &mut String, info: &PassInfo) {
+    let _ = writeln!(
+        out,
+        "## {}\n\n{}.",
+        info.name,
+        info.summary.trim_end_matches('.')
+    );
+    let doc = info.doc();
+    if !doc.is_empty() {
+        let _ = writeln!(out, "\n{doc}");
+    }
+    if info.options.is_empty() {
+        return;
+    }
+    out.push_str("\n| option | takes | default | |\n|---|---|---|---|\n");
+    for option in info.options {
+        let (name, ty, default, doc) = (option.name, option.ty, option.default, option.doc);
+        let _ = writeln!(out, "| `{name}` | {ty} | `{default}` | {doc} |");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manager::fake::Fake;
+    use crate::options::OptionInfo;
+    use crate::options::OptionType;
+
+    #[derive(Default, serde::Deserialize)]
+    struct NoMatter {}
+
+    const OPTIONS: &[OptionInfo] = &[OptionInfo {
+        name: "roots",
+        ty: OptionType::Choice(&["kernels", "all"]),
+        default: "kernels",
+        doc: "What keeps functions.",
+    }];
+
+    #[test]
+    fn a_pass_has_a_row_and_a_section() {
+        let mut registry = Registry::new();
+        let source = "//! Dead code.\n//!\n//! More.\n";
+        let make = |_: NoMatter| Fake::boxed("callgraph-dce");
+        registry.register(PassInfo::with_options(OPTIONS, make, source));
+        registry.register(PassInfo::plain(|| Fake::boxed("relocate"), ""));
+        let text = generate_passes_doc(&registry);
+        let table = text.find("| pass |").unwrap();
+        assert_eq!(
+            &text[table..],
+            "| pass | requires | establishes | |\n|---|---|---|---|\n\
+             | [callgraph-dce](#callgraph-dce) | resolved | live | A pass for tests |\n\
+             | [relocate](#relocate) | laid-out | relocated | A pass for tests |\n\
+             \n## callgraph-dce\n\nA pass for tests.\n\nDead code.\n\nMore.\n\
+             \n| option | takes | default | |\n|---|---|---|---|\n\
+             | `roots` | 'kernels' or 'all' | `kernels` | What keeps functions. |\n\
+             \n## relocate\n\nA pass for tests.\n"
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! `report-call-graph`: the call graph as text (`-dump-callgraph`), and calls that a kernel cannot make.
+//!
+//! - One line for each function in the order in which nvlink creates them, numbered; functions that
+//!   are not part of the output keep their number, and nothing else is said of them.
+//! - Callees stand in reverse order of the rows of `.nv.callgraph`, behind the candidates of indirect
+//!   calls: for each row of an indirect call, in order, all functions of its prototype whose address is
+//!   taken, last created first, repeated as often as there are rows.
+//! - Then, function by function, which kernels need more registers because of it. A raise over the
+//!   kernel's limit (MAXREG_COUNT) is an error, whether the graph is shown or not, as is a kernel that needs more stack than its
+//!   limit (MAX_STACK_SIZE).
+//!
+//! Executables only. Everything is measured; names are always spelled as in the source, also with
+//! `-dump-callgraph-no-demangle`. Linear in functions and calls for the check; the text is as long as
+//! nvlink's, whose indirect calls repeat all candidates.
+
+use std::fmt::Write as _;
+
+use cuweld_ir::CallKind;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use crate::analyses::Preserved;
+use crate::analyses::Prototypes;
+use crate::analyses::all_functions_in_creation_order;
+use crate::analyses::counting_calls;
+use crate::checks::register_limit::Raise;
+use crate::checks::register_limit::raises;
+use crate::checks::reserved_use;
+use crate::checks::stack_limit;
+use crate::demangle;
+use crate::diagnostic::Diagnostic;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// What nvlink writes in front of the nodes.
+const LEGEND: &str = "\
+# A: s -> B // s (number A) potentially calls B
+# s [N]     // s uses N registers
+# ^s        // s is entry point
+# &s        // s has address taken";
+
+/// The `report-call-graph` pass.
+pub struct ReportCallGraph;
+
+impl Pass for ReportCallGraph {
+    fn name(&self) -> &'static str {
+        "report-call-graph"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Show the call graph if asked to, and report kernels with too few registers or too little stack for what they call"
+    }
+
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn reports(&self) -> bool {
+        true
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        if module.options.relocatable {
+            return Ok(Changed::No);
+        }
+        let shown = module.options.dump_callgraph;
+        if shown {
+            cx.diagnostics.emit(Diagnostic::report(nodes(module)));
+        }
+        let mut failed = false;
+        let (graph, live) = cx.analyses.live_calls(module);
+        for error in stack_limit::exceeded(module, live) {
+            cx.diagnostics.emit(error);
+            failed = true;
+        }
+        for raise in raises(module, graph, live, shown) {
+            if let Some(error) = over_limit(module, &raise) {
+                cx.diagnostics.emit(error);
+                failed = true;
+            }
+            if shown {
+                cx.diagnostics.emit(Diagnostic::report(format!(
+                    "regcount {} for {} propagated to entry {}",
+                    raise.registers,
+                    displayed(module, raise.callee),
+                    displayed(module, raise.kernel)
+                )));
+            }
+        }
+        failed |= reserved_use::report(module, cx);
+        if failed {
+            return Err(PassError::Diagnosed);
+        }
+        Ok(Changed::No)
+    }
+}
+
+fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
+    let limit = raise.limit.filter(|limit| raise.registers > *limit)?;
+    let name = |link| String::from_utf8_lossy(module.link_name(link));
+    Some(
+        Diagnostic::error(format!(
+            "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {}",
+            name(raise.kernel),
+            name(raise.callee),
+            raise.registers
+        ))
+        .help("compile both with the same -maxrregcount, or without"),
+    )
+}
+
+fn displayed(module: &Module<'_>, link: LinkSymbolId) -> String {
+    demangle::displayed(module.link_name(link)).into_owned()
+}
+
+/// The functions with what they call.
+fn nodes(module: &Module<'_>) -> String {
+    let functions = all_functions_in_creation_order(module);
+    let mut number_of = vec![0_u32; module.link_symbols.len()];
+    for (number, link) in (1..).zip(&functions) {
+        number_of[link.index()] = number;
+    }
+    let mut text = format!("callgraph for sm_{}:\n{LEGEND}", module.target.sm);
+    let callees = Callees::new(module, &number_of);
+    for (number, link) in (1..).zip(&functions) {
+        if !module.link_symbols[*link].live.is_live() {
+            let _ = write!(text, "\n{number}: ");
+            continue;
+        }
+        let function = module.link_function(*link);
+        let symbol = function.map(|id| &module.symbols[module.functions[id].symbol]);
+        let mark = match symbol.is_some_and(|symbol| symbol.is_entry()) {
+            true => "^",
+            false => "",
+        };
+        let taken = if callees.is_taken[link.index()] {
+            "&"
+        } else {
+            ""
+        };
+        let _ = write!(
+            text,
+            "\n{number}: {mark}{taken}{}",
+            displayed(module, *link)
+        );
+        if let Some(function) = function {
+            let _ = write!(text, " [{}]", module.functions[function].registers);
+        }
+        text.push_str(" ->");
+        callees.write(*link, &mut text);
+    }
+    text
+}
+
+/// What each function may call, by number.
+struct Callees<'data> {
+    direct: Vec<Vec<u32>>,
+    /// The prototypes of indirect calls, a row each.
+    indirect: Vec<Vec<&'data [u8]>>,
+    /// Functions whose address is taken, by prototype, last created first.
+    candidates: HashMap<&'data [u8], Vec<u32>, FixedState>,
+    is_taken: Vec<bool>,
+}
+
+impl<'data> Callees<'data> {
+    fn new(module: &Module<'data>, number_of: &[u32]) -> Self {
+        let count = module.link_symbols.len();
+        let mut callees = Callees {
+            direct: vec![Vec::new(); count],
+            indirect: vec![Vec::new(); count],
+            candidates: HashMap::default(),
+            is_taken: vec![false; count],
+        };
+        let mut taken: Vec<(u32, &'data [u8])> = Vec::new();
+        let prototypes = Prototypes::new(module);
+        let link = |reference: cuweld_ir::SymbolRef| module.symbols[reference.symbol()?].link;
+        for call in counting_calls(module) {
+            let Some(from) = link(call.from) else {
+                continue;
+            };
+            match call.kind {
+                CallKind::Direct => {
+                    if let Some(to) = link(call.to) {
+                        callees.direct[from.index()].push(number_of[to.index()]);
+                    }
+                }
+                CallKind::Indirect => callees.indirect[from.index()].push(call.prototype),
+                CallKind::AddressTaken => {
+                    callees.is_taken[from.index()] = true;
+                    let prototype = prototypes.get(from).unwrap_or(call.prototype);
+                    taken.push((number_of[from.index()], prototype));
+                }
+                CallKind::TakesAddress => {}
+            }
+        }
+        taken.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+        for (number, prototype) in taken {
+            callees
+                .candidates
+                .entry(prototype)
+                .or_default()
+                .push(number);
+        }
+        callees
+    }
+
+    fn write(&self, link: LinkSymbolId, text: &mut String) {
+        for prototype in &self.indirect[link.index()] {
+            for number in self.candidates.get(prototype).into_iter().flatten() {
+                let _ = write!(text, " {number}");
+            }
+        }
+        for number in self.direct[link.index()].iter().rev() {
+            let _ = write!(text, " {number}");
+        }
+    }
+}

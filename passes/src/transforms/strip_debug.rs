@@ -1,0 +1,63 @@
+//! `strip-debug`: debug sections stay out of the output.
+//!
+//! Opt-in: nvlink keeps what its inputs hold, `.debug_frame` also without `-g`. Sections named `.debug_*`
+//! and `.nv_debug_*` are marked as stripped, with the relocation sections that patch them. Code, variables
+//! and what kernels need are as without the pass; with `-g` dead code still stays.
+//!
+//! Runs between `classify` and `merge-metadata`. Refused: objects with Mercury, whose two forms of
+//! `.debug_frame` stand for each other.
+
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::transforms::opt_in;
+
+/// The `strip-debug` pass.
+pub struct StripDebug;
+
+impl Pass for StripDebug {
+    fn name(&self) -> &'static str {
+        "strip-debug"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Leave debug sections out of the output"
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Classified
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        opt_in::before(self.name(), Phase::Merged, module, cx)?;
+        opt_in::without_mercury(self.name(), module, cx)?;
+        let is_debug = |id: SectionId| module.sections[id].kind == SectionKind::Debug;
+        let patches_debug = |info| matches!(info, SectionInfo::Section(target) if is_debug(target));
+        let stripped: Vec<SectionId> = module
+            .sections
+            .iter()
+            .filter(|(id, section)| {
+                is_debug(*id) || section.kind == SectionKind::Relocs && patches_debug(section.info)
+            })
+            .map(|(id, _)| id)
+            .collect();
+        for id in &stripped {
+            let section = &mut module.sections[*id];
+            section.kind = SectionKind::Stripped;
+            cx.statistics.add("sections", 1);
+            cx.statistics.add("bytes", section.size());
+        }
+        Ok(Changed::from(!stripped.is_empty()))
+    }
+}
