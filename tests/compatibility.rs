@@ -6,7 +6,7 @@ mod harness;
 use std::path::Path;
 use std::process::Command;
 
-use cuweld_ir::check;
+use cuweld_elf::check;
 use harness::link::Linker;
 use harness::oracle;
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
 use cuweld::run::{Controls, run_pipeline};
-use cuweld_ir::{Arena, LinkOptions, Module, Phase, Target, elf, verify};
+use cuweld_elf::Target;
+use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf, verify};
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::pipeline::Facts;
 

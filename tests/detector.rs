@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use cuweld_ir::check::{self, View};
-use cuweld_ir::elf::raw::RawRela;
+use cuweld_elf::check::{self, View};
+use cuweld_elf::raw::RawRela;
 use harness::link::Linker;
 use harness::oracle;
 

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use cuweld::diagnostics::{Reporter, Style};
 use cuweld::run::{Controls, run_pipeline};
-use cuweld_ir::check::{Rule, View, ViewSection, check_image, read};
-use cuweld_ir::mercury::capmerc::{Capmerc, Form};
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::{Arena, LinkOptions, Module, Phase, Target, elf};
+use cuweld_elf::Target;
+use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
+use cuweld_elf::mercury::capmerc::{Capmerc, Form};
+use cuweld_elf::target::section_types::sht;
+use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf};
 use cuweld_passes::pipeline::Facts;
 use harness::case::{Case, Expect};
 use harness::link::Linker;

@@ -32,7 +32,7 @@ pub struct Attribute<'data> {
     pub section: Option<SectionId>,
     /// Format, see [`mod@format`].
     pub format: u8,
-    /// Code, see [`crate::target::attributes`].
+    /// Code, see [`cuweld_elf::target::attributes`].
     pub code: u8,
     /// Bytes 2..3: the value of N, B and H records; unused for S records.
     pub value: u16,

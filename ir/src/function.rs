@@ -30,7 +30,7 @@ pub struct Function {
     /// `place-memory`.
     pub dynamic_shared: Option<u64>,
     /// Which kinds of header slots at the end of its constant bank 0 the driver has to fill, a set
-    /// of [`header`](crate::symbol::header); kernels only, set by `place-memory`.
+    /// of [`header`](cuweld_elf::symbol::header); kernels only, set by `place-memory`.
     pub header_kinds: u8,
     /// Size in bytes of its code as Mercury, 0 if it has none.
     pub merc_size: u64,

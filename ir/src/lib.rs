@@ -12,18 +12,13 @@
 
 #![forbid(unsafe_code)]
 
-#[macro_use]
-mod rules;
-
 pub mod arena;
 pub mod attribute;
 pub mod callgraph_record;
-pub mod check;
 pub mod elf;
 pub mod function;
 pub mod ids;
 pub mod link_symbol;
-pub mod mercury;
 pub mod module;
 pub mod note;
 pub mod object;
@@ -33,7 +28,6 @@ pub mod reloc;
 pub mod section;
 pub mod symbol;
 pub mod table;
-pub mod target;
 pub mod text;
 pub mod verify;
 
@@ -74,6 +68,5 @@ pub use symbol::SymbolPlace;
 pub use symbol::SymbolRef;
 pub use table::IdRange;
 pub use table::PrimaryMap;
-pub use target::Target;
 pub use verify::VerifyError;
 pub use verify::verify;

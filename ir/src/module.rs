@@ -4,8 +4,6 @@ use crate::attribute::Attribute;
 use crate::attribute::MergedInfo;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
-use crate::elf::layout::align_up;
-use crate::elf::raw::ET_EWP;
 use crate::function::Function;
 use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
@@ -22,10 +20,12 @@ use crate::section::Section;
 use crate::section::SectionKind;
 use crate::symbol::Symbol;
 use crate::symbol::SymbolRef;
-use crate::symbol::stt;
 use crate::table::PrimaryMap;
-use crate::target::Target;
-use crate::target::toolkit;
+use cuweld_elf::align::align_up;
+use cuweld_elf::raw::ET_EWP;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::Target;
+use cuweld_elf::target::toolkit;
 
 /// How far a module has come. Phases are walls: each has invariants that its verifier checks, and a
 /// pass says which phase it needs and which it brings.

@@ -1,8 +1,8 @@
 //! Input objects.
 
-use crate::elf::validate::MERCURY_FLAG;
 use crate::ids::*;
 use crate::table::IdRange;
+use cuweld_elf::validate::MERCURY_FLAG;
 
 /// One relocatable device ELF, or the linker's own object.
 ///

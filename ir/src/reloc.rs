@@ -12,7 +12,7 @@ pub struct Reloc {
     pub section: SectionId,
     /// Offset in bytes in the target section.
     pub offset: u64,
-    /// Relocation type, see [`crate::target::relocs`].
+    /// Relocation type, see [`cuweld_elf::target::relocs`].
     pub ty: u32,
     /// What it refers to.
     pub target: SymbolRef,

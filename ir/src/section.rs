@@ -1,5 +1,10 @@
 //! Sections of input objects.
 
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::mercury::PREFIX;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+
 use crate::ids::*;
 use crate::table::IdRange;
 
@@ -201,5 +206,22 @@ impl SectionKind {
                 | SectionKind::MercuryTwin
                 | SectionKind::MercuryDebug
         )
+    }
+}
+
+/// The name that a section has while the Mercury view is linked: without `.nv.merc`, and with the
+/// Mercury name of a module's bank. Banks of functions are named by [`Bank`] and function.
+pub fn view_name<'data>(section: &Section<'data>) -> &'data [u8] {
+    let number = section.ty.wrapping_sub(sht::CUDA_CONSTANT0);
+    let bank = u8::try_from(number).ok().and_then(Bank::numbered);
+    if let Some(bank) = bank.filter(|bank| bank.sass == section.name) {
+        return bank.name;
+    }
+    if section.flags & shf::MERCURY == 0 {
+        return section.name;
+    }
+    match section.name.strip_prefix(PREFIX) {
+        Some(rest) if rest.starts_with(b".") => rest,
+        _ => section.name,
     }
 }

@@ -4,8 +4,8 @@ mod link_cases;
 
 use std::path::Path;
 
-use cuweld_ir::check::Rule;
-use cuweld_ir::check::check_image;
+use cuweld_elf::check::Rule;
+use cuweld_elf::check::check_image;
 use link_cases::cubins;
 
 #[test]

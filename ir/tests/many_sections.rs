@@ -1,21 +1,21 @@
 //! Files with more sections than 16 bits can number, written and read again.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use cuweld_elf::raw::SHN_COMMON;
+use cuweld_elf::raw::SHN_XINDEX;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::validate_structure;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::assign_offsets;
-use cuweld_ir::elf::raw::SHN_COMMON;
-use cuweld_ir::elf::raw::SHN_XINDEX;
 use cuweld_ir::elf::read_object;
-use cuweld_ir::elf::validate::validate_structure;
 use cuweld_ir::elf::write;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::section_types::sht;
 
 fn section(ty: u32, size: usize, link: u32, content: PlanContent<'_>) -> PlanSection<'_> {
     PlanSection {

@@ -4,13 +4,13 @@ mod link_cases;
 
 use std::path::Path;
 
+use cuweld_elf::Target;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
-use cuweld_ir::Target;
 use cuweld_ir::elf::read_object;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::target::section_types::sht;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use link_cases::cubins;

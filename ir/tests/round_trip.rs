@@ -10,10 +10,10 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
+use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
-use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::elf::ReadError;
 use cuweld_ir::text;

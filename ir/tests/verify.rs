@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::Target;
 use cuweld_ir::elf;
 use cuweld_ir::ids::*;
 use cuweld_ir::table::EntityId;

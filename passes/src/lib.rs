@@ -11,7 +11,6 @@
 
 pub mod analyses;
 pub mod checks;
-pub mod demangle;
 pub mod diagnostic;
 pub mod instrument;
 pub mod link;

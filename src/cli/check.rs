@@ -3,9 +3,9 @@
 use std::io;
 use std::io::Write;
 
-use cuweld_ir::check::Rule;
-use cuweld_ir::check::check_image;
-use cuweld_ir::check::is_mercury_image;
+use cuweld_elf::check::Rule;
+use cuweld_elf::check::check_image;
+use cuweld_elf::check::is_mercury_image;
 use cuweld_passes::checks::self_check::SelfCheckError;
 
 /// Arguments of `cuweld check`.

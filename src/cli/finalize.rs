@@ -4,7 +4,7 @@ use std::io;
 use std::io::Write;
 use std::path::PathBuf;
 
-use cuweld_ir::Target;
+use cuweld_elf::Target;
 use cuweld_passes::checks::finalizer::EntryPoint;
 use cuweld_passes::checks::finalizer::Finalizer;
 use cuweld_passes::checks::finalizer::FinalizerConfig;

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
-use cuweld_ir::Target;
 use cuweld_ir::text;
 use cuweld_ir::text::ImageKey;
 use cuweld_passes::Diagnostic;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::Subcommand;
+use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::Phase;
-use cuweld_ir::Target;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
 use cuweld_passes::checks::finalizer::BinaryKind;

@@ -6,9 +6,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Phase;
-use cuweld_ir::Target;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::pipeline::Facts;

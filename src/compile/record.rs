@@ -4,14 +4,14 @@
 //! the names of ours are taken out, and the object gets the name that it has there; all else is the
 //! same.
 
-use cuweld_ir::elf::note_records::append_note;
-use cuweld_ir::elf::note_records::split_notes;
-use cuweld_ir::elf::note_records::tool_info;
-use cuweld_ir::elf::note_records::tool_info_strings;
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::elf::raw::string_at;
-use cuweld_ir::elf::validate::validate_structure;
-use cuweld_ir::target::toolkit;
+use cuweld_elf::note_records::append_note;
+use cuweld_elf::note_records::split_notes;
+use cuweld_elf::note_records::tool_info;
+use cuweld_elf::note_records::tool_info_strings;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::raw::string_at;
+use cuweld_elf::target::toolkit;
+use cuweld_elf::validate::validate_structure;
 
 /// The section of the record.
 const SECTION: &[u8] = b".note.nv.tkinfo";

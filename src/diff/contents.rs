@@ -10,7 +10,7 @@ use crate::inspect::Name;
 use crate::inspect::code_names;
 use crate::inspect::code_names::Table;
 use crate::inspect::device_model::*;
-use cuweld_ir::target::section_types::shf;
+use cuweld_elf::target::section_types::shf;
 
 /// Bytes of an instruction; differences in code are listed by instruction.
 const INSTRUCTION: usize = 16;

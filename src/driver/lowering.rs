@@ -1,22 +1,22 @@
 //! Images on their way into the module: each is checked against the target, or named as damaged.
 
+use cuweld_elf::Target;
+use cuweld_elf::class32::is_sound_class32;
+use cuweld_elf::raw::ET_EWP;
+use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::raw::FileHeader;
+use cuweld_elf::raw::OSABI_CUDA;
+use cuweld_elf::target::finalize::can_finalize;
+use cuweld_elf::validate::ArchitectureError;
+use cuweld_elf::validate::MERCURY_BITS;
+use cuweld_elf::validate::ObjectFacts;
+use cuweld_elf::validate::StructureError;
+use cuweld_elf::validate::lacks_64bit_flag;
+use cuweld_elf::validate::validate_architecture;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::ObjectOrigin;
-use cuweld_ir::Target;
 use cuweld_ir::elf;
-use cuweld_ir::elf::class32::is_sound_class32;
-use cuweld_ir::elf::raw::ET_EWP;
-use cuweld_ir::elf::raw::ET_EXEC;
-use cuweld_ir::elf::raw::FileHeader;
-use cuweld_ir::elf::raw::OSABI_CUDA;
-use cuweld_ir::elf::validate::ArchitectureError;
-use cuweld_ir::elf::validate::MERCURY_BITS;
-use cuweld_ir::elf::validate::ObjectFacts;
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::elf::validate::lacks_64bit_flag;
-use cuweld_ir::elf::validate::validate_architecture;
-use cuweld_ir::target::finalize::can_finalize;
 use cuweld_passes::Diagnostic;
 use zerocopy::FromBytes;
 

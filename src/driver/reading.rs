@@ -5,19 +5,19 @@ use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use cuweld_ir::Target;
+use cuweld_elf::Target;
+use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::raw::FileHeader;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::ArchitectureError;
+use cuweld_elf::validate::ObjectFacts;
+use cuweld_elf::validate::validate_architecture;
 use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
 use cuweld_ir::elf::ReadError;
 use cuweld_ir::elf::origin::origin;
-use cuweld_ir::elf::raw::ET_EXEC;
-use cuweld_ir::elf::raw::FileHeader;
-use cuweld_ir::elf::validate::ArchitectureError;
-use cuweld_ir::elf::validate::ObjectFacts;
-use cuweld_ir::elf::validate::validate_architecture;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::compat;
-use cuweld_ir::target::section_types::sht;
 use cuweld_passes::checks::finalizer::profile_of;
 use zerocopy::FromBytes;
 

@@ -139,9 +139,9 @@ impl Pass for FromPlugin {
 
 #[cfg(test)]
 mod tests {
+    use cuweld_elf::Target;
     use cuweld_ir::LinkOptions;
     use cuweld_ir::Module;
-    use cuweld_ir::Target;
     use cuweld_ir::text::DumpBytes;
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! It stays in the arena until then. What cannot be unpacked does not: the walk meets it again, and says so in its turn.
 
-use cuweld_ir::elf::raw::EM_CUDA;
+use cuweld_elf::raw::EM_CUDA;
 
 use super::archive;
 use super::decompress::Codec;

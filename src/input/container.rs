@@ -14,8 +14,8 @@
 //! one image are taken as they are, for nvlink goes by their names; and PTX is compiled for all inputs at once, after the last of them is
 //! read (`compile_ptx`), where a container compiles its own. LTO-IR is never compiled alone.
 
-use cuweld_ir::elf::raw::EM_CUDA;
-use cuweld_ir::target::arch::Suffix;
+use cuweld_elf::raw::EM_CUDA;
+use cuweld_elf::target::arch::Suffix;
 
 use super::Target;
 use super::arena::InputArena;

@@ -3,8 +3,8 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use cuweld_elf::raw::ET_EXEC;
 use cuweld_ir::ObjectOrigin;
-use cuweld_ir::elf::raw::ET_EXEC;
 
 use super::Target;
 use super::arena::InputArena;

@@ -1,7 +1,7 @@
 //! The walk through an archive: every member, in order.
 
+use cuweld_elf::raw::EM_CUDA;
 use cuweld_ir::ObjectOrigin;
-use cuweld_ir::elf::raw::EM_CUDA;
 
 use super::archive;
 use super::device_input::Image;

@@ -7,7 +7,7 @@
 //! ```
 //! Only the first region of a file or section counts. Bytes after it are ignored.
 
-use cuweld_ir::target::arch::Suffix;
+use cuweld_elf::target::arch::Suffix;
 use thiserror::Error;
 use zerocopy::FromBytes;
 use zerocopy::Immutable;

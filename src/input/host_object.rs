@@ -3,9 +3,9 @@
 //! Only section names count, no symbol and no relocation is looked at. `.nvFatBinSegment` says that
 //! there is device code; `__nv_relfatbin` holds it, from its first byte on.
 
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::elf::validate::validate_structure;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::validate::StructureError;
+use cuweld_elf::validate::validate_structure;
 
 use super::host_info::HostReferences;
 

@@ -3,8 +3,8 @@
 //! The decision is nvlink's: the name's extension first, then the first bytes. Extensions are case
 //! sensitive; only the base name counts, and a base name without a dot is never looked into.
 
-use cuweld_ir::elf::raw::EM_CUDA;
-use cuweld_ir::elf::raw::ET_REL;
+use cuweld_elf::raw::EM_CUDA;
+use cuweld_elf::raw::ET_REL;
 
 use super::container::ContentType;
 use super::container::classify;

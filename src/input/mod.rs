@@ -53,7 +53,7 @@ pub mod zstd;
 
 pub use arena::InputArena;
 pub use container::InputContainer;
-pub use cuweld_ir::Target;
+pub use cuweld_elf::Target;
 pub use device_input::DeviceInput;
 pub use device_input::Image;
 pub use device_input::NvvmImage;

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use cuweld_ir::elf::raw::FileHeader;
+use cuweld_elf::raw::FileHeader;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
 use zerocopy::FromBytes;

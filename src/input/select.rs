@@ -14,7 +14,7 @@
 
 use std::cmp::Reverse;
 
-use cuweld_ir::target::arch::Suffix;
+use cuweld_elf::target::arch::Suffix;
 
 use super::Target;
 use super::fatbin::FLAG_COMPAT;

@@ -1,8 +1,8 @@
 //! Builders of fatbins, archives and host objects for the tests of this folder.
 
-use cuweld_ir::elf::raw::FileHeader;
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::target::arch::Suffix;
+use cuweld_elf::raw::FileHeader;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::target::arch::Suffix;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use ruzstd::encoding::CompressionLevel;
 use ruzstd::encoding::compress_to_vec;

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use cuweld_ir::elf::raw::EM_CUDA;
+use cuweld_elf::raw::EM_CUDA;
 use memmap2::Mmap;
 
 use super::identify::elf_kind;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::sto;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::relocs::reloc_type;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::reloc_type;
 use serde::Serialize;
 
 /// A number with its name.
@@ -250,8 +250,8 @@ pub fn relocation_type(value: u32) -> Coded {
 /// `n_type` of NVIDIA's notes.
 pub fn note_type(value: u32) -> Coded {
     let name = match value {
-        cuweld_ir::target::toolkit::NOTE_CUDA_INFO => Some("CUDA_INFO"),
-        cuweld_ir::target::toolkit::NOTE_TOOL_INFO => Some("TOOL_INFO"),
+        cuweld_elf::target::toolkit::NOTE_CUDA_INFO => Some("CUDA_INFO"),
+        cuweld_elf::target::toolkit::NOTE_TOOL_INFO => Some("TOOL_INFO"),
         _ => None,
     };
     Coded::new(value, name)
@@ -272,7 +272,7 @@ pub fn attribute_format(value: u8) -> Coded {
 
 /// The code of a record of `.nv.info*`, without `EIATTR_`.
 pub fn info_code(value: u8) -> Coded {
-    let name = cuweld_ir::target::attributes::attribute_name(value);
+    let name = cuweld_elf::target::attributes::attribute_name(value);
     Coded::new(value.into(), name)
 }
 

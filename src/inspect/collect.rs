@@ -2,13 +2,13 @@
 
 use std::io;
 
-use cuweld_ir::elf::class32::is_class32;
-use cuweld_ir::elf::class32::widen;
-use cuweld_ir::elf::raw::EM_CUDA;
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::elf::raw::string_at;
-use cuweld_ir::elf::validate::validate_structure;
-use cuweld_ir::target::section_types::is_no_bits;
+use cuweld_elf::class32::is_class32;
+use cuweld_elf::class32::widen;
+use cuweld_elf::raw::EM_CUDA;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::raw::string_at;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::validate::validate_structure;
 
 use super::code_names;
 use super::device::decode_device_elf;

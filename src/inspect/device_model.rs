@@ -1,9 +1,9 @@
 //! The tables of a device ELF, each row in file order.
 
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::mercury::capmerc::Form;
-use cuweld_ir::mercury::capmerc::Item;
-use cuweld_ir::mercury::capmerc::Record;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::Item;
+use cuweld_elf::mercury::capmerc::Record;
 use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeStruct;

@@ -1,7 +1,7 @@
 //! What could not be read.
 
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::mercury::capmerc::CapmercError;
+use cuweld_elf::mercury::capmerc::CapmercError;
+use cuweld_elf::validate::StructureError;
 use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeStruct;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use cuweld_elf::symbol::{stb, stt};
+use cuweld_elf::target::attributes::attribute_name;
+use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::elf::{ObjectPart, read_object};
 use cuweld_ir::section::SectionKind;
-use cuweld_ir::symbol::{Symbol, SymbolPlace, SymbolRef, stb, stt};
+use cuweld_ir::symbol::{Symbol, SymbolPlace, SymbolRef};
 use cuweld_ir::table::EntityId as _;
-use cuweld_ir::target::attributes::attribute_name;
-use cuweld_ir::target::relocs::reloc_type;
 
 /// The features of one object; empty for what cannot be read.
 pub fn of_object(image: &[u8]) -> BTreeSet<String> {

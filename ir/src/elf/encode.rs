@@ -2,11 +2,11 @@
 
 use zerocopy::IntoBytes;
 
-use super::raw::RawSymbol;
 use crate::attribute::Attribute;
 use crate::attribute::format;
 use crate::callgraph_record::CallKind;
 use crate::plan::PlanSymbol;
+use cuweld_elf::raw::RawSymbol;
 
 fn has_payload(attribute: &Attribute<'_>) -> bool {
     attribute.format == format::SVAL
@@ -37,17 +37,6 @@ pub fn append_attribute(
             rest = behind;
         }
         out.extend_from_slice(rest);
-    }
-}
-
-/// Writes bytes, as far as there is room, and returns what is behind them.
-pub(super) fn put<'b>(room: &'b mut [u8], bytes: &[u8]) -> &'b mut [u8] {
-    match room.split_at_mut_checked(bytes.len()) {
-        Some((start, rest)) => {
-            start.copy_from_slice(bytes);
-            rest
-        }
-        None => &mut [],
     }
 }
 

@@ -1,19 +1,10 @@
 //! File offsets of a plan (`merge.md` section 2).
 
-use super::raw::SHN_LORESERVE;
 use crate::plan::ElfPlan;
-use crate::target::section_types::is_no_bits;
-use crate::target::section_types::sht;
-
-/// Rounds up to an alignment; 0 and 1 mean none. What does not fit into 64 bits becomes the largest
-/// number, which no limit and no file allows.
-pub fn align_up(value: u64, align: u64) -> u64 {
-    if align > 1 {
-        value.checked_next_multiple_of(align).unwrap_or(u64::MAX)
-    } else {
-        value
-    }
-}
+use cuweld_elf::align::align_up;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::target::section_types::sht;
 
 /// What the file header has no room for is in the null section: a number of sections above 0xff00 as
 /// its size, the index of the section name table as its link.
@@ -60,17 +51,4 @@ pub fn assign_tables(plan: &mut ElfPlan<'_>, end: u64) {
     let end = plan.shoff.saturating_add(64 * plan.sections.len() as u64);
     plan.phoff = if plan.segments.is_empty() { 0 } else { end };
     plan.file_size = end.saturating_add(56 * plan.segments.len() as u64);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::align_up;
-
-    #[test]
-    fn alignment_never_overflows() {
-        assert_eq!(align_up(5, 0), 5);
-        assert_eq!(align_up(5, 1), 5);
-        assert_eq!(align_up(5, 4), 8);
-        assert_eq!(align_up(u64::MAX - 1, 4), u64::MAX);
-    }
 }

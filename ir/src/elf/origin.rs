@@ -9,7 +9,7 @@ use crate::ids::SectionId;
 use crate::note::Note;
 use crate::object::Object;
 use crate::section::Section;
-use crate::target::toolkit;
+use cuweld_elf::target::toolkit;
 
 /// The value of `e_flags` bits 31:24 that asks for the note's section by name.
 const BY_NAME: u32 = 0xff;
@@ -75,7 +75,6 @@ pub fn origin(object: &Object<'_>, sections: &[Section<'_>], notes: &[Note<'_>])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elf::note_records::cuda_info;
     use crate::ids::ObjectId;
     use crate::object::ObjectOrigin;
     use crate::object::ObjectState;
@@ -84,7 +83,8 @@ mod tests {
     use crate::section::SectionKind;
     use crate::table::EntityId;
     use crate::table::IdRange;
-    use crate::target::section_types::sht;
+    use cuweld_elf::note_records::cuda_info;
+    use cuweld_elf::target::section_types::sht;
 
     fn object(e_flags: u32, legacy: Option<u32>) -> Object<'static> {
         Object {

@@ -13,8 +13,6 @@ use zerocopy::IntoBytes;
 
 use self::patches::Patches;
 use super::encode::raw_symbol;
-use super::raw::*;
-use super::validate::MERCURY_FLAG;
 use crate::ids::SectionId;
 use crate::module::Module;
 use crate::plan::ElfPlan;
@@ -25,7 +23,9 @@ use crate::plan::PlanSection;
 use crate::plan::PlanSegment;
 use crate::reloc::Patch;
 use crate::section::SectionContent;
-use crate::target::section_types::sht;
+use cuweld_elf::raw::*;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::MERCURY_FLAG;
 
 /// Why a plan cannot be written: a bug of its producer, or a limit of the format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -19,8 +19,8 @@ use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::table::EntityId;
 use crate::table::IdRange;
-use crate::target::Target;
-use crate::target::arch::Suffix;
+use cuweld_elf::target::Target;
+use cuweld_elf::target::arch::Suffix;
 
 /// Finds the image that a text refers to.
 type Resolve<'r, 'data> = &'r dyn Fn(&ImageKey<'_>) -> Option<&'data [u8]>;

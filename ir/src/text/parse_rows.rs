@@ -8,7 +8,6 @@ use super::words;
 use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
-use crate::elf::note_records::tool_info;
 use crate::function::Function;
 use crate::function::FunctionState;
 use crate::function::FunctionView;
@@ -27,6 +26,7 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use crate::table::IdRange;
+use cuweld_elf::note_records::tool_info;
 
 impl<'data> Parser<'_, 'data, '_> {
     /// Reads a row that begins with the id it defines; false if no such row comes next.

@@ -11,10 +11,10 @@ use super::quote::put_name;
 use super::quote::put_quoted;
 use super::rebuild::rebuild;
 use super::words;
-use crate::elf::raw::string_at;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
+use cuweld_elf::raw::string_at;
 
 impl<'m> Printer<'m, '_> {
     /// Prints the plan, if there is one.

@@ -12,10 +12,7 @@ use super::quote::put_quoted;
 use super::words;
 use crate::attribute::Attribute;
 use crate::attribute::format;
-use crate::elf::note_records::tool_info;
-use crate::elf::note_records::tool_info_strings;
 use crate::ids::*;
-use crate::mercury::capmerc::Capmerc;
 use crate::note::Note;
 use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
@@ -27,7 +24,10 @@ use crate::symbol::Symbol;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
-use crate::target::section_types::sht;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::note_records::tool_info;
+use cuweld_elf::note_records::tool_info_strings;
+use cuweld_elf::target::section_types::sht;
 
 /// The ids of a table that are printed next, up to `end`; the counter moves past them.
 fn due(printed: &mut usize, end: usize, length: usize) -> std::ops::Range<usize> {

@@ -12,8 +12,6 @@ use crate::attribute::MergedInfo;
 use crate::attribute::format;
 use crate::callgraph_record::*;
 use crate::elf;
-use crate::elf::note_records::cuda_info;
-use crate::elf::note_records::tool_info;
 use crate::function::*;
 use crate::ids::*;
 use crate::link_symbol::*;
@@ -27,8 +25,11 @@ use crate::section::*;
 use crate::symbol::*;
 use crate::table::EntityId;
 use crate::table::IdRange;
-use crate::target::Target;
-use crate::target::section_types::sht;
+use cuweld_elf::note_records::cuda_info;
+use cuweld_elf::note_records::tool_info;
+use cuweld_elf::symbol::*;
+use cuweld_elf::target::Target;
+use cuweld_elf::target::section_types::sht;
 
 const IMAGE: [u8; 100] = {
     let mut image = [0; 100];

@@ -4,23 +4,23 @@ use std::borrow::Cow;
 
 use crate::attribute::format;
 use crate::callgraph_record::CallKind;
-use crate::elf::raw;
 use crate::function::FunctionState;
 use crate::link_symbol::Liveness;
 use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::section::SectionKind;
-use crate::symbol::header;
-use crate::symbol::stb;
-use crate::symbol::sto;
-use crate::symbol::stt;
-use crate::target::attributes::attribute_by_name;
-use crate::target::attributes::attribute_name;
-use crate::target::compat;
-use crate::target::relocs::reloc_by_name;
-use crate::target::relocs::reloc_type;
-use crate::target::section_types::shf;
-use crate::target::section_types::sht;
+use cuweld_elf::raw;
+use cuweld_elf::symbol::header;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::attributes::attribute_by_name;
+use cuweld_elf::target::attributes::attribute_name;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::relocs::reloc_by_name;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 
 /// Values with their words.
 pub(super) struct Words<T: 'static>(&'static [(T, &'static str)]);

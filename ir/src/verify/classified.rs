@@ -4,11 +4,11 @@ use super::Checker;
 use super::Rule;
 use crate::section::Section;
 use crate::section::SectionKind;
-use crate::target::section_types::constant_bank;
-use crate::target::section_types::is_info;
-use crate::target::section_types::is_relocs;
-use crate::target::section_types::shf;
-use crate::target::section_types::sht;
+use cuweld_elf::target::section_types::constant_bank;
+use cuweld_elf::target::section_types::is_info;
+use cuweld_elf::target::section_types::is_relocs;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let module = checker.module;

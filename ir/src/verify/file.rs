@@ -8,8 +8,8 @@ use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
 use crate::section::SectionContent;
-use crate::target::section_types::is_no_bits;
-use crate::target::section_types::sht;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::target::section_types::sht;
 
 /// Size in bytes of the file header.
 const FILE_HEADER: u64 = 64;

@@ -3,7 +3,6 @@
 use super::Checker;
 use super::Rule;
 use super::file;
-use crate::elf::raw::SHN_LORESERVE;
 use crate::placement::HeaderSlot;
 use crate::plan::ElfPlan;
 use crate::plan::PlanContent;
@@ -12,12 +11,13 @@ use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
 use crate::section::SectionInfo;
 use crate::section::SectionKind;
-use crate::symbol::stb;
-use crate::symbol::stt;
 use crate::table::EntityId;
-use crate::target::relocs::is_yield;
-use crate::target::section_types::shf;
-use crate::target::section_types::sht;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::is_yield;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let Some(plan) = &checker.module.plan else {

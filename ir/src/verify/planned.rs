@@ -2,8 +2,6 @@
 
 use super::Checker;
 use super::Rule;
-use crate::mercury::relocs::LINE_TABLE;
-use crate::mercury::relocs::counterparts;
 use crate::module::Module;
 use crate::module::Phase;
 use crate::reloc::Reloc;
@@ -12,10 +10,12 @@ use crate::section::SectionContent;
 use crate::section::SectionInfo;
 use crate::section::SectionKind;
 use crate::symbol::SymbolRef;
-use crate::symbol::stt;
 use crate::table::EntityId;
-use crate::target::relocs::reloc_type;
-use crate::target::section_types::sht;
+use cuweld_elf::mercury::relocs::LINE_TABLE;
+use cuweld_elf::mercury::relocs::counterparts;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let module = checker.module;

@@ -6,7 +6,6 @@ use hashbrown::HashMap;
 
 use super::Checker;
 use super::Rule;
-use crate::elf::raw::ET_EXEC;
 use crate::function::FunctionState;
 use crate::ids::*;
 use crate::link_symbol::Liveness;
@@ -15,6 +14,7 @@ use crate::object::ObjectState;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
+use cuweld_elf::raw::ET_EXEC;
 
 pub(super) fn check_selected(checker: &mut Checker<'_, '_>) {
     for (id, object) in checker.module.objects.iter() {

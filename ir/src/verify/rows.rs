@@ -8,15 +8,15 @@ use crate::section::SectionContent;
 use crate::section::SectionInfo;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
-use crate::symbol::stt;
 use crate::table::EntityId;
-use crate::target::section_types::has_records;
-use crate::target::section_types::is_decoded;
-use crate::target::section_types::is_no_bits;
-use crate::target::section_types::is_relocs;
-use crate::target::section_types::may_have_owner;
-use crate::target::section_types::shf;
-use crate::target::section_types::sht;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::section_types::has_records;
+use cuweld_elf::target::section_types::is_decoded;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::target::section_types::is_relocs;
+use cuweld_elf::target::section_types::may_have_owner;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     objects(checker);

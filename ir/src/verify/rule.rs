@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::module::Phase;
 
-rules! {
+cuweld_elf::rules! {
     /// An invariant of the IR.
     enum Rule;
     /// The phase from which it holds.

@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
+use cuweld_elf::Target;
+use cuweld_elf::target::arch::Suffix;
 use cuweld_ir::attribute::MergedInfo;
 use cuweld_ir::function::FunctionState;
 use cuweld_ir::plan::*;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::arch::Suffix;
 use cuweld_ir::*;
 
 /// A stream of numbers from a seed.

@@ -1,11 +1,11 @@
 //! Which kernels and variables host code refers to: the lists that options and host information give
 //! (`inputs.md` section 5).
 
+use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Symbol;
-use cuweld_ir::symbol::stb;
 
 use crate::analyses::name_patterns::NamePatterns;
 use crate::analyses::name_patterns::contains;

@@ -9,6 +9,7 @@
 //! - Of functions that the driver provides what stands behind `|`, the registers that a call may change,
 //!   is not compared; the last row sets it. Compilers of other toolkits write other ones there.
 
+use cuweld_elf::target::toolkit::is_system_function;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -16,7 +17,6 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::toolkit::is_system_function;
 
 use super::counting_calls::is_taken;
 

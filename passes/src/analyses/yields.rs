@@ -5,12 +5,12 @@
 //! SASS view anew, and takes no row from it: one object of such PTX is enough, and the instructions of all objects become `NOP`, in
 //! relocatable output by rows behind the others.
 
+use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::target::arch::FIRST_INDEPENDENT_THREADS;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::elf::origin::origin;
-use cuweld_ir::mercury::capmerc::INSTRUCTION;
-use cuweld_ir::mercury::sass::Instruction;
-use cuweld_ir::target::arch::FIRST_INDEPENDENT_THREADS;
 
 /// Whether instructions that yield stay. Objects count that have no code, too.
 pub(crate) fn stay(module: &Module<'_>) -> bool {

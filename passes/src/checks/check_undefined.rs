@@ -3,15 +3,15 @@
 //! Each name is reported once, for the first object that names it, behind the warnings about stacks and
 //! the errors about memory (measured). Executables only.
 
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::toolkit;
 
 use crate::analyses::Preserved;
 use crate::diagnostic::Diagnostic;

@@ -33,22 +33,22 @@ pub use self::tool_notes::is_linked;
 
 use std::borrow::Cow;
 
-use cuweld_ir::Target;
-use cuweld_ir::check;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::View;
-use cuweld_ir::check::check_image;
-use cuweld_ir::elf::raw::ET_EWP;
-use cuweld_ir::elf::raw::ET_EXEC;
-use cuweld_ir::elf::raw::ET_REL;
-use cuweld_ir::elf::validate::FinalizerStage;
-use cuweld_ir::elf::validate::validate_finalizer;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::target::finalize::Action;
-use cuweld_ir::target::finalize::LAST_VERSION;
-use cuweld_ir::target::finalize::action;
-use cuweld_ir::target::finalize::can_finalize;
-use cuweld_ir::target::section_types::sht;
+use cuweld_elf::Target;
+use cuweld_elf::check;
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::View;
+use cuweld_elf::check::check_image;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::raw::ET_EWP;
+use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::raw::ET_REL;
+use cuweld_elf::target::finalize::Action;
+use cuweld_elf::target::finalize::LAST_VERSION;
+use cuweld_elf::target::finalize::action;
+use cuweld_elf::target::finalize::can_finalize;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::FinalizerStage;
+use cuweld_elf::validate::validate_finalizer;
 
 use self::read::Input;
 use crate::checks::self_check::SelfCheckError;

@@ -1,10 +1,10 @@
 //! Kernels that need more registers because of what they call.
 
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;

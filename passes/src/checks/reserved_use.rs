@@ -3,10 +3,10 @@
 //! nvlink names the kernels whose attributes say that they use it, in order of creation, as `(null)` if they are left out;
 //! the last of its errors, behind the call graph and before what kernels need.
 
+use cuweld_elf::target::attributes;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes;
 
 use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;

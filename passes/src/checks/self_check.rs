@@ -1,6 +1,6 @@
 //! `self-check`: the file is read again and proved against the module.
 //!
-//! First the file alone ([`cuweld_ir::check`]): every byte has an owner, tables refer to what exists, both views
+//! First the file alone ([`cuweld_elf::check`]): every byte has an owner, tables refer to what exists, both views
 //! of a file with Mercury say the same. Then the file against the link: code, Mercury code, data and debug
 //! information are those of the objects but where relocations are applied; rows, symbols, section headers and
 //! program headers are those that were decided; every linked function has a symbol at its code.
@@ -15,11 +15,11 @@ mod tables;
 
 pub use self::report::SelfCheckError;
 
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::check_image;
+use cuweld_elf::check::read;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::check_image;
-use cuweld_ir::check::read;
 
 use crate::analyses::Preserved;
 use crate::diagnostic::Diagnostic;

@@ -1,8 +1,8 @@
 //! Kernels that need more stack than they may use.
 
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::target::attributes as code;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

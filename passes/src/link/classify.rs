@@ -14,6 +14,10 @@ mod rows;
 mod shared_rows;
 mod symbols;
 
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::section_types::constant_bank;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -25,10 +29,6 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::PartMut;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::section_types::constant_bank;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
 
 pub(crate) mod mercury;
 

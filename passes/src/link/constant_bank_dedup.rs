@@ -14,6 +14,7 @@
 //!
 //! Linear in the constants and in the pieces of banks.
 
+use cuweld_elf::align::align_up;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -24,7 +25,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

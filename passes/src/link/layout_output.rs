@@ -23,6 +23,8 @@ mod strings;
 
 use std::borrow::Cow;
 
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -32,10 +34,8 @@ use cuweld_ir::Phase;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::raw::SHN_LORESERVE;
-use cuweld_ir::mercury::Bank;
-use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanPiece;
+use cuweld_ir::section::view_name;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

@@ -26,6 +26,13 @@ mod section_indices;
 mod segments;
 mod symbols;
 
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::mercury::HEADER_INDICES;
+use cuweld_elf::mercury::PREFIX;
+use cuweld_elf::target::section_types::is_unified_entries;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
@@ -33,20 +40,13 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::Bank;
-use cuweld_ir::mercury::HEADER_INDICES;
-use cuweld_ir::mercury::PREFIX;
-use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::plan::PlanSection;
+use cuweld_ir::section::view_name;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::section_types::is_unified_entries;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 
-use cuweld_ir::elf::raw::SHN_LORESERVE;
+use cuweld_elf::raw::SHN_LORESERVE;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

@@ -7,6 +7,12 @@
 //!
 //! Linear in the records.
 
+use cuweld_elf::note_records::cuda_info;
+use cuweld_elf::note_records::tool_info;
+use cuweld_elf::target::arch::Suffix;
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
@@ -19,13 +25,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
-use cuweld_ir::elf::note_records::cuda_info;
-use cuweld_ir::elf::note_records::tool_info;
 use cuweld_ir::elf::origin::origin;
-use cuweld_ir::target::arch::Suffix;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::compat;
-use cuweld_ir::target::toolkit;
 
 use crate::analyses::Kinds;
 use crate::analyses::Meanings;

@@ -11,6 +11,8 @@
 mod own;
 mod summary;
 
+use cuweld_elf::symbol::stb;
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::CallKind;
@@ -20,9 +22,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 

@@ -11,6 +11,12 @@ mod yielding;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use cuweld_elf::mercury::relocs::counterparts;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::BankField;
+use cuweld_elf::target::relocs::RelocClass;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::Phase;
@@ -22,13 +28,7 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::relocs::counterparts;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::BankField;
-use cuweld_ir::target::relocs::RelocClass;
-use cuweld_ir::target::relocs::reloc_type;
-use cuweld_ir::target::section_types::sht;
 
 use crate::analyses::Preserved;
 use crate::diagnostic::Diagnostic;

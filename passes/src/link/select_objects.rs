@@ -5,15 +5,15 @@
 //! that the driver does not provide, as it does `vprintf`; variables do not count (measured).
 //! `-keep-system-libraries` lifts the condition.
 
+use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::Symbol;
-use cuweld_ir::elf::raw::ET_EXEC;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;

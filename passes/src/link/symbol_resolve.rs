@@ -18,6 +18,11 @@ mod variables;
 
 use std::cell::OnceCell;
 
+use cuweld_elf::raw::ET_EWP;
+use cuweld_elf::string_table::NameHash;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::compat;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
@@ -33,20 +38,14 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::elf::names::NameHash;
 use cuweld_ir::elf::origin::origin;
-use cuweld_ir::elf::raw::ET_EWP;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::compat;
 use hashbrown::HashTable;
 
 use crate::analyses::Kinds;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
-use crate::demangle;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Severity;
 use crate::link::classify::IndexU32;
@@ -54,6 +53,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use cuweld_demangle::displayed;
 
 /// The `symbol-resolve` pass.
 pub struct SymbolResolve;
@@ -374,7 +374,7 @@ impl<'data> Resolver<'_, 'data> {
             id,
             Diagnostic::error(format!(
                 "Function '{}' not declared __global__ in all source files",
-                demangle::displayed(symbol.name)
+                displayed(symbol.name)
             )),
         );
     }

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
+use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
-use cuweld_ir::Target;
 
 use super::*;
 use crate::manager::fake::Fake;

@@ -3,8 +3,8 @@
 //! They follow from the target and the options alone, so that a pipeline is resolved before any input
 //! is read.
 
+use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
-use cuweld_ir::Target;
 
 use crate::suggest;
 

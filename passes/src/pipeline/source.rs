@@ -214,8 +214,8 @@ impl Resolved {
 
 #[cfg(test)]
 mod tests {
+    use cuweld_elf::Target;
     use cuweld_ir::LinkOptions;
-    use cuweld_ir::Target;
 
     use super::*;
 

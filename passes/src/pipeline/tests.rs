@@ -1,8 +1,8 @@
 //! Refusals of [`resolve`](super::resolve), each with its message.
 
+use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Phase;
-use cuweld_ir::Target;
 
 use super::*;
 use crate::manager::fake::Fake;

@@ -31,7 +31,6 @@ use crate::checks::register_limit::Raise;
 use crate::checks::register_limit::raises;
 use crate::checks::reserved_use;
 use crate::checks::stack_limit;
-use crate::demangle;
 use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -128,7 +127,7 @@ fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
 }
 
 fn displayed(module: &Module<'_>, link: LinkSymbolId) -> String {
-    demangle::displayed(module.link_name(link)).into_owned()
+    cuweld_demangle::displayed(module.link_name(link)).into_owned()
 }
 
 /// The functions with what they call.

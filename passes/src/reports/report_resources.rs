@@ -14,6 +14,9 @@ mod kernels;
 
 use std::fmt::Write as _;
 
+use cuweld_elf::symbol::header;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -22,10 +25,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::symbol::header;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 use serde::Deserialize;
 
 use crate::analyses::Preserved;

@@ -11,12 +11,12 @@
 //!
 //! Refused: objects with Mercury; `variables` without `keep` where nothing says which ones host code names.
 
+use cuweld_elf::symbol::stt;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::symbol::stt;
 use serde::Deserialize;
 
 use crate::analyses::host_names::HostNames;

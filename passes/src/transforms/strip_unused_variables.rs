@@ -16,6 +16,7 @@ mod compact;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use cuweld_elf::symbol::sto;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
@@ -27,7 +28,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::symbol::sto;
 use cuweld_ir::table::EntityId;
 use serde::Deserialize;
 

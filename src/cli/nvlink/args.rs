@@ -1,7 +1,7 @@
 //! The options of a link, with plain fields.
 
+use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
-use cuweld_ir::Target;
 use cuweld_ir::text::DumpBytes;
 
 use super::check::Arch;

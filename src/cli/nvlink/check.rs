@@ -1,7 +1,7 @@
 //! Options checked against each other, in nvlink's order: the first mistake that nvlink would name is
 //! the one that is named.
 
-use cuweld_ir::Target;
+use cuweld_elf::Target;
 use cuweld_passes::Diagnostic;
 use cuweld_passes::Severity;
 

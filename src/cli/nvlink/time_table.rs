@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::io::Write;
 
-use cuweld_ir::Target;
+use cuweld_elf::Target;
 
 use crate::compile::CompileTime;
 

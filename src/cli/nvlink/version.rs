@@ -1,6 +1,6 @@
 //! What `-V` prints.
 
-use cuweld_ir::target::toolkit;
+use cuweld_elf::target::toolkit;
 
 /// The version text. Build systems look for the line with the release, which is that of the toolkit
 /// whose linker we stand in for.

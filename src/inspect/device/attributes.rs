@@ -1,7 +1,7 @@
 //! Records of `.nv.info*` and `.nv.compat`.
 
+use cuweld_elf::target::attributes as codes;
 use cuweld_ir::attribute::format;
-use cuweld_ir::target::attributes as codes;
 
 use super::Decoder;
 use crate::inspect::code_names;

@@ -1,7 +1,7 @@
 //! Code of the Mercury view.
 
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::target::section_types::sht;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::target::section_types::sht;
 
 use super::Decoder;
 use crate::inspect::device_model::*;

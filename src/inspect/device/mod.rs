@@ -6,13 +6,13 @@ mod symbols;
 mod tables;
 mod view;
 
-use cuweld_ir::elf::class32::Narrow;
-use cuweld_ir::elf::class32::SHIFT;
-use cuweld_ir::elf::raw::OSABI_CUDA;
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::target::compat::CUDA_ACCELERATOR_TARGET;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
+use cuweld_elf::class32::Narrow;
+use cuweld_elf::class32::SHIFT;
+use cuweld_elf::raw::OSABI_CUDA;
+use cuweld_elf::target::compat::CUDA_ACCELERATOR_TARGET;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::StructureError;
 
 use self::symbols::Symbols;
 use self::view::View;

@@ -1,13 +1,13 @@
 //! Symbol tables, and references to their symbols.
 
-use cuweld_ir::elf::raw::RawSymbol;
-use cuweld_ir::elf::raw::SHN_ABS;
-use cuweld_ir::elf::raw::SHN_COMMON;
-use cuweld_ir::elf::raw::SHN_LORESERVE;
-use cuweld_ir::elf::raw::SHN_XINDEX;
-use cuweld_ir::elf::raw::string_at;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::section_types::sht;
+use cuweld_elf::raw::RawSymbol;
+use cuweld_elf::raw::SHN_ABS;
+use cuweld_elf::raw::SHN_COMMON;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::raw::SHN_XINDEX;
+use cuweld_elf::raw::string_at;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::section_types::sht;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 

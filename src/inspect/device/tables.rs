@@ -1,13 +1,13 @@
 //! Relocations, notes, the call graph and prototypes.
 
+use cuweld_elf::note_records::cuda_info_fields;
+use cuweld_elf::note_records::tool_info_strings;
+use cuweld_elf::raw::RawPair;
+use cuweld_elf::raw::RawRel;
+use cuweld_elf::raw::RawRela;
+use cuweld_elf::raw::string_at;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::callgraph_record::CallKind;
-use cuweld_ir::elf::note_records::cuda_info_fields;
-use cuweld_ir::elf::note_records::tool_info_strings;
-use cuweld_ir::elf::raw::RawPair;
-use cuweld_ir::elf::raw::RawRel;
-use cuweld_ir::elf::raw::RawRela;
-use cuweld_ir::elf::raw::string_at;
-use cuweld_ir::target::toolkit;
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
 use zerocopy::KnownLayout;

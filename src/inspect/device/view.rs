@@ -1,14 +1,14 @@
 //! The headers of a device ELF, as far as they lie within the file.
 
-use cuweld_ir::elf::raw::FileHeader;
-use cuweld_ir::elf::raw::ProgramHeader;
-use cuweld_ir::elf::raw::SHN_XINDEX;
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::elf::raw::string_at;
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::elf::validate::validate_extent;
-use cuweld_ir::elf::validate::validate_structure;
-use cuweld_ir::target::section_types::is_no_bits;
+use cuweld_elf::raw::FileHeader;
+use cuweld_elf::raw::ProgramHeader;
+use cuweld_elf::raw::SHN_XINDEX;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::raw::string_at;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::validate::StructureError;
+use cuweld_elf::validate::validate_extent;
+use cuweld_elf::validate::validate_structure;
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
 use zerocopy::KnownLayout;

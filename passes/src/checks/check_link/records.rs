@@ -1,7 +1,7 @@
 //! Attribute records: what they refer to, and what they say of functions.
 
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 
 use super::Check;
 use super::Link;

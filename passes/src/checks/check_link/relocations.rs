@@ -3,6 +3,11 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::mercury::relocs::counterparts;
+use cuweld_elf::target::relocs::RelocClass;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -15,13 +20,8 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::Bank;
-use cuweld_ir::mercury::relocs::counterparts;
-use cuweld_ir::mercury::view_name;
+use cuweld_ir::section::view_name;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::RelocClass;
-use cuweld_ir::target::relocs::reloc_type;
-use cuweld_ir::target::toolkit;
 
 use super::Check;
 use super::Link;

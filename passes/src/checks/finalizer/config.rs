@@ -1,10 +1,10 @@
 //! What the finalizer is told.
 
+use cuweld_elf::Target;
+use cuweld_elf::check::View;
+use cuweld_elf::target::finalize::OffTarget;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::ObjectOrigin;
-use cuweld_ir::Target;
-use cuweld_ir::check::View;
-use cuweld_ir::target::finalize::OffTarget;
 use thiserror::Error;
 
 use super::FinalizerError;

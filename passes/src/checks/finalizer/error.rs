@@ -1,10 +1,10 @@
 //! Why the finalizer refuses.
 
-use cuweld_ir::Target;
-use cuweld_ir::elf::validate;
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::mercury::capmerc::CapmercError;
-use cuweld_ir::target::finalize::Incompatible;
+use cuweld_elf::Target;
+use cuweld_elf::mercury::capmerc::CapmercError;
+use cuweld_elf::target::finalize::Incompatible;
+use cuweld_elf::validate;
+use cuweld_elf::validate::StructureError;
 use thiserror::Error;
 
 use super::Conflict;

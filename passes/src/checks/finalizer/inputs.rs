@@ -5,12 +5,12 @@
 //! asked for (`--opportunistic-finalization-lvl`); elsewhere NVIDIA's finalizer would compile it, and the link is
 //! refused. With `--edbg 1` each call is shown.
 
+use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::target::finalize::Action;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
-use cuweld_ir::elf::raw::ET_EXEC;
-use cuweld_ir::target::finalize::Action;
 
 use super::EntryPoint;
 use super::Finalizer;

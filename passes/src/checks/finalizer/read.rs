@@ -1,20 +1,20 @@
 //! What the finalizer looks at in a file.
 
+use cuweld_elf::raw::ABI_VERSION;
+use cuweld_elf::raw::ABI_VERSION_LEGACY;
+use cuweld_elf::raw::EM_CUDA;
+use cuweld_elf::raw::OSABI_CUDA;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::finalize::Profile;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::Headers;
+use cuweld_elf::validate::StructureError;
+use cuweld_elf::validate::headers_of_sound;
+use cuweld_elf::validate::validate_extent;
+use cuweld_elf::validate::validate_structure;
 use cuweld_ir::attribute::format;
-use cuweld_ir::elf::raw::ABI_VERSION;
-use cuweld_ir::elf::raw::ABI_VERSION_LEGACY;
-use cuweld_ir::elf::raw::EM_CUDA;
-use cuweld_ir::elf::raw::OSABI_CUDA;
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::elf::validate::Headers;
-use cuweld_ir::elf::validate::StructureError;
-use cuweld_ir::elf::validate::headers_of_sound;
-use cuweld_ir::elf::validate::validate_extent;
-use cuweld_ir::elf::validate::validate_structure;
-use cuweld_ir::target::compat;
-use cuweld_ir::target::finalize::Profile;
-use cuweld_ir::target::section_types::is_no_bits;
-use cuweld_ir::target::section_types::sht;
 
 use super::FinalizerError;
 

@@ -3,16 +3,16 @@
 //! The sections of the Mercury view stand behind all others, so that indices stay as they are. Files close up,
 //! and the kind bits and `.nv.compat` say that there is no Mercury.
 
-use cuweld_ir::check;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::View;
-use cuweld_ir::elf::layout::align_up;
-use cuweld_ir::elf::raw::FileHeader;
-use cuweld_ir::elf::raw::ProgramHeader;
-use cuweld_ir::elf::raw::SHN_LORESERVE;
-use cuweld_ir::elf::raw::SectionHeader;
-use cuweld_ir::target::compat;
-use cuweld_ir::target::section_types::shf;
+use cuweld_elf::align::align_up;
+use cuweld_elf::check;
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::View;
+use cuweld_elf::raw::FileHeader;
+use cuweld_elf::raw::ProgramHeader;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::section_types::shf;
 use zerocopy::IntoBytes;
 
 use super::FinalizerError;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cuweld_ir::check::check_image;
-use cuweld_ir::target::finalize::Incompatible;
+use cuweld_elf::check::check_image;
+use cuweld_elf::target::finalize::Incompatible;
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn refusal(bytes: &[u8], config: &FinalizerConfig) -> (String, Option<u32>) {
 
 /// The place of the value of a record of `.nv.compat`.
 fn record(image: &[u8], code: u8) -> usize {
-    let view = cuweld_ir::check::read(image, &mut Default::default()).unwrap();
+    let view = cuweld_elf::check::read(image, &mut Default::default()).unwrap();
     let section = view
         .sections
         .iter()
@@ -218,7 +218,7 @@ fn every_code_has_a_cause() {
     let mut checked = pre("sm_120");
     checked.options.self_check = true;
     assert!(Finalizer::run(&bytes, &checked).is_ok());
-    let view = cuweld_ir::check::read(&bytes, &mut Default::default()).unwrap();
+    let view = cuweld_elf::check::read(&bytes, &mut Default::default()).unwrap();
     let place = |name: &[u8]| {
         let section = view
             .sections
@@ -457,10 +457,10 @@ fn the_sass_view_stands_alone() {
         (config.options.self_check, config.options.out_sass) = (true, true);
         let sass = Finalizer::run(&bytes, &config).unwrap().image;
         assert_eq!(check_image(&sass), [], "{name}");
-        let view = cuweld_ir::check::read(&sass, &mut Default::default()).unwrap();
+        let view = cuweld_elf::check::read(&sass, &mut Default::default()).unwrap();
         assert!(view.sections.iter().all(|section| !section.is_mercury()));
         assert_eq!(view.headers.file.flags.get() & 7, 4);
-        let whole = cuweld_ir::check::read(&bytes, &mut Default::default()).unwrap();
+        let whole = cuweld_elf::check::read(&bytes, &mut Default::default()).unwrap();
         for (section, before) in view.sections.iter().zip(&whole.sections) {
             assert_eq!(section.name, before.name);
             if section.name != b".nv.compat" {

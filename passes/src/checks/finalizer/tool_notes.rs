@@ -1,11 +1,11 @@
 //! Who wrote a file, by `.note.nv.tkinfo`: a file that NVIDIA's linker or JIT linker wrote is linked already.
 
-use cuweld_ir::check;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::View;
-use cuweld_ir::elf::note_records::split_notes;
-use cuweld_ir::elf::note_records::tool_info_strings;
-use cuweld_ir::target::toolkit;
+use cuweld_elf::check;
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::View;
+use cuweld_elf::note_records::split_notes;
+use cuweld_elf::note_records::tool_info_strings;
+use cuweld_elf::target::toolkit;
 
 /// Tools that link.
 const LINKERS: [&[u8]; 2] = [b"nvlink", b"nvJIT API"];

@@ -1,19 +1,19 @@
 //! Contents of the file against the objects and the plan.
 
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::Rule;
+use cuweld_elf::check::View;
+use cuweld_elf::check::ViewSection;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::IMMEDIATE;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::SectionId;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::Rule;
-use cuweld_ir::check::View;
-use cuweld_ir::check::ViewSection;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::mercury::capmerc::Form;
-use cuweld_ir::mercury::capmerc::IMMEDIATE;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
-use cuweld_ir::target::section_types::sht;
 
 pub(super) fn check(
     module: &Module<'_>,

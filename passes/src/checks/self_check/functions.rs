@@ -1,12 +1,12 @@
 //! Functions of the file against those that are linked.
 
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::Rule;
+use cuweld_elf::check::View;
+use cuweld_elf::check::section_of;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Module;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::Rule;
-use cuweld_ir::check::View;
-use cuweld_ir::check::section_of;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::section_types::sht;
 
 pub(super) fn check(module: &Module<'_>, view: &View<'_>, findings: &mut Findings) {
     let Some((table_index, table)) = view.first(sht::SYMTAB) else {

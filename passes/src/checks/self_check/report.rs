@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cuweld_ir::check::Finding;
-use cuweld_ir::check::Part;
+use cuweld_elf::check::Finding;
+use cuweld_elf::check::Part;
 use thiserror::Error;
 
 /// How many findings are shown.

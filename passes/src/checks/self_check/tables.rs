@@ -1,18 +1,18 @@
 //! Headers, symbols and rows of the file against the plan.
 
+use cuweld_elf::check::Findings;
+use cuweld_elf::check::Rule;
+use cuweld_elf::check::View;
+use cuweld_elf::check::ViewSection;
+use cuweld_elf::check::rows;
+use cuweld_elf::raw::RawRel;
+use cuweld_elf::raw::RawRela;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::ElfPlan;
-use cuweld_ir::check::Findings;
-use cuweld_ir::check::Rule;
-use cuweld_ir::check::View;
-use cuweld_ir::check::ViewSection;
-use cuweld_ir::check::rows;
-use cuweld_ir::elf::raw::RawRel;
-use cuweld_ir::elf::raw::RawRela;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
-use cuweld_ir::target::section_types::sht;
 
 pub(super) fn check(plan: &ElfPlan<'_>, view: &View<'_>, findings: &mut Findings) {
     headers(plan, view, findings);

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
+use cuweld_elf::symbol::stb;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::CallGraph;

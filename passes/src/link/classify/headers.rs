@@ -2,13 +2,13 @@
 //! at their word, each by rules of its own, so that an object with others is refused (measured with the headers of
 //! 527 objects for sm_75 to sm_90a, toolkits 12 and 13, and with about 1,500 changed ones).
 
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
 
 use super::rows::Rows;
 

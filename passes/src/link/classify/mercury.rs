@@ -1,6 +1,16 @@
 //! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
 //! exactly (`docs/formats/mercury.md`).
 
+use cuweld_elf::check::Finding;
+use cuweld_elf::check::Views;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::finalize::Action;
+use cuweld_elf::target::finalize::OffTarget;
+use cuweld_elf::target::finalize::action;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -8,17 +18,7 @@ use cuweld_ir::ObjectState;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::check::Finding;
-use cuweld_ir::check::Views;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::mercury::view_name;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::compat;
-use cuweld_ir::target::finalize::Action;
-use cuweld_ir::target::finalize::OffTarget;
-use cuweld_ir::target::finalize::action;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
+use cuweld_ir::section::view_name;
 
 use super::IndexU32;
 use super::located;

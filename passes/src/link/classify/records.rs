@@ -1,6 +1,11 @@
 //! Attribute records and relocations of frames that no compiler of the toolkit writes: nvlink takes them at
 //! their word, crashes, or ends with an internal error, in ways that were not measured, so they are refused.
 
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::attributes::reference_words;
+use cuweld_elf::target::relocs::RelocClass;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Attribute;
 use cuweld_ir::Reloc;
 use cuweld_ir::Section;
@@ -11,11 +16,6 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::UNIFIED_ENTRY;
 use cuweld_ir::attribute::format;
 use cuweld_ir::table::Part;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::attributes::reference_words;
-use cuweld_ir::target::relocs::RelocClass;
-use cuweld_ir::target::relocs::reloc_type;
-use cuweld_ir::target::section_types::sht;
 
 use super::rows::Rows;
 

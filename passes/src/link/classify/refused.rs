@@ -2,6 +2,10 @@
 
 use std::cell::LazyCell;
 
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
@@ -11,10 +15,6 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 
 use super::IndexU32;
 use super::headers;

@@ -1,5 +1,6 @@
 //! The rows of objects while some of them get their kinds.
 
+use cuweld_elf::target::Target;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::CallId;
@@ -17,7 +18,6 @@ use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
 use cuweld_ir::table::Part;
 use cuweld_ir::table::PrimaryMap;
-use cuweld_ir::target::Target;
 
 /// The tables that `classify` only reads.
 #[derive(Clone, Copy)]

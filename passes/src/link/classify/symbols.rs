@@ -1,6 +1,10 @@
 //! Symbols that no compiler of the toolkit writes: nvlink takes each of their fields at its word, in ways
 //! that were not measured, so they are refused.
 
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
@@ -13,10 +17,6 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::sto;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

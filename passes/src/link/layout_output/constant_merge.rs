@@ -6,12 +6,12 @@
 //! (D02) unless `strict` asks for nvlink's bytes. Either way the last section that was looked up shows
 //! in the null symbol.
 
+use cuweld_elf::align::align_up;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::SectionContent;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::layout::align_up;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

@@ -1,5 +1,7 @@
 //! What the created sections hold: pieces of input sections, relocation rows, sizes.
 
+use cuweld_elf::target::section_types::is_unified_entries;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -10,8 +12,6 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::attribute::UNIFIED_ENTRY_SIZE;
 use cuweld_ir::plan::PlanPiece;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::section_types::is_unified_entries;
-use cuweld_ir::target::toolkit;
 
 use super::Content;
 use super::Created;

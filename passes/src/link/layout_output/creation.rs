@@ -8,6 +8,13 @@ mod sections;
 
 use std::cell::OnceCell;
 
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::target::section_types::is_rela;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
@@ -27,14 +34,7 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::callgraph_record::CallRecord;
-use cuweld_ir::mercury::Bank;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::sto;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::section_types::is_rela;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;

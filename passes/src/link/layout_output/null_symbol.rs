@@ -1,10 +1,10 @@
 //! The value of the null symbol (quirk Q02, measured, `docs/formats/device-elf.md`).
 
+use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::raw::ET_EWP;
 
 use super::constant_merge::ConstantMerge;
 

@@ -1,11 +1,11 @@
 //! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number we do not know, and with
 //! copies of functions that it makes anew (measured).
 
+use cuweld_elf::symbol::stt;
 use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::function::FunctionState;
-use cuweld_ir::symbol::stt;
 
 use super::constant_merge::is_active;
 

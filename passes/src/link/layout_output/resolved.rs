@@ -1,12 +1,12 @@
 //! Resolved relocations: what `-preserve-relocs` says of rows that were applied (`relocs.md` section 5).
 
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::relocs::reloc_type;
 
 use super::Created;
 use super::creation::output_of;

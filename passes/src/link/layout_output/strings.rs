@@ -6,10 +6,10 @@
 use std::sync::mpsc::SyncSender;
 use std::sync::mpsc::sync_channel;
 
+use cuweld_elf::string_table::NameHash;
+use cuweld_elf::string_table::NameTables;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::elf::names::NameHash;
-use cuweld_ir::elf::names::NameTables;
 use cuweld_ir::table::EntityId;
 
 use super::OutId;

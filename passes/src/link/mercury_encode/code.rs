@@ -1,23 +1,23 @@
 //! `.nv.capmerc.text.F`: copied, with the few words that a link changes (`mercury.md` section 6).
 
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::IMMEDIATE;
+use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::mercury::capmerc::Item;
+use cuweld_elf::mercury::relocs::CONSTANT_OFFSET;
+use cuweld_elf::target::relocs::is_yield;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::mercury::capmerc::Form;
-use cuweld_ir::mercury::capmerc::IMMEDIATE;
-use cuweld_ir::mercury::capmerc::INSTRUCTION;
-use cuweld_ir::mercury::capmerc::Item;
-use cuweld_ir::mercury::relocs::CONSTANT_OFFSET;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::is_yield;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::Refusal;

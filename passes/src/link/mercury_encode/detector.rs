@@ -1,15 +1,15 @@
 //! Code that nvlink would change: kernels that it would schedule anew, and code that it would compile for the debugger
 //! (`mercury.md` section 4).
 
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::mercury::capmerc::Item;
+use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::mercury::capmerc::Form;
-use cuweld_ir::mercury::capmerc::INSTRUCTION;
-use cuweld_ir::mercury::capmerc::Item;
-use cuweld_ir::mercury::sass::Instruction;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;

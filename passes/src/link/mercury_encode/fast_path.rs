@@ -5,15 +5,15 @@
 //! nvlink clears it if the code of a linked function has one. For sm_100 these instructions are known; for sm_120
 //! none was found. An object whose record says otherwise is refused.
 
+use cuweld_elf::mercury::fast_path::has_own_to_sm_100;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::finalize::fast_path_bit;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::fast_path::has_own_to_sm_100;
 use cuweld_ir::plan::PlanContent;
-use cuweld_ir::target::compat;
-use cuweld_ir::target::finalize::fast_path_bit;
-use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;

@@ -3,15 +3,15 @@
 //! The Mercury view keeps the frames of all objects, also those of functions that are not linked. In the
 //! SASS view only the frames of linked functions stand, each behind its CIE.
 
+use cuweld_elf::mercury::frames::CIE_POINTER;
+use cuweld_elf::mercury::frames::FUNCTION;
+use cuweld_elf::mercury::frames::RANGE;
+use cuweld_elf::mercury::frames::entries;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::frames::CIE_POINTER;
-use cuweld_ir::mercury::frames::FUNCTION;
-use cuweld_ir::mercury::frames::RANGE;
-use cuweld_ir::mercury::frames::entries;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;

@@ -1,5 +1,8 @@
 //! `.nv.info.F` of the SASS view, derived from the list of the Mercury view (`mercury.md` section 5).
 
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
@@ -9,9 +12,6 @@ use cuweld_ir::attribute::format;
 use cuweld_ir::elf::encode::append_attribute;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::Refusal;

@@ -6,9 +6,9 @@ use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::view_name;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
+use cuweld_ir::section::view_name;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

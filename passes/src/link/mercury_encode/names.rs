@@ -1,6 +1,6 @@
 //! String tables of both views (`mercury.md` section 5).
 
-use cuweld_ir::mercury::Bank;
+use cuweld_elf::mercury::Bank;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 

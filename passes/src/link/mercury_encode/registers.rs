@@ -1,9 +1,9 @@
 //! `.nv_debug_info_reg_sass` and `.nv_debug_info_reg_type`: in which registers variables of code for the debugger are, and of which
 //! types these are.
 
+use cuweld_elf::mercury::register_ranges;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
-use cuweld_ir::mercury::register_ranges;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use foldhash::fast::FixedState;

@@ -5,13 +5,13 @@
 //! the view alone: without the names of sections that the second view adds, with the record of fast path targets not yet in
 //! `.nv.compat`, and with the sizes that code, lists, rows and debug information have in the Mercury view.
 
-use cuweld_ir::elf::layout::align_up;
-use cuweld_ir::elf::raw::FileHeader;
-use cuweld_ir::elf::raw::SectionHeader;
+use cuweld_elf::align::align_up;
+use cuweld_elf::raw::FileHeader;
+use cuweld_elf::raw::SectionHeader;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
-use cuweld_ir::target::section_types::is_no_bits;
-use cuweld_ir::target::section_types::sht;
 use zerocopy::IntoBytes;
 
 use super::Encode;

@@ -1,20 +1,20 @@
 //! Relocation rows of the SASS view, beside those of the Mercury view.
 
+use cuweld_elf::mercury::relocs::LINE_TABLE;
+use cuweld_elf::mercury::relocs::counterparts;
+use cuweld_elf::mercury::relocs::is_instruction_address;
+use cuweld_elf::target::relocs::NO_OPERATION;
+use cuweld_elf::target::relocs::YIELD_OPCODE;
+use cuweld_elf::target::relocs::YIELD_PREDICATE;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
-use cuweld_ir::mercury::relocs::LINE_TABLE;
-use cuweld_ir::mercury::relocs::counterparts;
-use cuweld_ir::mercury::relocs::is_instruction_address;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::NO_OPERATION;
-use cuweld_ir::target::relocs::YIELD_OPCODE;
-use cuweld_ir::target::relocs::YIELD_PREDICATE;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::Refusal;
@@ -29,7 +29,7 @@ const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_s
 
 /// Whether a section of the SASS view holds constants of a function.
 fn is_of_function(name: &[u8]) -> bool {
-    let optimizer = cuweld_ir::mercury::BANKS[0];
+    let optimizer = cuweld_elf::mercury::BANKS[0];
     name.strip_prefix(optimizer.sass)
         .is_some_and(|rest| rest.starts_with(b"."))
 }

@@ -4,12 +4,12 @@
 //! If only the whole file has too many sections, both tables are added: one behind the view, one in front of
 //! `.nv.merc.symtab`, each with a row for every symbol of the SASS view.
 
-use cuweld_ir::elf::raw::SHN_LORESERVE;
-use cuweld_ir::elf::raw::SHN_XINDEX;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::raw::SHN_XINDEX;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
 
 use super::Encode;
 use super::segments::NAMES_GAP;

@@ -1,14 +1,14 @@
 //! File offsets and program headers of a file with both views (`mercury.md` section 5).
 
+use cuweld_elf::align::align_up;
+use cuweld_elf::target::section_types::is_no_bits;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::ElfPlan;
-use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::elf::layout::assign_numbers;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
-use cuweld_ir::target::section_types::is_no_bits;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
 
 /// Bytes that are left between the names of sections and those of symbols: room for the names of both tables of section
 /// indices, unless they are added.

@@ -1,19 +1,19 @@
 //! Symbol tables of both views (`mercury.md` section 5).
 
+use cuweld_elf::mercury::HEADER_INDICES;
+use cuweld_elf::raw::SHN_COMMON;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::raw::SHN_XINDEX;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::elf::encode::append_symbol;
-use cuweld_ir::elf::raw::SHN_COMMON;
-use cuweld_ir::elf::raw::SHN_LORESERVE;
-use cuweld_ir::elf::raw::SHN_XINDEX;
-use cuweld_ir::mercury::HEADER_INDICES;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
-use cuweld_ir::symbol::sto;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 
 use super::Encode;
 use super::RESERVED_SHARED;

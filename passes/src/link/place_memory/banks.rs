@@ -15,14 +15,14 @@
 
 use std::cell::LazyCell;
 
+use cuweld_elf::align::align_up;
+use cuweld_elf::symbol::stb;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::layout::align_up;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

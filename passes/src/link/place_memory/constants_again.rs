@@ -6,6 +6,9 @@
 //! first symbol is strong is its size, at most 8, and 1 of all others; but each lies at a multiple of its size, at
 //! most 8.
 
+use super::list_sort::list_sort;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::PoolPart;
@@ -14,9 +17,6 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::target::quirks::list_sort;
-use cuweld_ir::target::toolkit;
 
 /// The bank that is laid out again.
 pub const BANK: u8 = 3;

@@ -9,19 +9,19 @@
 //!
 //! Linear in relocations and the edges of the call graph.
 
+use super::list_sort::list_sort_equal;
+use cuweld_elf::align::align_up;
+use cuweld_elf::symbol::header;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::FunctionState;
 use cuweld_ir::HeaderSlot;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::layout::align_up;
-use cuweld_ir::symbol::header;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::quirks::list_sort_equal;
-use cuweld_ir::target::relocs::reloc_type;
-use cuweld_ir::target::toolkit;
 
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;

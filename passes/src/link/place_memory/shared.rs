@@ -8,6 +8,9 @@
 //! Bound: variables times slots that their kernels occupy, in bits; otherwise
 //! n log n.
 
+use super::list_sort::list_sort;
+use cuweld_elf::align::align_up;
+use cuweld_elf::symbol::stb;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
@@ -17,10 +20,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::elf::layout::align_up;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::quirks::list_sort;
 
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;

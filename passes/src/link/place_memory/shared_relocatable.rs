@@ -7,13 +7,13 @@
 //! A kernel whose code refers to dynamic shared memory has it behind these sizes already. With `-g` each name of it
 //! is a symbol with one address, so that all kernels that refer to the name have it at the largest of theirs.
 
+use cuweld_elf::align::align_up;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
-use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::table::EntityId;
 
 use super::shared::DYNAMIC_ALIGN;

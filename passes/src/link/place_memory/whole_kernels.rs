@@ -4,11 +4,11 @@
 //! What such a kernel has keeps its place from 0 on, and dynamic shared memory follows. There is no room for
 //! variables of functions that it calls: nvlink has an error for each reference to one.
 
+use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::raw::ET_EWP;
 use cuweld_ir::table::EntityId;
 
 use super::shared::Uses;

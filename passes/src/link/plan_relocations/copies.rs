@@ -6,6 +6,7 @@
 //!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
 //!   An address of the program is then 0 (deviation D14): without `strict` they stay.
 
+use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
@@ -15,7 +16,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 
 use super::facts::LosingRange;

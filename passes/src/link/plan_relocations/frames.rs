@@ -5,8 +5,8 @@
 
 use std::sync::OnceLock;
 
+use cuweld_elf::mercury::frames::entries;
 use cuweld_ir::SectionId;
-use cuweld_ir::mercury::frames::entries;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

@@ -3,6 +3,8 @@
 //! The Mercury view keeps the lines of all functions. In the SASS view only those of linked functions stand, so that
 //! what refers to a line table finds it at another place.
 
+use cuweld_elf::mercury::lines::Kept;
+use cuweld_elf::mercury::lines::keep;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
@@ -11,8 +13,6 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::lines::Kept;
-use cuweld_ir::mercury::lines::keep;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;

@@ -1,9 +1,9 @@
 //! Relocations that are refused, and how that is said.
 
+use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::RelocId;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::target::relocs::reloc_type;
 
 use crate::diagnostic::Diagnostic;
 use crate::link::classify::IndexU32;

@@ -1,5 +1,16 @@
 //! What becomes of one row.
 
+use cuweld_elf::mercury::relocs::LINE_TABLE;
+use cuweld_elf::mercury::relocs::counterparts;
+use cuweld_elf::mercury::relocs::is_mercury;
+use cuweld_elf::mercury::relocs::plain as mercury_plain;
+use cuweld_elf::target::relocs::BankField;
+use cuweld_elf::target::relocs::Field;
+use cuweld_elf::target::relocs::RelocClass;
+use cuweld_elf::target::relocs::addend_field;
+use cuweld_elf::target::relocs::is_yield;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_elf::target::section_types::is_rela;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
@@ -8,18 +19,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::relocs::LINE_TABLE;
-use cuweld_ir::mercury::relocs::counterparts;
-use cuweld_ir::mercury::relocs::is_mercury;
-use cuweld_ir::mercury::relocs::plain as mercury_plain;
-use cuweld_ir::mercury::view_name;
-use cuweld_ir::target::relocs::BankField;
-use cuweld_ir::target::relocs::Field;
-use cuweld_ir::target::relocs::RelocClass;
-use cuweld_ir::target::relocs::addend_field;
-use cuweld_ir::target::relocs::is_yield;
-use cuweld_ir::target::relocs::reloc_type;
-use cuweld_ir::target::section_types::is_rela;
+use cuweld_ir::section::view_name;
 
 use super::copies;
 use super::facts::Facts;

@@ -1,5 +1,11 @@
 //! What a relocation refers to, as far as the rules of `plan-relocations` distinguish.
 
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::section_types::is_rela;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
@@ -11,12 +17,6 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::sto;
-use cuweld_ir::symbol::stt;
-use cuweld_ir::target::section_types::is_rela;
-use cuweld_ir::target::section_types::sht;
-use cuweld_ir::target::toolkit;
 
 use super::facts::Facts;
 use super::facts::contribution;

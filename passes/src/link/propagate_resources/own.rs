@@ -1,12 +1,12 @@
 //! What functions need by themselves.
 
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 
 use super::Listed;
 use super::summary::FIRST_SIGHT_CODES;

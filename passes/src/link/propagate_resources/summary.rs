@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::hash::Hash;
 
+use cuweld_elf::target::attributes as code;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::attributes as code;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;

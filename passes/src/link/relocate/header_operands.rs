@@ -4,6 +4,14 @@
 //! bank 0, which the output decides, and what the Mercury instruction says. Where a row gives an operand its slot, the
 //! row is enough; loads by an index in a register have none, and rows of relocatable output stay.
 
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::mercury::capmerc::header_operand;
+use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::relocs::BankField;
+use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::RelocId;
@@ -11,15 +19,7 @@ use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
-use cuweld_ir::mercury::capmerc::Capmerc;
-use cuweld_ir::mercury::capmerc::Form;
-use cuweld_ir::mercury::capmerc::INSTRUCTION;
-use cuweld_ir::mercury::capmerc::header_operand;
-use cuweld_ir::mercury::sass::Instruction;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::BankField;
-use cuweld_ir::target::relocs::reloc_type;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 

@@ -3,13 +3,13 @@
 //! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets anew from the code that is
 //! linked: an addend that a table of the linked copy has too gives its offset there, any other 0.
 
+use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_ir::FunctionId;
 use cuweld_ir::FunctionState;
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::RelocId;
 use cuweld_ir::SectionId;
-use cuweld_ir::mercury::relocs::LINE_TABLE;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

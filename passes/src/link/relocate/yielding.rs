@@ -1,11 +1,11 @@
 //! Instructions that yield, in executables of Mercury: they become ones that do nothing, as by the rows that SASS alone has.
 
+use cuweld_elf::target::relocs::NO_OPERATION;
+use cuweld_elf::target::relocs::YIELD_OPCODE;
+use cuweld_elf::target::relocs::YIELD_PREDICATE;
+use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
-use cuweld_ir::target::relocs::NO_OPERATION;
-use cuweld_ir::target::relocs::YIELD_OPCODE;
-use cuweld_ir::target::relocs::YIELD_PREDICATE;
-use cuweld_ir::target::relocs::reloc_type;
 
 use crate::analyses::yields;
 

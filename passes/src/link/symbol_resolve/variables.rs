@@ -3,12 +3,12 @@
 use super::Resolver;
 use super::text;
 use crate::diagnostic::Diagnostic;
+use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::symbol::stb;
 use cuweld_ir::table::EntityId;
 
 impl<'data> Resolver<'_, 'data> {

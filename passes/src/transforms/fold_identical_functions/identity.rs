@@ -1,5 +1,7 @@
 //! What makes two functions the same.
 
+use cuweld_elf::target::relocs::RelocClass;
+use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -9,8 +11,6 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::RelocClass;
-use cuweld_ir::target::relocs::reloc_type;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

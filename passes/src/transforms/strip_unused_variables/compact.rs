@@ -1,5 +1,6 @@
 //! A section without some of its variables.
 
+use cuweld_elf::align::align_up;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::RelocId;
@@ -8,7 +9,6 @@ use cuweld_ir::SectionContent;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolId;
-use cuweld_ir::elf::layout::align_up;
 
 /// A variable that stays: where it was, its size, and where it is.
 struct Kept {

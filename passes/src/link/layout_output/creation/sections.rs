@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cuweld_ir::target::section_types::is_unified_entries;
+use cuweld_elf::target::section_types::is_unified_entries;
 
 use super::super::contents::of_kernel;
 use super::super::contents::reserved_size;

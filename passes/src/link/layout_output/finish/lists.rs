@@ -1,13 +1,13 @@
 //! Attribute lists and notes of the output, encoded side by side.
 
+use cuweld_elf::note_records::append_note;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::AttributeId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Note;
 use cuweld_ir::SectionKind;
 use cuweld_ir::elf::encode::append_attribute;
-use cuweld_ir::elf::note_records::append_note;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::toolkit;
 
 use super::Content;
 use super::Finish;

@@ -1,5 +1,8 @@
 //! Relocation rows of the output.
 
+use cuweld_elf::mercury::relocs::header_type as mercury_header_type;
+use cuweld_elf::target::relocs::header_reloc_type;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -7,11 +10,8 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::mercury::relocs::header_type as mercury_header_type;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::relocs::header_reloc_type;
-use cuweld_ir::target::section_types::sht;
 use hashbrown::HashMap;
 
 use super::super::constant_rows::of_bank;

@@ -4,9 +4,9 @@
 //! number of the section in the order of creation. 0xfff2 means tentative definitions: a section with
 //! that index has it as it is, and in relocatable output one with that number too (measured).
 
-use cuweld_ir::elf::raw::SHN_COMMON;
-use cuweld_ir::elf::raw::SHN_LORESERVE;
-use cuweld_ir::elf::raw::SHN_XINDEX;
+use cuweld_elf::raw::SHN_COMMON;
+use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::raw::SHN_XINDEX;
 
 use super::Finish;
 use super::OutId;

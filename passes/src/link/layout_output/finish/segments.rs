@@ -1,11 +1,11 @@
 //! Program headers of the output.
 
+use cuweld_elf::align::align_up;
+use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::sht;
 use cuweld_ir::ElfPlan;
-use cuweld_ir::elf::layout::align_up;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
-use cuweld_ir::target::section_types::shf;
-use cuweld_ir::target::section_types::sht;
 
 fn is_read_only(section: &PlanSection<'_>) -> bool {
     section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE == 0

@@ -14,18 +14,18 @@ use super::OutSection;
 use super::is_missing;
 use crate::link::place_memory::shared::is_replaced;
 use crate::link::place_memory::shared_relocatable;
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::raw::SHN_ABS;
+use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::stt;
+use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::elf::raw::SHN_ABS;
-use cuweld_ir::mercury::Bank;
 use cuweld_ir::plan::PlanSymbol;
-use cuweld_ir::symbol::stb;
-use cuweld_ir::symbol::sto;
-use cuweld_ir::symbol::stt;
 use cuweld_ir::table::EntityId;
-use cuweld_ir::target::toolkit;
 
 impl<'data> Finish<'_, 'data> {
     /// Gives symbols their indices, with the marks of all sections; returns that of the first symbol of the global part.

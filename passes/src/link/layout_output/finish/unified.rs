@@ -1,8 +1,8 @@
 //! `.nv.uft.entry` and `.nv.udt.entry` of relocatable output: what has a unified address.
 
+use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
-use cuweld_ir::target::section_types::is_unified_entries;
 
 use super::super::OutId;
 use super::super::creation::output_of;

@@ -28,9 +28,9 @@ pub use self::views::ViewsPart;
 
 use std::fmt;
 
-use crate::elf::raw::EM_CUDA;
-use crate::elf::validate::validate_extent;
-use crate::elf::validate::validate_structure;
+use crate::raw::EM_CUDA;
+use crate::validate::validate_extent;
+use crate::validate::validate_structure;
 
 /// How many findings of one file are collected; damaged tables can have one for each row.
 const MOST: usize = 100;

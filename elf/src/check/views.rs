@@ -11,7 +11,7 @@ use super::mercury;
 use super::read;
 use super::relocs;
 use super::symbols;
-use crate::elf::validate::headers_of_sound;
+use crate::validate::headers_of_sound;
 
 /// An object with Mercury whose views are compared.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use zerocopy::little_endian::U32;
 
 use super::Findings;
 use super::Rule;
-use crate::elf::raw::*;
-use crate::elf::validate::Headers;
+use crate::raw::*;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
+use crate::validate::Headers;
 
 /// A section.
 #[derive(Clone, Copy, Debug)]

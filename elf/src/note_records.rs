@@ -1,6 +1,6 @@
 //! Notes in their file form, and the descriptors of CUDA's own notes.
 
-use super::encode::put;
+use crate::put::put;
 use crate::target::toolkit;
 
 /// A note as it stands in a section.
@@ -26,7 +26,7 @@ pub fn split_notes(mut bytes: &[u8]) -> Option<Vec<RawNote<'_>>> {
 }
 
 /// The first note of a section, and what follows it; `None` if it reaches past the end.
-pub(super) fn first_note(bytes: &[u8]) -> Option<(RawNote<'_>, &[u8])> {
+pub fn first_note(bytes: &[u8]) -> Option<(RawNote<'_>, &[u8])> {
     let word = |index: usize| -> Option<u32> {
         Some(u32::from_le_bytes(
             bytes.get(index * 4..index * 4 + 4)?.try_into().ok()?,

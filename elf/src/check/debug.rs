@@ -6,9 +6,9 @@ use super::View;
 use super::ViewSection;
 use super::file::has_mercury;
 use super::view::rows;
-use crate::elf::raw::RawRela;
 use crate::mercury::PREFIX;
 use crate::mercury::frames;
+use crate::raw::RawRela;
 use crate::target::section_types::sht;
 
 /// Sections of the Mercury view that are names of those of the SASS view (`mercury.md` section 5).

@@ -2,6 +2,7 @@
 
 /// Makes an enumeration of rules, with their names and sentences, and a function that gives the group of each. Between name and
 /// group stands a word that reads well.
+#[macro_export]
 macro_rules! rules {
     (
         $(#[doc = $about:literal])+ enum $rule:ident;

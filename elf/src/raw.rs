@@ -179,7 +179,7 @@ pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
 }
 
 /// Whether this string begins at `offset`, without looking for its end.
-pub(crate) fn is_at(table: &[u8], offset: u32, string: &[u8]) -> bool {
+pub fn is_at(table: &[u8], offset: u32, string: &[u8]) -> bool {
     let rest = table.get(offset as usize..).unwrap_or(&[]);
     rest.strip_prefix(string)
         .is_some_and(|rest| rest.first() == Some(&0))

@@ -4,7 +4,6 @@ pub mod arch;
 pub mod attributes;
 pub mod compat;
 pub mod finalize;
-pub mod quirks;
 pub mod relocs;
 pub mod section_types;
 pub mod toolkit;

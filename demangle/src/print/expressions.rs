@@ -1,9 +1,9 @@
 //! Writes expressions and literals.
 
 use super::Printer;
-use crate::demangle::ast::Node;
-use crate::demangle::ast::NodeId;
-use crate::demangle::float;
+use crate::ast::Node;
+use crate::ast::NodeId;
+use crate::float;
 
 impl Printer<'_, '_> {
     /// An expression, a literal or an argument pack; nothing for other nodes.

@@ -3,7 +3,7 @@
 //! Such an object holds its code twice: as SASS in the usual sections, and as what turns the SASS back
 //! into Mercury, NVIDIA's own intermediate form (`.nv.capmerc.text.F`). Attributes, relocations and debug
 //! sections exist once for each view, constants and data have one contents with two names. nvlink
-//! merges the Mercury view, under the names of [`view_name`], and derives the SASS view from the result.
+//! merges the Mercury view, under the names that `cuweld_ir::section::view_name` gives, and derives the SASS view from the result.
 
 pub mod capmerc;
 pub mod fast_path;
@@ -13,8 +13,6 @@ pub mod register_ranges;
 pub mod relocs;
 pub mod sass;
 
-use crate::section::Section;
-use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
 /// What precedes the names of the Mercury view in files.
@@ -80,22 +78,5 @@ impl Bank {
             let rest = name.strip_prefix(bank.name)?;
             (rest.is_empty() || rest.starts_with(b".")).then_some((bank, rest))
         })
-    }
-}
-
-/// The name that a section has while the Mercury view is linked: without `.nv.merc`, and with the
-/// Mercury name of a module's bank. Banks of functions are named by [`Bank`] and function.
-pub fn view_name<'data>(section: &Section<'data>) -> &'data [u8] {
-    let number = section.ty.wrapping_sub(sht::CUDA_CONSTANT0);
-    let bank = u8::try_from(number).ok().and_then(Bank::numbered);
-    if let Some(bank) = bank.filter(|bank| bank.sass == section.name) {
-        return bank.name;
-    }
-    if section.flags & shf::MERCURY == 0 {
-        return section.name;
-    }
-    match section.name.strip_prefix(PREFIX) {
-        Some(rest) if rest.starts_with(b".") => rest,
-        _ => section.name,
     }
 }

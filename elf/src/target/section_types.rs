@@ -129,7 +129,7 @@ pub fn is_unified_entries(ty: u32) -> bool {
     )
 }
 
-/// Whether the rows of a section are [`crate::Attribute`]s.
+/// Whether the rows of a section are attribute records.
 pub fn has_records(ty: u32) -> bool {
     is_info(ty) || ty == sht::CUDA_COMPAT || is_unified_entries(ty)
 }
