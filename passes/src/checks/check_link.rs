@@ -38,8 +38,8 @@ use cuweld_ir::Phase;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
-use crate::analysis::Meanings;
-use crate::analysis::Preserved;
+use crate::analyses::Meanings;
+use crate::analyses::Preserved;
 use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
