@@ -1,0 +1,318 @@
+//! Builds the inputs of a link, runs both linkers on them, and judges.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::features::{self, option_name};
+use super::link::{Code, Input, Link, Source, Step, Wrap};
+use super::packaging::{archive, fatbin, host_object};
+use super::pool::Pool;
+use super::static_names;
+use crate::harness::link::Outcome;
+use crate::harness::verdict::{Verdict, judge, message_template};
+use crate::kept_schedule::{self, Kept};
+use crate::mutate::mutation::{Numbers, mutate};
+use crate::mutate::object::Object;
+
+/// nvlink needs milliseconds for these links; some changed inputs make it loop.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// What a link showed.
+pub struct Seen {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What it had to do with.
+    pub features: BTreeSet<String>,
+    /// What was changed in an input.
+    pub change: Option<String>,
+    /// The command lines, for reports.
+    pub commands: Vec<String>,
+    /// What kernels that keep their code left to be compared, if there are any.
+    pub kept: Option<Kept>,
+    /// Time in nvlink and in cuweld.
+    pub times: [Duration; 2],
+}
+
+/// Both linkers and the pool.
+pub struct Engine {
+    /// The compiled modules.
+    pub pool: Pool,
+    /// NVIDIA's linker.
+    pub nvlink: PathBuf,
+    /// Ours.
+    pub cuweld: PathBuf,
+    /// Where links that differ stay.
+    pub kept: PathBuf,
+}
+
+impl Engine {
+    /// Copies the files of a link that differs out of `folder`, as `name`, with a report.
+    pub fn keep(&self, folder: &Path, name: &str, report: &str) -> Result<(), Box<dyn Error>> {
+        let to = self.kept.join(name);
+        if to.exists() {
+            std::fs::remove_dir_all(&to)?;
+        }
+        std::fs::create_dir_all(&to)?;
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+        Ok(std::fs::write(to.join("report.txt"), report)?)
+    }
+
+    /// Builds a link in `folder`, which is empty, and runs it.
+    pub fn run(&self, link: &Link, folder: &Path) -> Result<Seen, Box<dyn Error>> {
+        let mut seen = Seen {
+            verdict: Verdict::Identical,
+            features: BTreeSet::new(),
+            change: None,
+            commands: Vec::new(),
+            kept: None,
+            times: [Duration::ZERO; 2],
+        };
+        let mut previous = None;
+        for (number, step) in link.steps.iter().enumerate() {
+            let mut images = Vec::new();
+            let before = previous.as_deref();
+            let arguments =
+                self.inputs(step, &link.arch, before, folder, (&mut seen, &mut images))?;
+            seen.commands
+                .push(format!("nvlink {}", arguments.join(" ")));
+            for option in &step.options {
+                let step = if number == 0 && link.steps.len() > 1 {
+                    " with -r"
+                } else {
+                    ""
+                };
+                seen.features
+                    .insert(format!("option {}{step}", option_name(option)));
+            }
+            let start = Instant::now();
+            let mut theirs = execute(&self.nvlink, &[], &arguments, folder)?;
+            let between = Instant::now();
+            let mut ours = execute(
+                &self.cuweld,
+                &["nvlink", STAMP, EXPLAIN],
+                &arguments,
+                folder,
+            )?;
+            seen.times[0] += between - start;
+            seen.times[1] += between.elapsed();
+            for line in &theirs.lines {
+                if line.contains(" warning : ")
+                    || line.contains(" error   : ")
+                    || line.contains(" fatal   : ")
+                    || line.contains(" info    : ")
+                {
+                    let template = message_template(line);
+                    let text = template.split_once(' ').map_or("", |(_, text)| text);
+                    seen.features.insert(format!("message {text}"));
+                }
+            }
+            seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
+            let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
+            if matches!(seen.verdict, Verdict::Differs(_)) && both_linked {
+                let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict-finalize"];
+                let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
+                seen.kept = kept_schedule::mask(&mut theirs, &mut ours, &strictly);
+                if seen.kept.is_some() {
+                    seen.verdict = match judge(&theirs, &ours, false) {
+                        Verdict::Identical => Verdict::Deviation,
+                        other => other,
+                    };
+                    break;
+                }
+            }
+            if matches!(seen.verdict, Verdict::Differs(_)) {
+                let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict"];
+                let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
+                let strict_verdict = judge(&theirs, &strictly, false);
+                if matches!(strict_verdict, Verdict::Identical | Verdict::SameError) {
+                    seen.verdict = Verdict::Deviation;
+                }
+            }
+            if matches!(seen.verdict, Verdict::Differs(_))
+                && static_names::are_to_blame(&theirs, &ours, images)
+            {
+                seen.verdict = Verdict::Deviation;
+            }
+            if seen.verdict != Verdict::Identical {
+                break;
+            }
+            previous = theirs.output;
+        }
+        Ok(seen)
+    }
+
+    /// Writes the inputs of a step and returns its arguments; adds their device code to `images`.
+    fn inputs(
+        &self,
+        step: &Step,
+        arch: &str,
+        previous: Option<&[u8]>,
+        folder: &Path,
+        (seen, images): (&mut Seen, &mut Vec<Vec<u8>>),
+    ) -> Result<Vec<String>, Box<dyn Error>> {
+        let mut arguments = vec![format!("-arch={arch}")];
+        arguments.extend(step.options.iter().cloned());
+        let mut members = Vec::new();
+        for (index, input) in step.inputs.iter().enumerate() {
+            let image = self.image(input, arch, previous, seen)?;
+            let bytes = wrapped(input, arch, &image, seen);
+            images.push(image);
+            if step.archive_from.is_some_and(|from| index >= from) {
+                members.push((input.file(), bytes));
+            } else {
+                std::fs::write(folder.join(input.file()), bytes)?;
+                arguments.push(input.file());
+            }
+        }
+        if !members.is_empty() {
+            seen.features.insert("input archive".to_owned());
+            std::fs::write(folder.join("lib.a"), archive(&members))?;
+            arguments.push("lib.a".to_owned());
+        }
+        Ok(arguments)
+    }
+
+    fn image(
+        &self,
+        input: &Input,
+        arch: &str,
+        previous: Option<&[u8]>,
+        seen: &mut Seen,
+    ) -> Result<Vec<u8>, Box<dyn Error>> {
+        let image = match &input.code {
+            Code::Source(source) => {
+                let compiled = match self.pool.object(source, arch) {
+                    // Some options do not fit some sources: registers of callees, mostly.
+                    Err(_) if !source.options.is_empty() => {
+                        let plain = Source {
+                            options: Vec::new(),
+                            ..source.clone()
+                        };
+                        self.pool.object(&plain, arch)?
+                    }
+                    other => other?,
+                };
+                if input.change.is_none() {
+                    seen.features.extend(compiled.features.iter().cloned());
+                }
+                for option in &source.options {
+                    seen.features
+                        .insert(format!("compiler option {}", option_name(option)));
+                }
+                compiled.bytes.clone()
+            }
+            Code::File { bytes, .. } => {
+                seen.features.extend(features::of_object(bytes));
+                bytes.to_vec()
+            }
+            Code::Previous => {
+                let bytes = previous.ok_or("no step before")?;
+                let found = features::of_object(bytes);
+                seen.features
+                    .extend(found.into_iter().map(|name| format!("-r output: {name}")));
+                bytes.to_vec()
+            }
+        };
+        Ok(match input.change {
+            None => image,
+            Some((kind, seed)) => {
+                let mut object = Object::new(image).ok_or("not an object")?;
+                let change = mutate(&mut object, kind, &mut Numbers::new(seed));
+                seen.features.insert(format!("change {kind:?}"));
+                seen.features.extend(features::of_object(&object.bytes));
+                seen.change = change.map(|what| format!("{}: {what}", input.file()));
+                object.bytes
+            }
+        })
+    }
+}
+
+/// The file that holds an image.
+fn wrapped(input: &Input, arch: &str, image: &[u8], seen: &mut Seen) -> Vec<u8> {
+    match &input.wrap {
+        Wrap::Cubin => image.to_vec(),
+        Wrap::Fatbin(codec) => {
+            seen.features.insert(format!("input fatbin {codec:?}"));
+            fatbin(&[(arch, image)], *codec)
+        }
+        Wrap::Host(codec, lists) => {
+            let named = if lists.is_some() {
+                ""
+            } else {
+                " without lists"
+            };
+            seen.features
+                .insert(format!("input host object {codec:?}{named}"));
+            let id = format!("_id_{}", input.name);
+            host_object(&fatbin(&[(arch, image)], *codec), &id, lists.as_ref())
+        }
+    }
+}
+
+const STAMP: &str = "--cuweld-stamp=nvlink-13.0.88";
+const EXPLAIN: &str = "--cuweld-explain=off";
+
+/// Runs a linker; its lines are those of stderr, then those of stdout with a mark.
+fn execute(
+    program: &Path,
+    leading: &[&str],
+    arguments: &[String],
+    folder: &Path,
+) -> Result<Outcome, Box<dyn Error>> {
+    let out = tempfile::tempdir()?;
+    let target = out.path().join("out.cubin");
+    // Beside the output's folder, as files: nobody has to drain pipes.
+    let texts = tempfile::tempdir()?;
+    let (stdout, stderr) = (texts.path().join("stdout"), texts.path().join("stderr"));
+    let mut child = Command::new(program)
+        .args(leading)
+        .args(arguments)
+        .arg("-o")
+        .arg(&target)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .env_remove("LIBRARY_PATH")
+        .stdin(Stdio::null())
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
+        .spawn()?;
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > TIME_LIMIT {
+            child.kill()?;
+            break child.wait()?;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(20));
+    };
+    let mut litter = Vec::new();
+    for entry in std::fs::read_dir(out.path())? {
+        let name = entry?.file_name();
+        if name != "out.cubin" {
+            litter.push(name.to_string_lossy().into_owned());
+        }
+    }
+    litter.sort();
+    let stderr = String::from_utf8_lossy(&std::fs::read(&stderr)?).into_owned();
+    let stdout = String::from_utf8_lossy(&std::fs::read(&stdout)?).into_owned();
+    let mut lines: Vec<String> = stderr.lines().map(str::to_owned).collect();
+    lines.extend(stdout.lines().map(|line| format!("stdout: {line}")));
+    Ok(Outcome {
+        exit: status.code(),
+        lines,
+        stderr,
+        output: std::fs::read(&target).ok(),
+        litter,
+    })
+}

@@ -1,0 +1,150 @@
+//! Kernels that keep the code of their object where nvlink schedules anew (deviation D12): what has to be equal all the same.
+
+use object::Endianness;
+use object::Object as _;
+use object::ObjectSection as _;
+use object::ObjectSymbol as _;
+use object::U32;
+use object::read::elf::ElfFile64;
+use object::read::elf::SectionHeader as _;
+
+use crate::harness::link::Outcome;
+
+/// What the message about such a kernel says.
+const KEEPS: &str = "keeps its code, which NVIDIA's finalizer";
+
+/// What the error about it says, with `--cuweld-strict-finalize`.
+const NEEDS: &str = "needs NVIDIA's finalizer: ";
+
+/// Control bits that differ then, of an instruction: barriers that are set and waited for, rarely stall count, yield and the bit behind.
+const CONTROL: u128 = 0x3_ffff << 105;
+
+/// The record of code of a compiler after 13.0.88, which lies behind all others.
+const LATER_COMPILER: &[u8] = &[3, 0x6b, 1, 0];
+
+/// The name of a kernel in the message.
+fn kernel(line: &str) -> Option<&str> {
+    line.split_once("kernel '")?
+        .1
+        .split_once('\'')
+        .map(|(name, _)| name)
+}
+
+/// What such kernels leave to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Everything but the control bits of their code.
+    ControlBits,
+    /// What does not follow from the length of code ([`frame`]): with a memory barrier more or less much moves, as in code
+    /// that is made anew.
+    MemoryBarrier,
+}
+
+/// Takes what differs on purpose out of both results, `strictly` being that of the link with `--cuweld-strict-finalize`;
+/// says what there was.
+pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Option<Kept> {
+    let kept: Vec<&String> = strictly
+        .lines
+        .iter()
+        .filter(|line| line.contains(NEEDS))
+        .collect();
+    ours.lines.retain(|line| !line.contains(KEEPS));
+    let lines = ours.stderr.lines().filter(|line| !line.contains(KEEPS));
+    ours.stderr = lines.map(|line| format!("{line}\n")).collect();
+    let is_of_other_length =
+        |line: &&String| line.contains("memory barrier") || line.contains("a compiler after");
+    let what = match kept.iter().any(is_of_other_length) {
+        true => Kept::MemoryBarrier,
+        false => Kept::ControlBits,
+    };
+    if what == Kept::MemoryBarrier {
+        for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
+            *output = frame(output);
+        }
+        return Some(what);
+    }
+    let names: Vec<&str> = kept.iter().filter_map(|line| kernel(line)).collect();
+    for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
+        for name in &names {
+            mask_code(output, &format!(".text.{name}"));
+        }
+    }
+    (!kept.is_empty()).then_some(what)
+}
+
+fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
+    let bytes = bytes.get(at..at.checked_add(length)?)?;
+    Some(
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |value, byte| value << 8 | usize::from(*byte)),
+    )
+}
+
+/// What two files have in common whose code has another length: the headers of sections but for places and sizes, symbols
+/// but for values and sizes, the sizes of attributes, relocations and tables of switches, and the contents of whatever does not speak of code.
+fn frame(file: &[u8]) -> Vec<u8> {
+    let file = ElfFile64::<Endianness>::parse(file).expect("a linked file is an ELF file");
+    let mut frame = Vec::new();
+    let starts =
+        |name: &[u8], words: &[&str]| words.iter().any(|word| name.starts_with(word.as_bytes()));
+    for section in file.sections() {
+        let name = section.name_bytes().expect("a section has a name");
+        let header = section.elf_section_header();
+        let word = |field: U32<Endianness>| field.get(Endianness::Little);
+        let shape = (
+            header.sh_type(Endianness::Little),
+            header.sh_flags(Endianness::Little),
+            word(header.sh_link),
+            word(header.sh_info),
+        );
+        frame.extend_from_slice(name);
+        frame.extend_from_slice(format!(" {shape:x?}").as_bytes());
+        let plain = name.strip_prefix(b".nv.merc").unwrap_or(name);
+        let data = section.data().expect("a section lies in its file");
+        if starts(name, &[".nv.info."]) {
+            // The record that nvlink does not know stays with the code that is kept, as the last.
+            let own = data.strip_suffix(LATER_COMPILER).unwrap_or(data);
+            frame.extend_from_slice(format!(" {:#x}", own.len()).as_bytes());
+        } else if !starts(plain, &[".text", ".nv.capmerc", ".debug_", ".nv_debug_"]) {
+            frame.extend_from_slice(format!(" {:#x}", section.size()).as_bytes());
+            if !starts(plain, &[".nv.info", ".rel", ".symtab", ".nv.constant2."]) {
+                frame.extend_from_slice(data);
+            }
+        }
+        frame.push(b'\n');
+    }
+    for symbol in file.symbols() {
+        let row = symbol.elf_symbol();
+        frame.extend_from_slice(symbol.name_bytes().expect("a symbol has a name"));
+        let kind = (
+            row.st_info,
+            row.st_other,
+            row.st_shndx.get(Endianness::Little),
+        );
+        frame.extend_from_slice(format!(" {kind:x?}\n").as_bytes());
+    }
+    frame
+}
+
+/// Clears the control bits of a section's instructions.
+fn mask_code(file: &mut [u8], name: &str) -> Option<()> {
+    let (table, count) = (number(file, 40, 8)?, number(file, 60, 2)?);
+    let names = number(file, table + 64 * number(file, 62, 2)? + 24, 8)?;
+    for index in 0..count {
+        let header = table + 64 * index;
+        let at = names + number(file, header, 4)?;
+        let is_named =
+            file.get(at..)?.starts_with(name.as_bytes()) && file.get(at + name.len()) == Some(&0);
+        if !is_named {
+            continue;
+        }
+        let (start, size) = (number(file, header + 24, 8)?, number(file, header + 32, 8)?);
+        for word in file.get_mut(start..start + size)?.chunks_exact_mut(16) {
+            let value = u128::from_le_bytes((&*word).try_into().ok()?) & !CONTROL;
+            word.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    Some(())
+}

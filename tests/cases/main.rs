@@ -1,0 +1,68 @@
+//! Tests that are data: one trial for each file, folder or seed of a subject.
+//!
+//! `cargo test --test cases` runs all subjects, one after another; `cargo test --test cases links resume` these two, and
+//! `cargo test --test cases links weak` the link cases whose name contains a word. The subjects are the rows of [`SUBJECTS`].
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod conformance;
+mod engine;
+mod inputs;
+mod kept_schedule;
+mod links;
+mod mutate;
+mod passes;
+mod resume;
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Conclusion};
+
+/// Runs the trials of a subject that the arguments ask for.
+type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
+
+/// Every subject. The names of its trials begin with the subject's and `::`.
+const SUBJECTS: [(&str, Run); 7] = [
+    ("links", links::run_all),
+    ("passes", passes::run_all),
+    ("resume", resume::run_all),
+    ("inputs", inputs::run_all),
+    ("mutate", mutate::run_all),
+    ("conformance", conformance::run_all),
+    ("engine", engine::run_all),
+];
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let is_subject = |word: &OsString| SUBJECTS.iter().any(|(name, _)| word == name);
+    let (mut subjects, words): (Vec<_>, Vec<_>) = std::env::args_os().partition(is_subject);
+    let arguments = Arguments::from_iter(words);
+    // The full name of a trial names its subject.
+    if let Some((subject, _)) = arguments.filter.as_deref().and_then(|f| f.split_once("::")) {
+        subjects.push(subject.into());
+    }
+    let mut failed = false;
+    for (name, run) in SUBJECTS {
+        if !subjects.is_empty() && !subjects.iter().any(|subject| subject == name) {
+            continue;
+        }
+        if !arguments.list {
+            writeln!(std::io::stdout(), "\n{name}:")?;
+        }
+        match run(&arguments) {
+            Ok(conclusion) => failed |= conclusion.has_failed(),
+            Err(error) => {
+                writeln!(std::io::stderr(), "{name}: {error}")?;
+                failed = true;
+            }
+        }
+    }
+    Ok(if failed {
+        ExitCode::from(101)
+    } else {
+        ExitCode::SUCCESS
+    })
+}

@@ -1,0 +1,182 @@
+//! Single passes: every `tests/passes/*.lir` is a module, what to run on it, and what changes.
+//!
+//! ```text
+//! ; One sentence that states the rule.
+//! ; run: callgraph-dce
+//! lir 1
+//! ...
+//! end
+//! ; error: a message, with its notes
+//! ; - a line of the module that goes
+//! ; + a line that comes
+//! ```
+//!
+//! `BLESS=1` writes what stands behind `end` anew: no other tool has this form, so read the difference before committing it.
+//! `cargo test --test cases passes weak` runs the files whose name contains a word.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use cuweld::diagnostics::{Reporter, Style};
+use cuweld::extend::registry;
+use cuweld::run::{Controls, run_pipeline};
+use cuweld_ir::text::{self, DumpBytes};
+use cuweld_ir::{Arena, Module, verify};
+use cuweld_passes::pipeline::{Action, Facts, Source, text_form};
+use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
+
+const RUN: &str = "; run: ";
+
+/// Every pass has at least so many files.
+const LEAST: usize = 5;
+
+pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    files.sort();
+    let mut trials = Vec::new();
+    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file)?;
+        let passes = passes_of(&text).unwrap_or_default();
+        for name in pass_names(passes) {
+            *shown.entry(name).or_default() += 1;
+        }
+        let name = format!("passes::{}", file.file_stem().unwrap_or_default().display());
+        trials.push(Trial::test(name, move || run(&file, &text)));
+    }
+    let registry = registry();
+    for info in registry.iter() {
+        let (pass, count) = (info.name, shown.get(info.name).copied().unwrap_or(0));
+        trials.push(Trial::test(format!("passes::{pass}-is-shown"), move || {
+            (count >= LEAST).then_some(()).ok_or_else(|| {
+                format!("{count} files of tests/passes run '{pass}', fewer than {LEAST}").into()
+            })
+        }));
+    }
+    Ok(libtest_mimic::run(arguments, trials))
+}
+
+fn passes_of(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix(RUN))
+}
+
+/// The passes that a line runs.
+fn pass_names(passes: &str) -> Vec<String> {
+    let parsed = text_form::parse(Source {
+        name: RUN.to_owned(),
+        text: passes.to_owned(),
+    });
+    let steps = parsed.map(|pipeline| pipeline.steps).unwrap_or_default();
+    let names = steps.into_iter().filter_map(|step| match step.action {
+        Action::Pass { name, .. } => Some(name),
+        Action::Include { .. } => None,
+    });
+    names.collect()
+}
+
+fn run(file: &Path, text: &str) -> Result<(), Failed> {
+    let passes = passes_of(text).ok_or("the file has no line `; run: PASSES`")?;
+    let (input, expected) = text
+        .split_once("\nend\n")
+        .ok_or("the module has no line `end`")?;
+    let input = format!("{input}\nend\n");
+    let found = outcome(&input, passes)?;
+    if found == expected {
+        return Ok(());
+    }
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(file, format!("{input}{found}"))?;
+        return Ok(());
+    }
+    Err(format!("expected:\n{expected}\nfound:\n{found}").into())
+}
+
+/// Messages, then the changed lines of the module if nothing failed.
+fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
+    let arena = Arena::new();
+    let mut module = text::parse(input, &arena, &|_| None).map_err(|error| error.to_string())?;
+    sound(&module, "before")?;
+    let before = text::print(&module, DumpBytes::Full);
+    let controls = Controls {
+        passes: Some(passes.to_owned()),
+        ..Controls::default()
+    };
+    let facts = Facts::new(module.target, &module.options);
+    let manager = controls
+        .manager(facts, module.phase)
+        .map_err(|diagnostic| diagnostic.notes.join("\n"))?;
+    let mut messages = Vec::new();
+    let mut reporter = Reporter::new(&mut messages, Style::Native);
+    run_pipeline(&controls, &manager, &mut module, &arena, &mut reporter)?;
+    let failed = reporter.failed();
+    let mut found: String = String::from_utf8_lossy(&messages)
+        .lines()
+        .map(|line| format!("; {line}\n"))
+        .collect();
+    if !failed {
+        sound(&module, "after")?;
+        let after = text::print(&module, DumpBytes::Full);
+        found.push_str(&changes(&before, &after));
+    }
+    Ok(found)
+}
+
+fn sound(module: &Module<'_>, when: &str) -> Result<(), Failed> {
+    let errors = verify(module);
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    Err(format!("the module is broken {when}: {}", errors.join("; ")).into())
+}
+
+/// The lines that go and come, by the longest common subsequence.
+fn changes(before: &str, after: &str) -> String {
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (before.lines().collect(), after.lines().collect());
+    // length[i][j]: the longest one of what follows line i and line j.
+    let mut length = vec![vec![0; after.len() + 1]; before.len() + 1];
+    for i in (0..before.len()).rev() {
+        for j in (0..after.len()).rev() {
+            length[i][j] = if before[i] == after[j] {
+                length[i + 1][j + 1] + 1
+            } else {
+                length[i + 1][j].max(length[i][j + 1])
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut found = String::new();
+    while i < before.len() || j < after.len() {
+        // What changes up to the next line that stays.
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        while i < before.len() || j < after.len() {
+            if i < before.len() && before.get(i) == after.get(j) {
+                break;
+            }
+            if j == after.len() || i < before.len() && length[i + 1][j] >= length[i][j + 1] {
+                old.push(before[i].trim());
+                i += 1;
+            } else {
+                new.push(after[j].trim());
+                j += 1;
+            }
+        }
+        let old = old.into_iter().map(|line| ('-', line));
+        let new = new.into_iter().map(|line| ('+', line));
+        let lines: Vec<_> = if old.len() == new.len() {
+            old.zip(new).flat_map(|(old, new)| [old, new]).collect()
+        } else {
+            old.chain(new).collect()
+        };
+        for (sign, line) in lines.into_iter().filter(|(_, line)| !line.is_empty()) {
+            found.push_str(&format!("; {sign} {line}\n"));
+        }
+        (i, j) = (i + 1, j + 1);
+    }
+    found
+}

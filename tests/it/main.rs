@@ -1,0 +1,27 @@
+//! The integration tests, a module for each topic. What is one test per file or folder of data is in `cases`.
+//!
+//! `cargo test --test it opt_in` runs the tests whose path contains a word.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod book;
+mod builds;
+mod compatibility;
+mod damaged;
+mod detector;
+mod deviations;
+mod extensions;
+mod finalize;
+mod fuzz_entries;
+mod inspect;
+mod messages;
+mod opt;
+mod opt_in;
+mod programs;
+mod registration;
+mod repro;
+mod section_numbers;
+mod self_check;
+mod support;
+mod watch;

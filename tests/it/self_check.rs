@@ -1,0 +1,369 @@
+//! The self-check: what links write passes it, and a change of one thing breaks the rule that forbids it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::harness::case::{Case, Expect};
+use crate::harness::link::Linker;
+use cuweld::diagnostics::{Reporter, Style};
+use cuweld::run::{Controls, run_pipeline};
+use cuweld_elf::Target;
+use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
+use cuweld_elf::mercury::capmerc::{Capmerc, Form};
+use cuweld_elf::target::section_types::sht;
+use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf};
+use cuweld_passes::pipeline::Facts;
+
+/// Runs passes over a module; what they said, and whether they went through.
+fn passes<'data>(module: &mut Module<'data>, arena: &'data Arena, passes: &str) -> (String, bool) {
+    let controls = match passes {
+        "" => Controls::default(),
+        passes => Controls {
+            passes: Some(passes.to_owned()),
+            ..Controls::default()
+        },
+    };
+    let facts = Facts::new(module.target, &module.options);
+    let manager = controls.manager(facts, module.phase).unwrap();
+    let mut messages = Vec::new();
+    let mut reporter = Reporter::new(&mut messages, Style::Native);
+    run_pipeline(&controls, &manager, module, arena, &mut reporter).unwrap();
+    let ok = !reporter.failed();
+    (String::from_utf8(messages).unwrap(), ok)
+}
+
+/// A case of `tests/links`, linked up to the file.
+fn linked<'data>(case: &str, target: &str, arena: &'data Arena) -> Module<'data> {
+    let options = LinkOptions {
+        stamp_nvlink: true,
+        ..LinkOptions::default()
+    };
+    let mut module = Module::new(Target::parse(target).unwrap(), options);
+    for name in ["a.cubin", "b.cubin"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/links")
+            .join(case);
+        let image = std::fs::read(folder.join(target).join(name)).unwrap();
+        let part = elf::read_object(arena.bytes(&image), name.as_bytes(), b"").unwrap();
+        module.append(part).unwrap();
+    }
+    let (said, ok) = passes(&mut module, arena, "");
+    assert!(ok && module.image.is_some(), "{case}: {said}");
+    module
+}
+
+/// The place of a section in the file.
+fn place(image: &[u8], name: &str) -> usize {
+    section(image, |section| section.name == name.as_bytes()).0
+}
+
+/// The place in the file of a section's bytes, and of its header.
+fn section(image: &[u8], wanted: impl Fn(&ViewSection<'_>) -> bool) -> (usize, usize) {
+    let view = read(image, &mut Default::default()).unwrap();
+    let index = view.sections.iter().position(wanted).unwrap();
+    let header = view.headers.file.shoff.get() as usize + 64 * index;
+    (view.sections[index].header.offset.get() as usize, header)
+}
+
+fn header(image: &[u8], name: &str) -> usize {
+    section(image, |section| section.name == name.as_bytes()).1
+}
+
+/// The places of the first two functions of a symbol table.
+fn functions(image: &[u8], table: &str) -> [usize; 2] {
+    let rows = (place(image, table)..).step_by(24);
+    let mut functions = rows.filter(|row| image[row + 4] & 15 == 2);
+    [(); 2].map(|()| functions.next().unwrap())
+}
+
+/// A change of a file.
+type Change = fn(&mut [u8]);
+
+/// Mercury code of the first function: its items, their bytes, and the place of these in the file.
+fn mercury<'data>(view: &View<'data>) -> (Capmerc<'data>, &'data [u8], usize) {
+    let mut sections = view.sections.iter();
+    let code = sections
+        .find(|section| section.ty() == sht::CUDA_CAPMERC)
+        .unwrap();
+    let items = Capmerc::parse(code.bytes).unwrap();
+    (items, code.bytes, code.header.offset.get() as usize)
+}
+
+/// Where Mercury code has an item of this kind: the place of its entry.
+fn entry(image: &[u8], wanted: impl Fn(&[u8]) -> bool) -> usize {
+    let view = read(image, &mut Default::default()).unwrap();
+    let (items, bytes, place) = mercury(&view);
+    let at = items
+        .items()
+        .find(|item| item.form != Form::Plain && wanted(&bytes[item.at..]));
+    place + at.unwrap().at
+}
+
+/// The SASS of the tail of the first function: the place in the file.
+fn tail(image: &[u8]) -> usize {
+    let view = read(image, &mut Default::default()).unwrap();
+    let (items, ..) = mercury(&view);
+    let tail = items
+        .items()
+        .find(|item| matches!(item.form, Form::Run(None)))
+        .unwrap();
+    let text = &view.sections[items.text as usize];
+    text.header.offset.get() as usize + 16 * tail.instruction as usize
+}
+
+/// One change for each rule that a file alone can break: a linked file of `mercury-targets` for sm_120.
+const OF_FILES: &[(Rule, Change)] = &[
+    (Rule::Structure, |image| image[18] = 0),
+    // Behind the names of sections there are 36 zeros.
+    (Rule::BytesOwned, |image| {
+        let strings = place(image, ".strtab");
+        image[strings - 1] = 1;
+    }),
+    (Rule::Names, |image| {
+        let symbols = place(image, ".symtab");
+        image[symbols + 24 + 2] = 0xff;
+    }),
+    (Rule::Links, |image| {
+        let at = header(image, ".nv.callgraph");
+        image[at + 40] = 4;
+    }),
+    (Rule::Segments, |image| {
+        let at = u64::from_le_bytes(image[32..40].try_into().unwrap()) as usize;
+        // The third header loads the first sections in memory.
+        image[at + 2 * 56 + 32] = 1;
+    }),
+    (Rule::SymbolPlace, |image| {
+        let function = functions(image, ".symtab")[0];
+        image[function + 17] = 0xff;
+    }),
+    (Rule::Kind, |image| image[48] = 4),
+    (Rule::MercuryHeader, |image| {
+        let at = header(image, ".nv.merc.nv.info");
+        image[at + 8] = 2;
+    }),
+    (Rule::MercuryTwin, |image| {
+        let names = place(image, ".shstrtab");
+        let wanted = b".nv.merc.nv.global.init\0";
+        let at = image[names..]
+            .windows(24)
+            .position(|name| name == wanted)
+            .unwrap();
+        image[names + at + 10] = b'x';
+    }),
+    (Rule::MercurySymbols, |image| {
+        let function = functions(image, ".nv.merc.symtab")[0];
+        image[function + 6] ^= 1;
+    }),
+    (Rule::RelocRows, |image| {
+        let rows = place(image, ".rela.text._Z1kPi");
+        image[rows + 2] = 0xff;
+    }),
+    (Rule::RelocTypes, |image| {
+        let rows = place(image, ".rela.text._Z1kPi");
+        image[rows + 10] = 1;
+    }),
+    (Rule::RelocPairs, |image| {
+        let rows = place(image, ".nv.merc.rela.text._Z1kPi");
+        image[rows + 12] ^= 1;
+    }),
+    (Rule::RelocPlaces, |image| {
+        let rows = place(image, ".rela.text._Z1kPi");
+        image[rows] |= 4;
+    }),
+    (Rule::CodeSize, |image| {
+        let at = header(image, ".text._Z5twicei");
+        image[at + 32] -= 1;
+    }),
+    (Rule::MercuryGrammar, |image| {
+        let code = place(image, ".nv.capmerc.text._Z1kPi");
+        image[code + 4] = 2;
+    }),
+    // The tail stands for one instruction less.
+    (Rule::MercuryCount, |image| {
+        let at = entry(image, |entry| entry[0] & 0x7f == 0x50);
+        image[at] ^= 0x80;
+    }),
+    (Rule::MercuryText, |image| {
+        let code = place(image, ".nv.capmerc.text._Z1kPi");
+        image[code] ^= 1;
+    }),
+    (Rule::MercuryTail, |image| {
+        let at = tail(image) + 16;
+        image[at] ^= 1;
+    }),
+    (Rule::MercuryRecord, |image| {
+        let at = entry(image, |entry| entry[..2] == [1, 0x0b]);
+        image[at + 0xa] ^= 0x40;
+    }),
+    // The clone of the data begins early.
+    (Rule::DebugAlias, |image| {
+        let at = header(image, ".nv.merc.nv.global.init");
+        image[at + 25] -= 1;
+    }),
+    (Rule::DebugFrames, |image| {
+        let frames = place(image, ".debug_frame");
+        image[frames + 4] ^= 1;
+    }),
+    (Rule::DebugRange, |image| {
+        let frames = place(image, ".debug_frame");
+        let length = u64::from_le_bytes(image[frames + 4..frames + 12].try_into().unwrap());
+        let entry = frames + 12 + length as usize;
+        image[entry + 28] ^= 1;
+    }),
+];
+
+/// One change for each rule that needs the module, which no rule of the file alone sees.
+const OF_LINKS: &[(Rule, Change)] = &[
+    (Rule::TextKept, |image| {
+        let code = place(image, ".text._Z5twicei");
+        image[code + 4] ^= 1;
+    }),
+    (Rule::MercuryKept, |image| {
+        let at = entry(image, |entry| entry[..2] == [2, 0x22]);
+        image[at + 8] ^= 1;
+    }),
+    (Rule::DataKept, |image| {
+        let data = place(image, ".nv.global.init");
+        image[data] ^= 1;
+    }),
+    (Rule::DebugKept, |image| {
+        let frames = place(image, ".debug_frame");
+        image[frames + 20] ^= 1;
+    }),
+    // In both views.
+    (Rule::RelocPlanned, |image| {
+        for name in [".rela.text._Z1kPi", ".nv.merc.rela.text._Z1kPi"] {
+            let rows = place(image, name);
+            image[rows + 1] ^= 1;
+        }
+    }),
+    (Rule::HeadersPlanned, |image| image[24] = 1),
+    (Rule::SectionsPlanned, |image| {
+        let at = header(image, ".nv.prototype");
+        image[at + 56] ^= 1;
+    }),
+    (Rule::SymbolsPlanned, |image| {
+        let function = functions(image, ".symtab")[0];
+        image[function + 5] ^= 0x40;
+    }),
+    // In both views: the name of the first function is that of the second.
+    (Rule::FunctionsWritten, |image| {
+        for table in [".symtab", ".nv.merc.symtab"] {
+            let [first, second] = functions(image, table);
+            let name: [u8; 4] = image[second..][..4].try_into().unwrap();
+            image[first..][..4].copy_from_slice(&name);
+        }
+    }),
+];
+
+#[test]
+fn each_rule_of_files_is_broken_by_a_change() {
+    let path = "tests/links/mercury-targets/expected/sm_120.cubin";
+    let good = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    assert_eq!(check_image(&good), []);
+    for (rule, change) in OF_FILES {
+        let mut image = good.clone();
+        change(&mut image);
+        let findings = check_image(&image);
+        let broken: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
+        assert!(broken.contains(rule), "{}: {findings:#?}", rule.name());
+    }
+}
+
+#[test]
+fn each_rule_of_links_is_broken_by_a_change() {
+    let arena = Arena::new();
+    let mut module = linked("mercury-targets", "sm_120", &arena);
+    let good = module.image.clone().unwrap();
+    for (rule, change) in OF_LINKS {
+        let mut image = good.clone();
+        change(&mut image);
+        assert_ne!(image, good, "{}", rule.name());
+        assert_eq!(check_image(&image), [], "{}", rule.name());
+        module.image = Some(image);
+        let (said, ok) = passes(&mut module, &arena, "self-check");
+        assert!(
+            !ok && said.contains(&format!("[{}]", rule.name())),
+            "{}: {said}",
+            rule.name()
+        );
+        let part = match rule.part().name() {
+            "symbol" => "Self check for capsule mercury symbol section failed",
+            "relocation" => "Self check for capsule mercury relocation section failed",
+            "debug" => "Self check for capsule mercury debug section failed",
+            _ => "Self check for capsule mercury text section failed",
+        };
+        assert!(said.contains(part), "{}: {said}", rule.name());
+    }
+}
+
+#[test]
+fn every_rule_has_a_change() {
+    let changed: BTreeSet<Rule> = OF_FILES
+        .iter()
+        .chain(OF_LINKS)
+        .map(|(rule, _)| *rule)
+        .collect();
+    let missing: Vec<_> = Rule::ALL
+        .iter()
+        .filter(|rule| !changed.contains(rule))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn what_failed_is_named_with_its_place() {
+    let arena = Arena::new();
+    let mut module = linked("mercury-targets", "sm_120", &arena);
+    let image = module.image.as_mut().unwrap();
+    let code = place(image, ".text._Z5twicei");
+    image[code + 4] ^= 1;
+    let (said, _) = passes(&mut module, &arena, "self-check");
+    assert!(
+        said.contains("Failure of '.text._Z5twicei' section in self-check for capsule mercury."),
+        "{said}"
+    );
+    assert!(said.contains(".text._Z5twicei+0x4: 0x"), "{said}");
+}
+
+#[test]
+fn files_of_sass_are_checked_too() {
+    let arena = Arena::new();
+    let mut module = linked("shared-static", "sm_90", &arena);
+    let (said, ok) = passes(&mut module, &arena, "self-check");
+    assert!(ok, "{said}");
+    let image = module.image.as_mut().unwrap();
+    let text = section(image, |section| section.is_code()).0;
+    image[text + 4] ^= 1;
+    module.phase = Phase::Emitted;
+    let (said, ok) = passes(&mut module, &arena, "self-check");
+    assert!(
+        !ok && said.contains("Self check of text section failed"),
+        "{said}"
+    );
+    assert!(said.contains("[text-kept]"), "{said}");
+}
+
+#[test]
+fn all_link_cases_pass() {
+    let mut count = 0;
+    for case in Case::all().unwrap() {
+        if case.expect != Expect::Identical || case.exit != 0 {
+            continue;
+        }
+        for arch in &case.arch {
+            let mut arguments = case.arguments(arch);
+            arguments.push("--cuweld-self-check".to_owned());
+            let outcome = Linker::ours().link(&case.folder, &arguments).unwrap();
+            assert_eq!(
+                outcome.exit,
+                Some(0),
+                "{}/{arch}: {}",
+                case.name,
+                outcome.lines.join(" ")
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 200, "{count} links");
+}
