@@ -1,7 +1,7 @@
 //! One function for each kind of input that comes from outside: it may refuse the bytes, and nothing else. What it accepts has to hold what
 //! is said of it: a module passes the verifier, a text parses to what it was printed from.
 //!
-//! This file is a part of the fuzz crate and of `tests/fuzz_entries.rs`.
+//! This file is a part of the fuzz crate and of `tests/it/fuzz_entries.rs`.
 
 use std::io;
 

@@ -1,6 +1,6 @@
 //! The text form of a link of 1,000 objects is printed and parsed in time linear in its size: a byte costs as much as in a link of 125.
 //!
-//! `cargo test --release --test lir_scale -- --nocapture` shows the times.
+//! `cargo test --release --test alone lir_scale -- --nocapture` shows the times.
 
 use std::path::Path;
 use std::process::Command;

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use cuweld_elf::check;
 use crate::harness::link::Linker;
 use crate::harness::oracle;
+use cuweld_elf::check;
 
 /// Architectures of sm_90 and up, the plain one before its variants.
 const NAMES: [&str; 17] = [

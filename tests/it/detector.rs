@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use cuweld_elf::check::{self, View};
-use cuweld_elf::raw::RawRela;
 use crate::harness::link::Linker;
 use crate::harness::oracle;
+use cuweld_elf::check::{self, View};
+use cuweld_elf::raw::RawRela;
 
 /// Targets, each with a part of the kernels.
 const TARGETS: [&str; 5] = ["sm_100", "sm_103", "sm_110", "sm_120", "sm_121"];

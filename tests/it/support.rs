@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::harness::case::{Case, Expect, Topic};
 
-const BEGIN: &str = "<!-- cases: begin; generated from tests/links, `BLESS=1 cargo test --test support` writes them anew -->\n";
+const BEGIN: &str = "<!-- cases: begin; generated from tests/links, `BLESS=1 cargo test --test it support` writes them anew -->\n";
 const END: &str = "<!-- cases: end -->\n";
 
 /// Targets in ascending order, `a` variants behind their base; as many as fit a table cell.
@@ -80,7 +80,7 @@ fn the_committed_lists_are_current() {
     } else {
         assert!(
             page == current,
-            "docs/SUPPORT.md is not current: BLESS=1 cargo test --test support"
+            "docs/SUPPORT.md is not current: BLESS=1 cargo test --test it support"
         );
     }
 }

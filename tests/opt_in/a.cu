@@ -1,4 +1,4 @@
-// Input of tests/opt_in.rs; built with `nvcc -rdc=true -cubin -arch=sm_90 -lineinfo a.cu -o a.cubin`.
+// Input of tests/it/opt_in.rs; built with `nvcc -rdc=true -cubin -arch=sm_90 -lineinfo a.cu -o a.cubin`.
 __device__ int used_by_a = 1;
 __device__ int unused_initialised[64] = {1, 2, 3};
 __device__ int unused_zero[256];

@@ -1,4 +1,4 @@
-// Input of tests/opt_in.rs; built with `nvcc -rdc=true -cubin -arch=sm_90 -lineinfo b.cu -o b.cubin`.
+// Input of tests/it/opt_in.rs; built with `nvcc -rdc=true -cubin -arch=sm_90 -lineinfo b.cu -o b.cubin`.
 __device__ int used_by_b = 1;
 __device__ int unused_in_b[16] = {9};
 extern __device__ int used_by_a;
