@@ -1,6 +1,6 @@
 //! Link cases: every folder of `tests/links` for every architecture it names. No oracle is needed; `BLESS=1` asks it first.
 //!
-//! `cargo test --test cases links weak` runs the cases whose name contains a word.
+//! `cargo test --test cases links::weak` runs the cases whose name contains a word.
 
 use std::error::Error;
 use std::process::Command;

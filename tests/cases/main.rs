@@ -1,7 +1,7 @@
 //! Tests that are data: one trial for each file, folder or seed of a subject.
 //!
-//! `cargo test --test cases` runs all subjects, one after another; `cargo test --test cases links resume` these two, and
-//! `cargo test --test cases links weak` the link cases whose name contains a word. The subjects are the rows of [`SUBJECTS`].
+//! `cargo test --test cases` runs all subjects, one after another; `cargo test --test cases links` one of them, `cargo test --test cases
+//! links::weak` those of its trials whose name contains a word, and `cargo test --test cases -- links passes` two subjects. [`SUBJECTS`] are all.
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -39,10 +39,14 @@ const SUBJECTS: [(&str, Run); 7] = [
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let is_subject = |word: &OsString| SUBJECTS.iter().any(|(name, _)| word == name);
     let (mut subjects, words): (Vec<_>, Vec<_>) = std::env::args_os().partition(is_subject);
-    let arguments = Arguments::from_iter(words);
-    // The full name of a trial names its subject.
-    if let Some((subject, _)) = arguments.filter.as_deref().and_then(|f| f.split_once("::")) {
+    let mut arguments = Arguments::from_iter(words);
+    let filter = arguments.filter.clone().unwrap_or_default();
+    if let Some((subject, word)) = filter.split_once("::") {
         subjects.push(subject.into());
+        // With `--exact` the filter is a full name, as `--list` shows it.
+        if !arguments.exact {
+            arguments.filter = Some(word.to_owned());
+        }
     }
     let mut failed = false;
     for (name, run) in SUBJECTS {

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `BLESS=1` writes what stands behind `end` anew: no other tool has this form, so read the difference before committing it.
-//! `cargo test --test cases passes weak` runs the files whose name contains a word.
+//! `cargo test --test cases passes::weak` runs the files whose name contains a word.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! The IR is the whole state: every link case is stopped after every pass, printed, parsed by a new process, and goes on to the same bytes.
 //!
-//! The modules that are printed are verified after every pass as well. `cargo test --test cases resume weak` runs the cases whose name contains a word.
+//! The modules that are printed are verified after every pass as well. `cargo test --test cases resume::weak` runs the cases whose name contains a word.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
