@@ -12,14 +12,8 @@ pub struct Function {
     pub symbol: SymbolId,
     /// Its code, once as SASS and on sm_100 and up also as Mercury.
     pub views: Views,
-    /// Whether this copy is the one that is linked.
-    pub state: FunctionState,
-    /// Whether this copy was, at its turn, taken into the link: the edges of a first weak copy that
-    /// is replaced later stay in the call graph (`merge.md` section 7).
-    pub edges_count: bool,
-    /// Whether a function of another name with the same code is linked in its place; set by
-    /// `fold-identical-functions`. Its symbols stand for the link symbol of that one.
-    pub folded: bool,
+    /// What the link made of this copy.
+    pub fate: Fate,
     /// Registers (REGCOUNT of the object's `.nv.info`), 0 if it has no record.
     pub registers: u32,
     /// The most bytes of stack that it may use (MAX_STACK_SIZE of the object's `.nv.info`), 0 if there is no limit; set by `classify`.
@@ -67,14 +61,32 @@ pub struct FunctionView {
     pub info: Option<SectionId>,
 }
 
-/// Whether a copy of a function is the one that is linked.
+/// What the link made of a copy of a function, which others of the same name may compete with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum FunctionState {
+pub enum Fate {
     /// `symbol-resolve` has not run, or its object is not part of the link.
     #[default]
     Candidate,
-    /// This copy is linked if its name is live.
-    Chosen,
-    /// Another copy of the weak function is linked.
-    Losing,
+    /// It is linked if its name is live.
+    Prevailing,
+    /// It prevailed when its object was merged, and a copy of a later object took its place. Its calls stay in the
+    /// call graph.
+    Replaced,
+    /// It never was part of the link: a copy that prevailed before it stayed.
+    Discarded,
+    /// A function of another name with the same code is linked in its place; set by `fold-identical-functions`. Its
+    /// symbols stand for the link symbol of that one.
+    Folded,
+}
+
+impl Fate {
+    /// Returns true if the copy prevailed when its object was merged, even if it was replaced since.
+    pub fn ever_prevailed(self) -> bool {
+        matches!(self, Fate::Prevailing | Fate::Replaced)
+    }
+
+    /// Returns true if something else is linked in its place.
+    pub fn is_non_prevailing(self) -> bool {
+        matches!(self, Fate::Replaced | Fate::Discarded | Fate::Folded)
+    }
 }

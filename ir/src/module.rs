@@ -357,7 +357,7 @@ impl<'data> Module<'data> {
     /// Whether a function is part of the output: its copy was chosen and its name is live.
     pub fn is_function_live(&self, function: FunctionId) -> bool {
         let row = &self.functions[function];
-        row.state == crate::function::FunctionState::Chosen
+        row.fate == crate::function::Fate::Prevailing
             && self.symbols[row.symbol]
                 .link
                 .is_some_and(|link| self.link_symbols[link].live.is_live())

@@ -8,8 +8,8 @@ use super::words;
 use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
+use crate::function::Fate;
 use crate::function::Function;
-use crate::function::FunctionState;
 use crate::function::FunctionView;
 use crate::function::Views;
 use crate::ids::*;
@@ -206,23 +206,20 @@ impl<'data> Parser<'_, 'data, '_> {
         self.defined::<FunctionId>(self.module.functions.len())?;
         let symbol = self.entity()?;
         let (mut sass, mut sass_info, mut merc, mut merc_info) = (None, None, None, None);
-        let (mut state, mut edges_count, mut registers) = (FunctionState::Candidate, false, 0);
+        let (mut fate, mut registers) = (Fate::Candidate, 0);
         let (mut shared, mut dynamic_shared, mut object) = (None, None, None);
         let (mut header_kinds, mut merc_size, mut flag_barriers) = (0, 0, 0);
         let mut stack_limit = 0;
-        let mut folded = false;
         while let Some((position, key)) = self.cursor.field()? {
             match key {
                 "sass" => sass = Some(self.entity_value()?),
                 "sass-info" => sass_info = Some(self.entity_value()?),
                 "merc" => merc = Some(self.entity_value()?),
                 "merc-info" => merc_info = Some(self.entity_value()?),
-                "state" => {
+                "fate" => {
                     self.cursor.expect("=")?;
-                    state = self.one_of(&words::FUNCTION_STATES)?;
+                    fate = self.one_of(&words::FATES)?;
                 }
-                "edges-count" => edges_count = true,
-                "folded" => folded = true,
                 "registers" => registers = self.narrow_value()?,
                 "shared" => shared = Some(self.shared_frame()?),
                 "dynamic-shared" => dynamic_shared = Some(self.number_value()?),
@@ -232,8 +229,7 @@ impl<'data> Parser<'_, 'data, '_> {
                 "stack-limit" => stack_limit = self.narrow_value()?,
                 "object" => object = Some(self.entity_value()?),
                 _ => {
-                    let known = "sass, sass-info, merc, merc-info, state, edges-count, folded, \
-                                 registers, shared, dynamic-shared, headers, merc-size, flag-barriers, stack-limit, object";
+                    let known = "sass, sass-info, merc, merc-info, fate, registers, shared, dynamic-shared, headers, merc-size, flag-barriers, stack-limit, object";
                     return Err(unknown(position, key, known));
                 }
             }
@@ -257,9 +253,7 @@ impl<'data> Parser<'_, 'data, '_> {
                     info: merc_info,
                 }),
             },
-            state,
-            edges_count,
-            folded,
+            fate,
             registers,
             stack_limit,
             shared,

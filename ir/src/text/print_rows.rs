@@ -215,15 +215,8 @@ impl Printer<'_, '_> {
                     self.put_section(section);
                 }
             }
-            let state = words::FUNCTION_STATES.word(function.state).unwrap_or("?");
-            put!(self.out, " state={state}");
-            if function.edges_count {
-                self.out.push_str(" edges-count");
-            }
-            if function.folded {
-                self.out.push_str(" folded");
-            }
-            put!(self.out, " registers={}", function.registers);
+            let fate = words::FATES.word(function.fate).unwrap_or("?");
+            put!(self.out, " fate={fate} registers={}", function.registers);
             if let Some(frame) = function.shared {
                 put!(
                     self.out,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::attribute::format;
 use crate::callgraph_record::CallKind;
-use crate::function::FunctionState;
+use crate::function::Fate;
 use crate::link_symbol::Liveness;
 use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
@@ -251,10 +251,12 @@ pub(super) fn section_kind(kind: SectionKind) -> Cow<'static, str> {
     }
 }
 
-pub(super) const FUNCTION_STATES: Words<FunctionState> = Words(&[
-    (FunctionState::Candidate, "candidate"),
-    (FunctionState::Chosen, "chosen"),
-    (FunctionState::Losing, "losing"),
+pub(super) const FATES: Words<Fate> = Words(&[
+    (Fate::Candidate, "candidate"),
+    (Fate::Prevailing, "prevailing"),
+    (Fate::Replaced, "replaced"),
+    (Fate::Discarded, "discarded"),
+    (Fate::Folded, "folded"),
 ]);
 
 pub(super) const LIVENESS: Words<Liveness> = Words(&[

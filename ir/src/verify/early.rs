@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::Rule;
-use crate::function::FunctionState;
+use crate::function::Fate;
 use crate::link_symbol::Liveness;
 use crate::module::Phase;
 use crate::object::ObjectState;
@@ -46,7 +46,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::EarlyResolved, "$0", "there are link symbols");
         }
         for (id, function) in module.functions.iter() {
-            if function.state != FunctionState::Candidate || function.edges_count {
+            if function.fate != Fate::Candidate {
                 let place = checker.function(id);
                 checker.report(Rule::EarlyResolved, place, "the copy was chosen or lost");
             }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::Checker;
 use super::Rule;
-use crate::function::FunctionState;
+use crate::function::Fate;
 use crate::ids::*;
 use crate::link_symbol::Liveness;
 use crate::module::Module;
@@ -59,7 +59,7 @@ fn members(checker: &mut Checker<'_, '_>) {
         if folded.get(symbol.name) == Some(&link)
             || symbol
                 .function
-                .is_some_and(|function| module.functions[function].folded)
+                .is_some_and(|function| module.functions[function].fate == Fate::Folded)
         {
             continue;
         }
@@ -81,7 +81,10 @@ fn members(checker: &mut Checker<'_, '_>) {
 
 /// The names of folded functions that other objects can name, and what they stand for.
 fn folded_names<'data>(module: &Module<'data>) -> HashMap<&'data [u8], LinkSymbolId, FixedState> {
-    let folded = module.functions.values().filter(|row| row.folded);
+    let folded = module
+        .functions
+        .values()
+        .filter(|row| row.fate == Fate::Folded);
     folded
         .filter_map(|row| {
             let symbol = &module.symbols[row.symbol];
@@ -162,14 +165,13 @@ fn function_states(checker: &mut Checker<'_, '_>) {
         let link = module.symbols[function.symbol].link;
         let defines =
             link.is_some_and(|link| module.link_symbols[link].definition == Some(function.symbol));
-        let expected = match (included, defines) {
-            (false, _) => FunctionState::Candidate,
-            (true, true) => FunctionState::Chosen,
-            (true, false) => FunctionState::Losing,
+        let is_expected = match (included, defines) {
+            (false, _) => function.fate == Fate::Candidate,
+            (true, true) => function.fate == Fate::Prevailing,
+            (true, false) => function.fate.is_non_prevailing(),
         };
-        let kept_apart = function.folded && (function.edges_count || defines);
-        if function.state != expected || defines && !function.edges_count || kept_apart {
-            let what = format!("the copy is {:?}, not {expected:?}", function.state);
+        if !is_expected {
+            let what = format!("its fate is {:?}", function.fate);
             let place = checker.function(id);
             checker.report(Rule::FunctionState, place, what);
         }

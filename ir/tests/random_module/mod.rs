@@ -6,7 +6,7 @@ use std::ops::Range;
 use cuweld_elf::Target;
 use cuweld_elf::target::arch::Suffix;
 use cuweld_ir::attribute::MergedInfo;
-use cuweld_ir::function::FunctionState;
+use cuweld_ir::function::Fate;
 use cuweld_ir::plan::*;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::*;
@@ -281,13 +281,13 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 sass: view(r),
                 merc: r.maybe(view),
             },
-            state: r.pick(&[
-                FunctionState::Candidate,
-                FunctionState::Chosen,
-                FunctionState::Losing,
+            fate: r.pick(&[
+                Fate::Candidate,
+                Fate::Prevailing,
+                Fate::Replaced,
+                Fate::Discarded,
+                Fate::Folded,
             ]),
-            edges_count: r.coin(),
-            folded: r.coin(),
             registers: r.number() as u32,
             shared: r.maybe(|r| SharedFrame {
                 size: r.number(),

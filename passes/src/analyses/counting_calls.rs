@@ -58,6 +58,6 @@ pub(super) fn is_taken(module: &Module<'_>, function: SymbolRef) -> bool {
     function.symbol().is_some_and(|symbol| {
         module.symbols[symbol]
             .function
-            .is_none_or(|function| module.functions[function].edges_count)
+            .is_none_or(|function| module.functions[function].fate.ever_prevailed())
     })
 }

@@ -112,7 +112,7 @@ fn loses_code_among_left_out(module: &Module<'_>) -> bool {
         let chosen = link.and_then(|link| module.link_symbols[link].definition);
         module.sections[patched].kind == SectionKind::MercuryText
             && !section.relocs.is_empty()
-            && function.edges_count
+            && function.fate.ever_prevailed()
             && chosen.is_some_and(|chosen| module.symbols[chosen].object > function.object)
     })
 }

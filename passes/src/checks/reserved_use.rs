@@ -37,7 +37,7 @@ pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     for (_, object) in module.included_objects() {
         for symbol in &module.symbols[object.symbols] {
             let Some(function) = symbol.function.filter(|id| {
-                symbol.is_entry() && uses[id.index()] && module.functions[*id].edges_count
+                symbol.is_entry() && uses[id.index()] && module.functions[*id].fate.ever_prevailed()
             }) else {
                 continue;
             };

@@ -11,11 +11,11 @@ pub(crate) mod constant_merge;
 pub(crate) mod constant_rows;
 mod contents;
 mod creation;
-mod fates;
 mod finish;
 mod function_sections;
 pub(crate) mod grouped;
 mod null_symbol;
+mod outcomes;
 mod refused;
 mod reloc_sections;
 mod resolved;
@@ -49,9 +49,9 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use constant_merge::ConstantMerge;
 pub(crate) use contents::slots_end;
-use fates::Fates;
 use function_sections::FunctionSections;
 use grouped::Grouped;
+use outcomes::Outcomes;
 use reloc_sections::RelocSections;
 use strings::with_names;
 
@@ -126,9 +126,9 @@ pub(crate) fn lay_out<'data>(
         ));
         return Err(PassError::Diagnosed);
     }
-    let fates = Fates::of(module, cx.threads);
+    let outcomes = Outcomes::of(module, cx.threads);
     // nvlink takes what lies in the file at that place.
-    if fates.has_code_without_bytes {
+    if outcomes.has_code_without_bytes {
         cx.diagnostics
             .emit(Diagnostic::unsupported("code without bytes in its file"));
         return Err(PassError::Diagnosed);
@@ -146,8 +146,8 @@ pub(crate) fn lay_out<'data>(
     let (created, strings) = with_names(
         module,
         cx.threads,
-        (fates.sections(), fates.section_names()),
-        |names| creation::replay(module, cx.arena, fates, names),
+        (outcomes.sections(), outcomes.section_names()),
+        |names| creation::replay(module, cx.arena, outcomes, names),
         then,
     );
     let created = match created {

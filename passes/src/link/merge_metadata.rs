@@ -147,7 +147,7 @@ fn inputs(module: &Module<'_>, kinds: &Kinds, meanings: &Meanings) -> Vec<Input>
     let mut input = |function: FunctionId| {
         let row = &module.functions[function];
         let link = meanings.link(row.symbol)?;
-        let is_first = row.edges_count
+        let is_first = row.fate.ever_prevailed()
             && module.link_symbols[link].live.is_live()
             && !std::mem::replace(&mut placed[link.index_u32() as usize], true);
         let chosen = module.link_function(link).filter(|_| is_first)?;
@@ -171,7 +171,7 @@ fn inputs(module: &Module<'_>, kinds: &Kinds, meanings: &Meanings) -> Vec<Input>
         let mut has_others = false;
         for id in object.functions.iter() {
             let function = &module.functions[id];
-            if !function.edges_count {
+            if !function.fate.ever_prevailed() {
                 continue;
             }
             match module.symbols[function.symbol].is_entry() {

@@ -23,8 +23,8 @@ use cuweld_elf::string_table::NameHash;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::compat;
+use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
@@ -273,14 +273,16 @@ impl<'data> Resolver<'_, 'data> {
 
     fn choose(&mut self, function: FunctionId) {
         let function = &mut self.module.functions[function];
-        function.state = FunctionState::Chosen;
-        function.edges_count = true;
+        function.fate = Fate::Prevailing;
         self.meanings.set_copy(function);
     }
 
     fn lose(&mut self, function: FunctionId) {
         let function = &mut self.module.functions[function];
-        function.state = FunctionState::Losing;
+        function.fate = match function.fate {
+            Fate::Prevailing => Fate::Replaced,
+            _ => Fate::Discarded,
+        };
         self.meanings.set_copy(function);
     }
 

@@ -14,7 +14,7 @@
 
 mod identity;
 
-use cuweld_ir::FunctionState;
+use cuweld_ir::Fate;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -95,14 +95,12 @@ fn fold(module: &mut Module<'_>, stands_for: &[LinkSymbolId], cx: &mut PassCx<'_
         if !link.is_some_and(is_folded) {
             continue;
         }
-        if function.state == FunctionState::Chosen {
+        if function.fate == Fate::Prevailing {
             cx.statistics.add("functions", 1);
             let size = module.sections[function.views.sass.text].size();
             cx.statistics.add("bytes of code", size);
         }
-        function.state = FunctionState::Losing;
-        function.edges_count = false;
-        function.folded = true;
+        function.fate = Fate::Folded;
     }
     let rows: Vec<LinkSymbol> = module.link_symbols.values().copied().collect();
     let mut kept: PrimaryMap<LinkSymbolId, LinkSymbol> = PrimaryMap::new();

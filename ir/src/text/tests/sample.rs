@@ -217,12 +217,14 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             link: (index > 2).then(|| l(0)),
         });
     }
-    for state in [
-        FunctionState::Candidate,
-        FunctionState::Chosen,
-        FunctionState::Losing,
+    for fate in [
+        Fate::Candidate,
+        Fate::Prevailing,
+        Fate::Replaced,
+        Fate::Discarded,
+        Fate::Folded,
     ] {
-        let chosen = state == FunctionState::Chosen;
+        let chosen = fate == Fate::Prevailing;
         let view = |text, info| FunctionView {
             text: s(text),
             info,
@@ -234,9 +236,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 sass: view(1, chosen.then(|| s(3))),
                 merc: (!chosen).then(|| view(2, Some(s(3)))),
             },
-            state,
-            edges_count: chosen,
-            folded: !chosen,
+            fate,
             registers: 24,
             stack_limit: if chosen { 64 } else { 0 },
             shared: chosen.then_some(SharedFrame {

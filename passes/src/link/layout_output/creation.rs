@@ -46,13 +46,13 @@ pub(super) use self::sections::output_of;
 pub(super) use self::sections::shared_output_of;
 use super::Content;
 use super::Created;
-use super::Fates;
 use super::FunctionSections;
 use super::Grouped;
 use super::NO_SECTION;
 use super::OutId;
 use super::OutSection;
 use super::OutSymbol;
+use super::Outcomes;
 use super::RelocSections;
 use super::WithRows;
 use super::constant_rows;
@@ -79,7 +79,7 @@ struct Replay<'m, 'data> {
     /// Sections of dead functions that have their number; none if no function is dead.
     numbered: Vec<bool>,
     /// What became of each function.
-    fates: Fates,
+    outcomes: Outcomes,
     /// The input's section of its shared variables, by function, for relocatable output.
     own_shared: Vec<Option<SectionId>>,
     /// Which kernels are kept for their own sake.
@@ -100,7 +100,7 @@ struct Replay<'m, 'data> {
 pub(super) fn replay<'data>(
     module: &Module<'data>,
     arena: &'data Arena,
-    fates: Fates,
+    outcomes: Outcomes,
     names: Names<'_, 'data>,
 ) -> Created<'data> {
     let mut info_lists = vec![u32::MAX; module.functions.len()];
@@ -153,17 +153,17 @@ pub(super) fn replay<'data>(
         arena,
         names,
         out,
-        own_banks: OwnBanks::find(module, &fates),
+        own_banks: OwnBanks::find(module, &outcomes),
         moved_banks: HashSet::default(),
         numbered: vec![
             false;
-            if fates.any_dead {
+            if outcomes.any_dead {
                 module.sections.len()
             } else {
                 0
             }
         ],
-        fates,
+        outcomes,
         own_shared,
         others: Vec::new(),
         infos: Vec::new(),
@@ -259,18 +259,18 @@ impl<'data> Replay<'_, 'data> {
 
     /// The link symbol of a function whose copy was taken into the link at its turn.
     fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
-        let fate = self.fates.get(function);
+        let fate = self.outcomes.get(function);
         fate.link.filter(|_| fate.came_in && fate.is_live)
     }
 
     /// Whether a copy of a function was taken into the link at its turn, be it replaced or found dead since.
     fn came_in(&self, function: FunctionId) -> bool {
-        self.fates.get(function).came_in
+        self.outcomes.get(function).came_in
     }
 
     /// Whether what a function's symbol stands for is kept.
     fn is_live(&self, function: FunctionId) -> bool {
-        self.fates.get(function).is_live
+        self.outcomes.get(function).is_live
     }
 
     /// Whether a symbol that makes its link symbol puts it into the list of global ones.
@@ -349,7 +349,7 @@ impl<'data> Replay<'_, 'data> {
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);
-                self.fates.has_info(function);
+                self.outcomes.has_info(function);
                 self.kernel_shared(link, function, symbol.name);
             }
         }
@@ -547,7 +547,7 @@ impl<'data> Replay<'_, 'data> {
         for index in 0..self.infos.len() {
             let (id, owner) = self.infos[index];
             match self.taken(owner) {
-                Some(_) if self.fates.get(owner).has_info => {}
+                Some(_) if self.outcomes.get(owner).has_info => {}
                 Some(link) => {
                     let name = self.module.function_name(owner);
                     let input = self.module.sections[id].name;

@@ -40,7 +40,7 @@ fn value(module: &Module<'_>) -> u64 {
     let is_shown = |piece: &&BankPiece| {
         piece.bank != 0
             && module.sections[piece.section].owner.is_some_and(|owner| {
-                !module.functions[owner].edges_count && link(owner) != link(piece.kernel)
+                !module.functions[owner].fate.ever_prevailed() && link(owner) != link(piece.kernel)
             })
     };
     let last = module.bank_pieces.iter().rev().find(is_shown);

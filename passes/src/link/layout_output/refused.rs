@@ -5,7 +5,7 @@ use cuweld_elf::symbol::stt;
 use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
-use cuweld_ir::function::FunctionState;
+use cuweld_ir::function::Fate;
 
 use super::constant_merge::is_active;
 
@@ -16,7 +16,7 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
         return false;
     };
     let mut functions = module.functions.values();
-    functions.any(|function| function.object < first && function.state == FunctionState::Losing)
+    functions.any(|function| function.object < first && function.fate.is_non_prevailing())
 }
 
 /// What the link has that nvlink makes further sections for.
@@ -52,17 +52,15 @@ pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
     }
     let loses_constants = |section: &Section<'_>| {
         matches!(section.kind, SectionKind::FunctionConstants(1..))
-            && section.owner.is_some_and(|owner| {
-                module.functions[owner].edges_count
-                    && module.functions[owner].state == FunctionState::Losing
-            })
+            && section
+                .owner
+                .is_some_and(|owner| module.functions[owner].fate == Fate::Replaced)
     };
     if module.sections.values().any(loses_constants) {
         return Some("with constants of a weak function that another copy replaced");
     }
     let replaced = module.functions.values().any(|function| {
-        function.edges_count
-            && function.state == FunctionState::Losing
+        function.fate == Fate::Replaced
             && module.symbols[function.symbol]
                 .link
                 .is_some_and(|link| !module.link_symbols[link].live.is_live())

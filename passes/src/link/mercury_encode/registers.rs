@@ -3,7 +3,6 @@
 
 use cuweld_elf::mercury::register_ranges;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use foldhash::fast::FixedState;
@@ -100,7 +99,7 @@ impl Encode<'_, '_> {
     fn is_losing(&self, function: FunctionId) -> bool {
         let row = &self.module.functions[function];
         let link = self.module.symbols[row.symbol].link;
-        row.state == FunctionState::Losing
+        row.fate.is_non_prevailing()
             && link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 

@@ -201,7 +201,7 @@ fn collect(
             continue;
         }
         let copy = module.link_function(link);
-        let is_taken = is_linked || module.functions[owner].edges_count && copy.is_some();
+        let is_taken = is_linked || module.functions[owner].fate.ever_prevailed() && copy.is_some();
         let is_included = module.objects[section.object].state.is_included();
         let comes_before =
             copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
@@ -289,7 +289,7 @@ fn collect(
     let taken = |id: SectionId| {
         let owner = module.sections[id].owner;
         module.is_section_linked(id)
-            || owner.is_some_and(|owner| module.functions[owner].edges_count)
+            || owner.is_some_and(|owner| module.functions[owner].fate.ever_prevailed())
     };
     errors.extend(covered.misfit_of(taken));
     (found, orphans)
@@ -316,7 +316,7 @@ fn stays(
 ) -> bool {
     let [loser_row, winner_row] = [loser, winner].map(|id| module.functions[id]);
     if bank != PARAMETER_BANK {
-        return winner_row.object < loser_row.object && !loser_row.edges_count;
+        return winner_row.object < loser_row.object && !loser_row.fate.ever_prevailed();
     }
     if module.symbols[winner_row.symbol].bind == stb::WEAK {
         return false;
@@ -329,7 +329,7 @@ fn stays(
 fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
     let mut replaced = vec![None; module.link_symbols.len()];
     for (id, row) in module.functions.iter() {
-        if row.edges_count
+        if row.fate.ever_prevailed()
             && let Some(link) = module.symbols[row.symbol].link
             && let Some(winner) = module.link_function(link)
             && row.object < module.functions[winner].object

@@ -15,7 +15,6 @@ use cuweld_elf::symbol::header;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_elf::target::toolkit;
-use cuweld_ir::FunctionState;
 use cuweld_ir::HeaderSlot;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -131,7 +130,7 @@ fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
         let section = &module.sections[reloc.section];
         if let (1.., Some(owner), SectionInfo::Section(patched)) =
             (kind, section.owner, section.info)
-            && module.functions[owner].state != FunctionState::Losing
+            && !module.functions[owner].fate.is_non_prevailing()
             && module.sections[patched].kind == SectionKind::Text
             && let Some(link) = module.symbols[module.functions[owner].symbol].link
         {

@@ -11,8 +11,8 @@
 use super::list_sort::list_sort;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::stb;
+use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
@@ -480,7 +480,7 @@ impl Uses {
             if module.sections[target].kind != SectionKind::Text {
                 continue;
             }
-            referenced[variable.index()] |= module.functions[owner].state == FunctionState::Chosen;
+            referenced[variable.index()] |= module.functions[owner].fate == Fate::Prevailing;
             if module.is_function_live(owner)
                 && let Some(function) = module.symbols[module.functions[owner].symbol].link
             {

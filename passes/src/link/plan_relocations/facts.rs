@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
+use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
@@ -245,7 +245,7 @@ fn relocated(module: &Module<'_>) -> Vec<bool> {
     let replaced = |id: FunctionId| {
         let function = &module.functions[id];
         let link = module.symbols[function.symbol].link;
-        link.filter(|_| function.edges_count && function.state == FunctionState::Losing)
+        link.filter(|_| function.fate == Fate::Replaced)
     };
     for id in module.functions.ids() {
         if let Some(link) = replaced(id) {

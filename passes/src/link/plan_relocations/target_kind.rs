@@ -7,7 +7,6 @@ use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::target::toolkit;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -134,7 +133,7 @@ fn symbol_kind(
     if symbol.is_function() {
         let losing = symbol
             .function
-            .filter(|id| module.functions[*id].state == FunctionState::Losing);
+            .filter(|id| module.functions[*id].fate.is_non_prevailing());
         if in_line_table && let Some(loser) = losing {
             let holder = &module.sections[reloc.section];
             // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
@@ -144,7 +143,7 @@ fn symbol_kind(
             // Line tables of a copy that never was part of the link lose their rows; other debug sections
             // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
             // replaced loses them too, but only RELA rows, and only if its code, or that of another replaced copy, had relocations (measured).
-            if !module.functions[loser].edges_count
+            if !module.functions[loser].fate.ever_prevailed()
                 || is_rela(holder.ty) && facts.is_relocated(loser)
             {
                 return Ok(TargetKind::LosingCopy);
@@ -238,7 +237,7 @@ fn symbol_kind(
     let definition = &module.symbols[definition];
     let of_loser = |section: SectionId| {
         let owner = module.sections[section].owner;
-        owner.is_some_and(|owner| module.functions[owner].state == FunctionState::Losing)
+        owner.is_some_and(|owner| module.functions[owner].fate.is_non_prevailing())
     };
     if let SymbolPlace::Section(section) = definition.place
         && definition.is_compiler_constant()

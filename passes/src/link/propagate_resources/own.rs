@@ -1,8 +1,8 @@
 //! What functions need by themselves.
 
 use cuweld_elf::target::attributes as code;
+use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolRef;
@@ -66,7 +66,7 @@ pub(super) fn own_summaries(
     };
     for function in module.functions.values() {
         // Those of names that are not kept too: what has its address taken may call them.
-        if function.state == FunctionState::Chosen
+        if function.fate == Fate::Prevailing
             && let Some(link) = meanings.link(function.symbol)
             && module.link_symbols[link].definition == Some(function.symbol)
         {

@@ -5,7 +5,6 @@
 
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::Module;
 use cuweld_ir::Patch;
 use cuweld_ir::RelocId;
@@ -42,7 +41,7 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
     };
     let mut known: HashMap<FunctionId, Places, FixedState> = HashMap::default();
     for (owner, id) in module.functions.ids().zip(&constants) {
-        let Some(id) = id.filter(|_| module.functions[owner].state == FunctionState::Losing) else {
+        let Some(id) = id.filter(|_| module.functions[owner].fate.is_non_prevailing()) else {
             continue;
         };
         let link = module.symbols[module.functions[owner].symbol].link;

@@ -231,7 +231,8 @@ fn kept_apart(module: &Module<'_>) -> Vec<bool> {
     for function in module.functions.values() {
         let link = module.symbols[function.symbol].link;
         let replaced = link.is_some_and(|link| {
-            function.edges_count && module.link_symbols[link].definition != Some(function.symbol)
+            function.fate.ever_prevailed()
+                && module.link_symbols[link].definition != Some(function.symbol)
         });
         if replaced {
             keep(SymbolRef::Symbol(function.symbol));

@@ -26,7 +26,7 @@ impl<'data> Replay<'_, 'data> {
                 sorted.sort_by_key(|piece| std::cmp::Reverse(ordinal[piece.kernel.index()]));
             }
             for piece in &sorted {
-                let Some(link) = self.fates.get(piece.kernel).link else {
+                let Some(link) = self.outcomes.get(piece.kernel).link else {
                     continue;
                 };
                 // The place of a copy that a replacement left empty makes a bank that others fill, but no empty one (measured).

@@ -11,8 +11,8 @@ pub(super) struct OwnBanks {
 }
 
 impl OwnBanks {
-    pub(super) fn find(module: &Module<'_>, fates: &Fates) -> Self {
-        let link = |function: FunctionId| fates.get(function).link;
+    pub(super) fn find(module: &Module<'_>, outcomes: &Outcomes) -> Self {
+        let link = |function: FunctionId| outcomes.get(function).link;
         // Relocatable output keeps the constants of each function where they are.
         let mut begins = vec![module.options.relocatable; module.sections.len()];
         let mut only_parameters = !module.options.relocatable;
@@ -47,7 +47,7 @@ impl OwnBanks {
             if link(owner).is_some_and(|link| filled.contains(&(link, bank))) {
                 begins[id.index()] = true;
             }
-            if !module.functions[owner].edges_count
+            if !module.functions[owner].fate.ever_prevailed()
                 && (module.options.relocatable
                     || !module.symbols[module.functions[owner].symbol].is_entry())
                 && let Some(winner) = link(owner).and_then(|link| module.link_function(link))

@@ -47,7 +47,7 @@ impl<'data> Replay<'_, 'data> {
             // Rows in a losing variable, and debug rows of copies that were not taken at their turn, never were.
             let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
-                function.is_some_and(|id| !self.module.functions[id].edges_count)
+                function.is_some_and(|id| !self.module.functions[id].fate.ever_prevailed())
             };
             let of_debug = matches!(
                 self.module.sections[patched].kind,
@@ -82,7 +82,7 @@ impl<'data> Replay<'_, 'data> {
 
     /// Whether a section of an object that takes part is linked.
     fn is_linked(&self, section: &Section<'_>) -> bool {
-        let is_linked = |owner: FunctionId| self.fates.get(owner).is_linked;
+        let is_linked = |owner: FunctionId| self.outcomes.get(owner).is_linked;
         section.kind != SectionKind::Stripped && section.owner.is_none_or(is_linked)
     }
 

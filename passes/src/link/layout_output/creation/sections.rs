@@ -269,7 +269,7 @@ impl<'data> Replay<'_, 'data> {
             SectionKind::FunctionConstants(_) if self.own_banks.begins[id.index()] => {
                 self.module.symbols[self.module.functions[owner].symbol].link
             }
-            SectionKind::KernelShared if self.is_live(owner) => self.fates.get(owner).link,
+            SectionKind::KernelShared if self.is_live(owner) => self.outcomes.get(owner).link,
             _ => self.taken(owner),
         };
         let Some(link) = taken else {

@@ -1,8 +1,8 @@
 //! What became of functions: looked up once, as rows of functions, symbols, link symbols and sections are far from each other.
 
+use cuweld_ir::Fate;
 use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
-use cuweld_ir::FunctionState;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionContent;
@@ -21,7 +21,7 @@ const OTHER_SECTIONS: usize = 32;
 
 /// What became of a function.
 #[derive(Clone, Copy)]
-pub(super) struct Fate {
+pub(super) struct Outcome {
     /// What its symbol stands for.
     pub(super) link: Option<LinkSymbolId>,
     /// Whether that is kept.
@@ -36,8 +36,8 @@ pub(super) struct Fate {
 
 /// What became of all functions.
 #[derive(Default)]
-pub(super) struct Fates {
-    rows: Vec<Fate>,
+pub(super) struct Outcomes {
+    rows: Vec<Outcome>,
     /// How many kernels came in and are kept.
     kernels: usize,
     /// How many other functions.
@@ -52,13 +52,13 @@ pub(super) struct Fates {
     pub(super) replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
-impl Fates {
+impl Outcomes {
     /// Those of all functions.
     pub(super) fn of(module: &Module<'_>, threads: &dyn Threads) -> Self {
         let functions = module.functions.values().as_slice();
         let pieces = functions.len() / FUNCTIONS_FOR_A_THREAD;
         let parts = |count| threads::parts(functions, count).collect();
-        let part = |functions: &&[Function]| Fates::of_part(module, functions);
+        let part = |functions: &&[Function]| Outcomes::of_part(module, functions);
         let parts = threads::map_parts(threads, pieces, parts, part);
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_default();
@@ -79,41 +79,40 @@ impl Fates {
     }
 
     fn of_part(module: &Module<'_>, functions: &[Function]) -> Self {
-        let mut fates = Fates {
+        let mut outcomes = Outcomes {
             rows: Vec::with_capacity(functions.len()),
-            ..Fates::default()
+            ..Outcomes::default()
         };
         for row in functions {
             let symbol = &module.symbols[row.symbol];
             let link = symbol.link;
             let is_live = link.is_some_and(|link| module.link_symbols[link].live.is_live());
-            let fate = Fate {
+            let outcome = Outcome {
                 link,
                 is_live,
-                came_in: row.edges_count,
-                is_linked: is_live && row.state == FunctionState::Chosen,
+                came_in: row.fate.ever_prevailed(),
+                is_linked: is_live && row.fate == Fate::Prevailing,
                 has_info: false,
             };
-            if fate.came_in && is_live {
+            if outcome.came_in && is_live {
                 match symbol.is_entry() {
-                    true => fates.kernels += 1,
-                    false => fates.others += 1,
+                    true => outcomes.kernels += 1,
+                    false => outcomes.others += 1,
                 }
             }
-            fates.any_dead |= fate.came_in && !is_live;
+            outcomes.any_dead |= outcome.came_in && !is_live;
             let text = row.views.sass.text;
             if matches!(module.sections[text].content, SectionContent::NoBits(1..)) {
-                fates.has_code_without_bytes |= module.is_section_linked(text);
+                outcomes.has_code_without_bytes |= module.is_section_linked(text);
             }
-            if fate.came_in
-                && row.state == FunctionState::Losing
+            if row.fate == Fate::Replaced
                 && let Some(link) = link
             {
-                fates.replaced.push((link, module.sections[text].align));
+                outcomes.replaced.push((link, module.sections[text].align));
             }
-            fates.rows.push(fate);
+            outcomes.rows.push(outcome);
         }
-        fates
+        outcomes
     }
 
     /// About how many sections there will be: of code, attributes, constants, shared memory and relocations of the functions that are kept,
@@ -128,7 +127,7 @@ impl Fates {
     }
 
     /// What became of a function.
-    pub(super) fn get(&self, function: FunctionId) -> Fate {
+    pub(super) fn get(&self, function: FunctionId) -> Outcome {
         self.rows[function.index()]
     }
 
