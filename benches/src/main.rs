@@ -4,7 +4,9 @@
 //! ```text
 //! cargo build --release --bin cuweld && cargo run --release -p cuweld-benches
 //!     --all           also what nvlink takes minutes for
-//!     --only WORD     cases whose name contains a word
+//!     --only WORD,..  the cases of these names, or whose names contain a word that is no case's name
+//!     --chart FILE    also draw a chart of the run, as SVG
+//!     --warmed        before each run take memory and give it back, so that a virtual machine has it
 //!     --runs N        runs of each program; 5 if not given, and up to 21 of links that take milliseconds
 //!     --limit S       seconds after which nvlink is ended; 300 if not given
 //!     --cuweld FILE   another cuweld
@@ -12,11 +14,12 @@
 //!     --zstd          the two libraries that unpack Zstandard, on cubins of 14 MB or those of PATH; needs ptxas and fatbinary
 //!     --templates PATH  compile the objects of benches/templates anew, and end
 //!     PATH ...        a folder with inputs and `args.txt`, nvlink's words one a line, or a reproducer of `--cuweld-repro`, in
-//!                     place of the built-in cases
+//!                     place of the built-in cases, or after those that --only names
 //! ```
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
 mod aims;
+mod chart;
 mod ptx;
 mod reproducer;
 mod run;
@@ -30,6 +33,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::chart::Pair;
 use crate::run::Effort;
 use crate::run::Measured;
 use crate::run::measure;
@@ -41,6 +45,7 @@ use crate::tools::Tools;
 struct Arguments {
     all: bool,
     only: Option<String>,
+    chart: Option<PathBuf>,
     effort: Effort,
     cuweld: Option<PathBuf>,
     folder: PathBuf,
@@ -49,13 +54,32 @@ struct Arguments {
     paths: Vec<PathBuf>,
 }
 
+impl Arguments {
+    /// Returns `true` if a built-in case is to be measured: those that are named, or all that are not too long.
+    fn wants(&self, case: &Case) -> bool {
+        let is_short = self.all || !case.long;
+        let Some(words) = &self.only else {
+            return self.paths.is_empty() && is_short;
+        };
+        words.split(',').any(|word| {
+            if CASES.iter().any(|case| case.name == word) {
+                case.name == word
+            } else {
+                case.name.contains(word) && is_short
+            }
+        })
+    }
+}
+
 fn arguments() -> Result<Arguments, Failure> {
     let mut found = Arguments {
         all: false,
         only: None,
+        chart: None,
         effort: Effort {
             runs: 5,
             limit: 300.0,
+            warmed: false,
         },
         cuweld: None,
         folder: PathBuf::from("target/benches"),
@@ -74,6 +98,8 @@ fn arguments() -> Result<Arguments, Failure> {
             "--zstd" => found.zstd = true,
             "--all" => found.all = true,
             "--only" => found.only = Some(value()?),
+            "--chart" => found.chart = Some(value()?.into()),
+            "--warmed" => found.effort.warmed = true,
             "--runs" => found.effort.runs = number(value()?)?.max(1.0) as usize,
             "--limit" => found.effort.limit = number(value()?)?,
             "--cuweld" => found.cuweld = Some(value()?.into()),
@@ -108,27 +134,10 @@ fn work() -> Result<(), Failure> {
     if arguments.zstd {
         return unpack_all(&arguments, &tools);
     }
-    table::head(&tools);
-    if !arguments.paths.is_empty() {
-        for path in &arguments.paths {
-            let (folder, words) = reproducer::open(path, &arguments.folder)?;
-            let measured = measure(&tools, &folder, &words, &arguments.effort)?;
-            let name = path
-                .file_name()
-                .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            table::row(&name, &measured, None, String::new());
-        }
-        return Ok(());
-    }
+    table::head(&tools, &arguments.effort);
+    let mut pairs = Vec::new();
     let mut done: Vec<(&Case, Measured)> = Vec::new();
-    for case in CASES {
-        let wanted = arguments
-            .only
-            .as_ref()
-            .is_none_or(|word| case.name.contains(word.as_str()));
-        if !wanted || case.long && !arguments.all {
-            continue;
-        }
+    for case in CASES.iter().filter(|case| arguments.wants(case)) {
         let (folder, words) = inputs(case, &tools, &arguments.folder)?;
         let measured = measure(&tools, &folder, &words, &arguments.effort)?;
         let smaller = done
@@ -140,7 +149,21 @@ fn work() -> Result<(), Failure> {
             smaller.map(|(smaller, before)| aims::growth(case, &measured, smaller, before));
         let aims = aims::aims(case, &measured, smaller);
         table::row(case.name, &measured, growth, aims);
+        pairs.extend(Pair::new(chart::label(case), &measured));
         done.push((case, measured));
+    }
+    for path in &arguments.paths {
+        let (folder, words) = reproducer::open(path, &arguments.folder)?;
+        let measured = measure(&tools, &folder, &words, &arguments.effort)?;
+        let name = path
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        table::row(&name, &measured, None, String::new());
+        pairs.extend(Pair::new(name, &measured));
+    }
+    if let Some(file) = &arguments.chart {
+        let text = chart::draw(&pairs, &table::machine(&tools));
+        std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(())
 }

@@ -88,6 +88,8 @@ pub struct Effort {
     pub runs: usize,
     /// Seconds after which nvlink is ended.
     pub limit: f64,
+    /// Take memory and give it back before each run.
+    pub warmed: bool,
 }
 
 /// Measures a link. `words` are nvlink's, without `-o`, relative to the folder.
@@ -116,7 +118,7 @@ pub fn measure(
         all.extend(jobs.map(|count| format!("--cuweld-jobs={count}")));
         all.extend(words.iter().cloned());
         all.extend(["-o".to_owned(), ours.to_owned()]);
-        warm(tools, input_bytes);
+        effort.warm(tools, input_bytes);
         taken(tools, folder, &all)
     };
     let watched = own("-1", None)?;
@@ -144,7 +146,7 @@ pub fn measure(
         }
         let begun = Instant::now();
         measured.cuweld.push(own("0", None)?);
-        warm(tools, input_bytes);
+        effort.warm(tools, input_bytes);
         let (seconds, decoded, entities) = floor(tools, folder, &inputs, (target, ours))?;
         measured.floor.push(seconds);
         (measured.decoded, measured.entities) = (decoded as u64, entities as usize);
@@ -166,7 +168,7 @@ pub fn measure(
         ];
         all.extend(words.iter().cloned());
         all.extend(["-o".to_owned(), theirs.to_owned()]);
-        warm(tools, input_bytes);
+        effort.warm(tools, input_bytes);
         let one = taken(tools, folder, &all)?;
         // Once is enough for what takes seconds; a limited run is looked at, which costs the short ones.
         too_slow = one.wall > 2.0 || one.code < 0;
@@ -204,12 +206,14 @@ const TAKEN: u64 = 16;
 /// Smaller links take too little memory for it to matter, and would find their code in no cache.
 const SMALLEST_WARMED: u64 = 1 << 20;
 
-/// Makes the machine have the memory that the next program takes, which links inputs of so many bytes.
-fn warm(tools: &Tools, inputs: u64) {
-    if inputs >= SMALLEST_WARMED {
-        let bytes = inputs.saturating_mul(TAKEN).to_string();
-        // Without it times differ more.
-        let _ = Command::new(&tools.measure).args(["warm", &bytes]).status();
+impl Effort {
+    /// If that was asked for, makes the machine have the memory that the next program takes, which links inputs of so many bytes.
+    fn warm(&self, tools: &Tools, inputs: u64) {
+        if self.warmed && inputs >= SMALLEST_WARMED {
+            let bytes = inputs.saturating_mul(TAKEN).to_string();
+            // Without it times differ more.
+            let _ = Command::new(&tools.measure).args(["warm", &bytes]).status();
+        }
     }
 }
 

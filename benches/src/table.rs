@@ -2,13 +2,30 @@
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
 use crate::aims::nvlink_ratio;
+use crate::run::Effort;
 use crate::run::Measured;
 use crate::run::median;
 use crate::tools::Tools;
 
-/// The machine, the versions and the head of the table.
-pub fn head(tools: &Tools) {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Describes the machine and the programs in a line.
+pub fn machine(tools: &Tools) -> String {
+    let number = |program: &std::path::Path| {
+        let text = Tools::version(program);
+        let word = text.split_whitespace().last().unwrap_or_default();
+        word.trim_start_matches('V').to_owned()
+    };
+    let mut line = format!("{}; cuweld {}", hardware(), number(&tools.cuweld));
+    if let Some(nvlink) = &tools.nvlink {
+        line += &format!(", nvlink {}", number(nvlink));
+    }
+    line
+}
+
+fn hardware() -> String {
     let field = |text: &str, name: &str| {
         let line = text.lines().find(|line| line.starts_with(name));
         let value = line.and_then(|line| line.split(':').nth(1));
@@ -16,16 +33,27 @@ pub fn head(tools: &Tools) {
     };
     let processor = field(&read("/proc/cpuinfo"), "model name");
     let memory = field(&read("/proc/meminfo"), "MemTotal");
+    let kilobytes: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
+    let gigabytes = kilobytes * 1024 / 1_000_000_000;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
-    println!(
-        "{processor}, {threads} threads, {memory}, Linux {}",
-        read("/proc/sys/kernel/osrelease").trim()
-    );
+    let system = read("/proc/sys/kernel/osrelease");
+    format!(
+        "{processor}, {threads} threads, {gigabytes} GB, Linux {}",
+        system.trim()
+    )
+}
+
+/// The machine, the versions and the head of the table.
+pub fn head(tools: &Tools, effort: &Effort) {
+    println!("{}", hardware());
     println!("load {}", read("/proc/loadavg").trim());
     println!("cuweld: {}", Tools::version(&tools.cuweld));
     match &tools.nvlink {
         Some(nvlink) => println!("nvlink: {}", Tools::version(nvlink)),
         None => println!("nvlink: not in PATH"),
+    }
+    if effort.warmed {
+        println!("warmed: before each run memory is taken and given back");
     }
     println!();
     println!(
