@@ -239,3 +239,29 @@ fn anchors_are_those_of_mdbook() {
     ];
     assert_eq!(page.anchors, expected.map(str::to_owned).into());
 }
+
+/// The page about options names each of cuweld's own, as the program lists them.
+#[test]
+fn every_option_of_cuweld_is_on_the_page() {
+    let page = fs::read_to_string(root().join("docs/using/options.md")).unwrap();
+    let program = std::process::Command::new(env!("CARGO_BIN_EXE_cuweld"))
+        .args(["nvlink", "--help"])
+        .output()
+        .unwrap();
+    let help =
+        String::from_utf8(program.stdout).unwrap() + &String::from_utf8(program.stderr).unwrap();
+    let options: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("--cuweld-"))
+        .map(|rest| rest.split(['=', ' ']).next().unwrap())
+        .collect();
+    assert!(options.len() > 10, "{help}");
+    let missing: Vec<&&str> = options
+        .iter()
+        .filter(|name| !page.contains(&format!("`--cuweld-{name}")))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/using/options.md lacks {missing:?}"
+    );
+}
