@@ -10,13 +10,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::internal;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
 use cuweld_passes::pipeline::Facts;
 
 use crate::compile::CompileOptions;
@@ -26,14 +26,12 @@ use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
 use crate::input;
 use crate::input::DeviceInput;
-use crate::input::DiagnosticKind;
 use crate::input::DiscoverOptions;
 use crate::input::Discovered;
 use crate::input::HostInfo;
 use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::InputError;
-use crate::input::MessageLine;
 use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
 use crate::jobs::Jobs;
@@ -302,9 +300,13 @@ pub(crate) fn report_found(
     diagnostics: &[input::InputDiagnostic],
 ) -> io::Result<()> {
     for diagnostic in diagnostics {
-        let about_arch = matches!(diagnostic.kind, DiagnosticKind::SmArchNotFound { .. });
-        if !(about_arch && reporter.silence_arch_warnings) {
-            report_input(reporter, diagnostic)?;
+        if diagnostic.is_about_arch() && reporter.silence_arch_warnings {
+            continue;
+        }
+        match diagnostic.finding() {
+            Some(finding) if diagnostic.is_remark() => reporter.remark(&finding)?,
+            Some(finding) => reporter.report(&finding)?,
+            None => {}
         }
     }
     Ok(())
@@ -387,14 +389,14 @@ fn lower_inputs<'data>(
     lowering.options.warnings_are_errors = reporter.early_errors().skipped_library;
     if ends {
         let what = "cuweld: internal: the object that ended the reading was let in";
-        reporter.report(&Diagnostic::fatal(what))?;
+        reporter.report(&Diagnostic::fatal(internal::FAULT, what))?;
         return Ok(None);
     }
     let mut module = Module::new(target, lowering.options);
     module.set_rows(part);
     report_found(reporter, said)?;
     if let Some(error) = failure {
-        report_lines(reporter, &error.lines(), error.help())?;
+        report_all(reporter, &error.findings())?;
     }
     Ok(Some(ReadInputs {
         module,
@@ -420,46 +422,11 @@ fn program(
     }
 }
 
-/// Reports what discovery has to say of an input.
-fn report_input(reporter: &mut Reporter<'_>, found: &input::InputDiagnostic) -> io::Result<()> {
-    match &found.kind {
-        DiagnosticKind::Deviation { id, text } => {
-            let mut diagnostic = Diagnostic::new(Severity::Note, text.clone());
-            diagnostic.deviation = Some(id);
-            reporter.report(&diagnostic)
-        }
-        // nvlink writes an error line, and exits as if there were none.
-        DiagnosticKind::Uncompress { .. } => {
-            let line = Diagnostic::error("Uncompress failed");
-            reporter.remark(&Diagnostic {
-                helps: found.help().into_iter().collect(),
-                ..line
-            })
-        }
-        _ => report_lines(reporter, &found.lines(), found.help()),
-    }
-}
-
-pub(crate) fn report_lines(
-    reporter: &mut Reporter<'_>,
-    lines: &[MessageLine],
-    help: Option<String>,
-) -> io::Result<()> {
-    for (index, line) in lines.iter().enumerate() {
-        let severity = match line.severity {
-            input::Severity::Note => continue,
-            input::Severity::Info => Severity::Info,
-            input::Severity::Warning => Severity::Warning,
-            input::Severity::Error => Severity::Error,
-            input::Severity::Fatal => Severity::Fatal,
-        };
-        let mut diagnostic = Diagnostic::new(severity, line.text.clone());
-        if index + 1 == lines.len() {
-            diagnostic.helps.extend(help.clone());
-        }
-        reporter.report(&diagnostic)?;
-    }
-    Ok(())
+/// Reports findings in their order.
+pub(crate) fn report_all(reporter: &mut Reporter<'_>, findings: &[Diagnostic]) -> io::Result<()> {
+    findings
+        .iter()
+        .try_for_each(|finding| reporter.report(finding))
 }
 
 /// Takes the host's references into the link options, if they apply to this link.

@@ -10,8 +10,8 @@ use crate::compile::lto::LtoLink;
 use crate::compile::lto::Optimised;
 use crate::diagnostics::Reporter;
 use crate::driver::Request;
+use crate::driver::report_all;
 use crate::driver::report_found;
-use crate::driver::report_lines;
 use crate::input::Discovered;
 use crate::input::InputArena;
 use crate::input::InputError;
@@ -38,7 +38,7 @@ pub fn optimise<'data>(
         return Ok(Optimisation::Failed);
     }
     if let Some(error) = failure {
-        report_lines(reporter, &error.lines(), error.help())?;
+        report_all(reporter, &error.findings())?;
         return Ok(Optimisation::Failed);
     }
     let (options, target) = (&request.compile, request.discover.target);

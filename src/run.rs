@@ -5,13 +5,16 @@ use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 use std::path::PathBuf;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Diagnostics;
 use cuweld_passes::analyses::call_graph_dot;
 use cuweld_passes::instrument::Dump;
 use cuweld_passes::instrument::INSTRUMENTED;
@@ -175,7 +178,10 @@ impl Controls {
     /// The pipeline that was asked for, for a module that has this phase at its start.
     pub fn manager(&self, facts: Facts, start: Phase) -> Result<PassManager, Diagnostic> {
         if !INSTRUMENTED && self.watches() {
-            return Err(Diagnostic::fatal("cuweld: this build has no instruments"));
+            return Err(Diagnostic::fatal(
+                internal::NO_INSTRUMENTS,
+                "cuweld: this build has no instruments",
+            ));
         }
         let registry = self.extensions.registry()?;
         let parsed = match self.parsed()? {
@@ -224,7 +230,10 @@ pub(crate) fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
         return Ok(source);
     }
     let text = std::fs::read_to_string(name).map_err(|error| {
-        Diagnostic::fatal(format!("cuweld: cannot read pipeline '{name}': {error}"))
+        Diagnostic::fatal(
+            usage::PIPELINE,
+            format!("cuweld: cannot read pipeline '{name}': {error}"),
+        )
     })?;
     Ok(Source {
         name: name.to_owned(),
@@ -235,7 +244,7 @@ pub(crate) fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
 pub(crate) fn refused(error: PipelineError) -> Diagnostic {
     Diagnostic {
         notes: error.render().lines().map(str::to_owned).collect(),
-        ..Diagnostic::fatal(format!("cuweld: {error}"))
+        ..Diagnostic::fatal(usage::PIPELINE, format!("cuweld: {error}"))
     }
 }
 
@@ -326,8 +335,13 @@ pub fn run_until<'data>(
             ..
         }) => {}
         Err(error) => {
-            reporter.internal_error |= is_internal(&error);
-            reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))?;
+            let is_internal = is_internal(&error);
+            reporter.internal_error |= is_internal;
+            let code = match is_internal {
+                true => internal::FAULT,
+                false => usage::PIPELINE,
+            };
+            reporter.report(&Diagnostic::fatal(code, format!("cuweld: {error}")))?;
         }
     }
     reporter.text(sink.text())?;
@@ -350,9 +364,10 @@ pub fn run_until<'data>(
     if let (Some(trace), Some(file)) = (trace, &controls.chrome_trace)
         && let Err(error) = std::fs::write(file, trace.json())
     {
-        reporter.report(&Diagnostic::fatal(format!(
-            "cannot write '{file}': {error}"
-        )))?;
+        reporter.report(&Diagnostic::fatal(
+            system::CANNOT_WRITE,
+            format!("cannot write '{file}': {error}"),
+        ))?;
     }
     Ok(())
 }

@@ -302,15 +302,13 @@ const LEGACY_MERCURY: [u32; 2] = [0x8000_0000, 0x4000];
 /// First SM that has an `a` variant.
 const FIRST_SPECIFIC_SM: u16 = 90;
 
-/// Why an object does not fit the target (layer 3). The Display text is nvlink's, with `{file}` for
-/// the input's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+/// Why an object does not fit the target (layer 3). [`ArchitectureError::message`] is
+/// nvlink's wording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchitectureError {
     /// ELF32 for a 64-bit target.
-    #[error("Input file '{{file}}' size does not match target '-m64'")]
     WordSize,
     /// OSABI or ABI version of another generation.
-    #[error("Input file '{{file}}' abi does not match")]
     Abi {
         /// `e_ident[EI_OSABI]`.
         osabi: u8,
@@ -318,7 +316,6 @@ pub enum ArchitectureError {
         version: u8,
     },
     /// Another SM.
-    #[error("Input file '{{file}}' arch does not match target '{target}'")]
     Sm {
         /// SM of the object.
         found: u16,
@@ -326,26 +323,45 @@ pub enum ArchitectureError {
         target: Target,
     },
     /// Older than any toolkit that this linker can link.
-    #[error("Input file '{{file}}' must be recompiled with toolkit >= Cuda 12.0")]
     TooOld,
     /// Newer than this linker knows.
-    #[error(
-        "Input file '{{file}}' newer than toolkit ({found} vs {})",
-        toolkit::TOOLKIT
-    )]
     TooNew {
         /// Toolkit of the object: major * 10 + minor.
         found: u32,
     },
     /// An EWP object, or an object that meets one, of another toolkit.
-    #[error("linking with -ewp objects requires using current toolkit")]
     EwpToolkit,
     /// Flags of Mercury objects on an object that cannot be one. nvlink crashes for some of them.
-    #[error("Internal error")]
     MercuryFlags {
         /// `e_flags`.
         flags: u32,
     },
+}
+
+impl ArchitectureError {
+    /// Returns nvlink's wording for an input of this name.
+    pub fn message(&self, file: &str) -> String {
+        match self {
+            ArchitectureError::WordSize => {
+                format!("Input file '{file}' size does not match target '-m64'")
+            }
+            ArchitectureError::Abi { .. } => format!("Input file '{file}' abi does not match"),
+            ArchitectureError::Sm { target, .. } => {
+                format!("Input file '{file}' arch does not match target '{target}'")
+            }
+            ArchitectureError::TooOld => {
+                format!("Input file '{file}' must be recompiled with toolkit >= Cuda 12.0")
+            }
+            ArchitectureError::TooNew { found } => format!(
+                "Input file '{file}' newer than toolkit ({found} vs {})",
+                toolkit::TOOLKIT
+            ),
+            ArchitectureError::EwpToolkit => {
+                "linking with -ewp objects requires using current toolkit".to_owned()
+            }
+            ArchitectureError::MercuryFlags { .. } => "Internal error".to_owned(),
+        }
+    }
 }
 
 /// Whether nvlink warns that the object lacks the flag of 64-bit addresses, which only the legacy header has.

@@ -59,7 +59,7 @@ fn discover(name: &str, data: &[u8]) {
             };
             let arena = InputArena::new();
             if let Err(failure) = discover_bytes(&options, &[(name, data)], &arena) {
-                assert!(!failure.error.lines().is_empty());
+                assert!(!failure.error.findings().is_empty());
             }
         }
     }

@@ -11,7 +11,6 @@
 
 pub mod analyses;
 pub mod checks;
-pub mod diagnostic;
 pub mod instrument;
 pub mod link;
 pub mod manager;
@@ -25,9 +24,12 @@ pub mod threads;
 pub mod transforms;
 
 pub use analyses::Analyses;
-pub use diagnostic::Diagnostic;
-pub use diagnostic::Diagnostics;
-pub use diagnostic::Severity;
+pub use cuweld_diagnostics::Code;
+pub use cuweld_diagnostics::CodeRow;
+pub use cuweld_diagnostics::Diagnostic;
+pub use cuweld_diagnostics::Diagnostics;
+pub use cuweld_diagnostics::Kind;
+pub use cuweld_diagnostics::Severity;
 pub use pass::Changed;
 pub use pass::Pass;
 pub use pass::PassCx;

@@ -17,6 +17,8 @@ pub use selection::SelectionError;
 pub use selection::StepSelector;
 pub use selection::optional_steps;
 
+use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::Severity;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -24,8 +26,6 @@ use selection::Selection;
 use thiserror::Error;
 
 use crate::analyses::Analyses;
-use crate::diagnostic::Diagnostics;
-use crate::diagnostic::Severity;
 use crate::instrument::INSTRUMENTED;
 use crate::instrument::Instrument;
 use crate::instrument::InstrumentError;

@@ -1,5 +1,6 @@
 //! What a pass is.
 
+use cuweld_diagnostics::Diagnostics;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -7,7 +8,6 @@ use thiserror::Error;
 
 use crate::analyses::Analyses;
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostics;
 use crate::instrument::INSTRUMENTED;
 use crate::threads::Threads;
 

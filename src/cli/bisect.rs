@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::Command;
 use std::process::Stdio;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
-use cuweld_passes::Diagnostic;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::optional_steps;
 use cuweld_passes::pipeline::Facts;
@@ -112,7 +113,7 @@ impl Search<'_, '_> {
             Err(diagnostic) => return Ok(Err(diagnostic)),
             Ok(true) => {
                 let message = "the check succeeds after all passes: there is nothing to find";
-                return Ok(Err(Diagnostic::error(message)));
+                return Ok(Err(Diagnostic::error(usage::CHECK, message)));
             }
             Ok(false) => {}
         }
@@ -125,7 +126,7 @@ impl Search<'_, '_> {
                     true => "the check fails before the first pass already",
                     false => "the check fails without any optional pass already",
                 };
-                let mut diagnostic = Diagnostic::error(message);
+                let mut diagnostic = Diagnostic::error(usage::CHECK, message);
                 if !on_module {
                     diagnostic = diagnostic.help(
                         "use --on=module with a check of the text form to look at every pass",
@@ -187,7 +188,7 @@ impl Search<'_, '_> {
                 &mut reporter,
             )?;
             if reporter.failed() {
-                let mut diagnostic = Diagnostic::fatal("a link to be checked failed");
+                let mut diagnostic = Diagnostic::fatal(usage::CHECK, "a link to be checked failed");
                 let said = String::from_utf8_lossy(&said);
                 diagnostic.notes = said.lines().map(str::to_owned).collect();
                 return Ok(Err(diagnostic));
@@ -199,8 +200,9 @@ impl Search<'_, '_> {
         } else if let Some(image) = module.image {
             ("output.cubin", image)
         } else {
-            let diagnostic = Diagnostic::fatal("the pipeline does not write a cubin")
-                .help("check modules, with --on=module");
+            let diagnostic =
+                Diagnostic::fatal(usage::OUTPUT, "the pipeline does not write a cubin")
+                    .help("check modules, with --on=module");
             return Ok(Err(diagnostic));
         };
         let path = self.folder.path().join(name);

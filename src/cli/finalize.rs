@@ -4,6 +4,7 @@ use std::io;
 use std::io::Write;
 use std::path::PathBuf;
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_elf::Target;
 use cuweld_passes::checks::finalizer::EntryPoint;
 use cuweld_passes::checks::finalizer::Finalizer;
@@ -88,7 +89,8 @@ pub fn run(args: &FinalizeArgs, stderr: &mut dyn Write) -> io::Result<u8> {
 }
 
 fn report(error: &FinalizerError, stderr: &mut dyn Write) -> io::Result<u8> {
-    writeln!(stderr, "error: {error}")?;
+    let finding = Diagnostic::fatal(error.diagnostic_code(), error.to_string());
+    writeln!(stderr, "error: {finding}")?;
     for note in error.notes() {
         writeln!(stderr, "  note: {note}")?;
     }

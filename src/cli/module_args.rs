@@ -3,12 +3,14 @@
 use std::io;
 use std::path::Path;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::text;
 use cuweld_ir::text::ImageKey;
-use cuweld_passes::Diagnostic;
 
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::parse_target;
@@ -75,14 +77,19 @@ fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
         if !named && !begins_as_text(input) {
             continue;
         }
-        let read = std::fs::read(input)
-            .map_err(|error| Diagnostic::fatal(format!("cannot read '{input}': {error}")))?;
+        let read = std::fs::read(input).map_err(|error| {
+            Diagnostic::fatal(
+                system::CANNOT_READ,
+                format!("cannot read '{input}': {error}"),
+            )
+        })?;
         let text = String::from_utf8(read)
-            .map_err(|_| Diagnostic::fatal(format!("'{input}' is no UTF-8 text")))?;
+            .map_err(|_| Diagnostic::fatal(usage::MODULE, format!("'{input}' is no UTF-8 text")))?;
         found = Some(text);
     }
     if found.is_some() && inputs.len() > 1 {
         return Err(Diagnostic::fatal(
+            usage::MODULE,
             "a module in text form is a whole link: it takes no other input",
         )
         .help("link the objects first, with --stop-after and an output that ends in .lir"));
@@ -115,19 +122,25 @@ fn parse<'data>(
         Some(arena.bytes(&bytes))
     };
     let module = text::parse(text, arena, &resolve)
-        .map_err(|error| Diagnostic::fatal(format!("'{input}': {error}")))?;
+        .map_err(|error| Diagnostic::fatal(usage::MODULE, format!("'{input}': {error}")))?;
     if let Some(target) = args.arch.filter(|target| *target != module.target) {
-        return Err(Diagnostic::fatal(format!(
-            "'{input}' is a module for {}, not for {target}",
-            module.target
-        )));
+        return Err(Diagnostic::fatal(
+            usage::MODULE,
+            format!(
+                "'{input}' is a module for {}, not for {target}",
+                module.target
+            ),
+        ));
     }
     // Passes rely on the invariants; a text may say anything.
     let broken = findings(&module);
     if broken.is_empty() {
         return Ok(module);
     }
-    let mut diagnostic = Diagnostic::fatal(format!("'{input}' is no module that passes can take"));
+    let mut diagnostic = Diagnostic::fatal(
+        usage::MODULE,
+        format!("'{input}' is no module that passes can take"),
+    );
     diagnostic.notes = broken;
     Err(diagnostic)
 }
@@ -141,8 +154,11 @@ fn read_objects<'data>(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<Module<'data>>> {
     let Some(target) = args.arch else {
-        let diagnostic = Diagnostic::fatal("the architecture to link for is not given")
-            .help("add --arch, such as --arch=sm_90");
+        let diagnostic = Diagnostic::fatal(
+            usage::COMMAND_LINE,
+            "the architecture to link for is not given",
+        )
+        .help("add --arch, such as --arch=sm_90");
         reporter.report(&diagnostic)?;
         return Ok(None);
     };

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::Subcommand;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::Phase;
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
 use cuweld_passes::checks::finalizer::BinaryKind;
 use cuweld_passes::checks::finalizer::default_output_name;
 use cuweld_passes::checks::finalizer::sass_view;
@@ -194,7 +196,7 @@ fn run_link(
     let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let request = finalizer
         .check(args.arch)
-        .map_err(|error| Diagnostic::fatal(error.to_string()));
+        .map_err(|error| Diagnostic::fatal(error.diagnostic_code(), error.to_string()));
     let request = request.and_then(|()| {
         args.input
             .request(&args.inputs, args.arch, name.clone(), &controls)
@@ -218,7 +220,7 @@ fn run_link(
     let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
     if outcome.output.is_none() && !reporter.failed() {
         let message = "the passes ended before the file was made: nothing is written";
-        let note = Diagnostic::new(Severity::Note, message);
+        let note = Diagnostic::remark(usage::OUTPUT, message);
         reporter.report(&note.help("`cuweld opt` writes the module as it is"))?;
     }
     let file = match outcome.output {
@@ -236,9 +238,10 @@ fn run_link(
     {
         let name = output.display();
         reporter.internal_error |= !matches!(error, OutputError::Io(_));
-        reporter.report(&Diagnostic::fatal(format!(
-            "cannot write '{name}': {error}"
-        )))?;
+        reporter.report(&Diagnostic::fatal(
+            system::CANNOT_WRITE,
+            format!("cannot write '{name}': {error}"),
+        ))?;
     }
     finish(|| recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
@@ -248,7 +251,8 @@ fn run_link(
 fn sass_file<'data>(file: &LinkedFile<'data>) -> Result<LinkedFile<'data>, Diagnostic> {
     let image = file
         .image()
-        .map_err(|error| Diagnostic::fatal(error.to_string()))?;
-    let sass = sass_view(&image).map_err(|error| Diagnostic::fatal(error.to_string()))?;
+        .map_err(|error| Diagnostic::fatal(internal::FAULT, error.to_string()))?;
+    let sass = sass_view(&image)
+        .map_err(|error| Diagnostic::fatal(error.diagnostic_code(), error.to_string()))?;
     Ok(LinkedFile::Image(sass))
 }

@@ -4,13 +4,16 @@ use std::io;
 use std::io::Write;
 use std::path::PathBuf;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
 use cuweld_ir::text;
-use cuweld_passes::Diagnostic;
 use cuweld_passes::pipeline::Facts;
 
 use super::module_args::ModuleArgs;
@@ -93,7 +96,10 @@ pub fn run(
         let written = bytes.and_then(|bytes| {
             write_atomically(&args.output, &bytes).map_err(|error| {
                 let name = args.output.display();
-                Diagnostic::fatal(format!("cannot write '{name}': {error}"))
+                Diagnostic::fatal(
+                    system::CANNOT_WRITE,
+                    format!("cannot write '{name}': {error}"),
+                )
             })
         });
         if let Err(diagnostic) = written {
@@ -125,14 +131,21 @@ fn output<'data>(
         return Err(no_cubin(phase, "a link that is under way"));
     }
     let plan = elf::plan_object(module, object, arena);
-    elf::write(module, &plan)
-        .map_err(|error| Diagnostic::fatal(format!("the object cannot be written again: {error}")))
+    elf::write(module, &plan).map_err(|error| {
+        Diagnostic::fatal(
+            internal::FAULT,
+            format!("the object cannot be written again: {error}"),
+        )
+    })
 }
 
 fn no_cubin(phase: Phase, what: &str) -> Diagnostic {
-    Diagnostic::fatal(format!(
-        "{what} is no cubin before it is 'emitted'; the module is '{}'",
-        phase.name()
-    ))
+    Diagnostic::fatal(
+        usage::OUTPUT,
+        format!(
+            "{what} is no cubin before it is 'emitted'; the module is '{}'",
+            phase.name()
+        ),
+    )
     .help("run the remaining passes, or name an output that ends in .lir")
 }

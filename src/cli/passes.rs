@@ -41,7 +41,7 @@ pub fn run(
     let registry = match extensions.registry() {
         Ok(registry) => registry,
         Err(diagnostic) => {
-            writeln!(stderr, "error: {}", diagnostic.message)?;
+            writeln!(stderr, "error: {}", diagnostic)?;
             return Ok(1);
         }
     };
@@ -103,7 +103,7 @@ fn print_pipeline(name: &str, stdout: &mut dyn Write, stderr: &mut dyn Write) ->
     let source = match pipeline_source(name) {
         Ok(source) => source,
         Err(diagnostic) => {
-            writeln!(stderr, "error: {}", diagnostic.message)?;
+            writeln!(stderr, "error: {}", diagnostic)?;
             return Ok(1);
         }
     };

@@ -6,11 +6,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Phase;
 use cuweld_ir::text::DumpBytes;
-use cuweld_passes::Diagnostic;
 use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::text_form;
 
@@ -89,8 +90,11 @@ impl InputArgs {
             None | Some("cuweld") => false,
             Some("nvlink-13.0.88") => true,
             Some(other) => {
-                return Err(Diagnostic::fatal(format!("unknown stamp '{other}'"))
-                    .help("known are cuweld and nvlink-13.0.88"));
+                return Err(Diagnostic::fatal(
+                    usage::COMMAND_LINE,
+                    format!("unknown stamp '{other}'"),
+                )
+                .help("known are cuweld and nvlink-13.0.88"));
             }
         };
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());

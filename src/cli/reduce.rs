@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Arena;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
-use cuweld_passes::Diagnostic;
 
 use super::module_args::ModuleArgs;
 use crate::diagnostics::Reporter;
@@ -52,7 +53,10 @@ pub fn run(args: &ReduceArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) ->
 }
 
 fn no_failure() -> Diagnostic {
-    Diagnostic::error("the check succeeds on the whole input: there is nothing to reduce")
+    Diagnostic::error(
+        usage::CHECK,
+        "the check succeeds on the whole input: there is nothing to reduce",
+    )
 }
 
 fn reduce_files(args: &ReduceArgs, stdout: &mut dyn Write) -> io::Result<Option<Diagnostic>> {
@@ -86,7 +90,8 @@ fn reduce_module(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<Diagnostic>> {
     let Some(output) = &args.output else {
-        let diagnostic = Diagnostic::fatal("where the reduced module goes is not given");
+        let diagnostic =
+            Diagnostic::fatal(usage::OUTPUT, "where the reduced module goes is not given");
         return Ok(Some(diagnostic.help("add --output, such as -o small.lir")));
     };
     let (input_arena, arena) = (InputArena::new(), Arena::new());

@@ -4,7 +4,8 @@ use std::io;
 use std::io::Write;
 use std::path::PathBuf;
 
-use cuweld_passes::Diagnostic;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -38,7 +39,7 @@ pub fn run(args: &ReplayArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) ->
     };
     let refuse = |stderr: &mut dyn Write, message: String| -> io::Result<u8> {
         let mut reporter = Reporter::new(stderr, Style::Native);
-        reporter.report(&Diagnostic::fatal(message))?;
+        reporter.report(&Diagnostic::fatal(usage::REPRODUCER, message))?;
         Ok(reporter.exit_code())
     };
     let replay = match Replay::unpack(&args.archive, folder) {

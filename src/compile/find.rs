@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 
-use cuweld_passes::Diagnostic;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::system;
 
 /// Where to look for compilers. Each field is as the user gave it, in an option or in the
 /// environment.
@@ -70,9 +71,10 @@ impl MissingTool {
         let MissingTool { tool, looked_at } = self;
         let option = format!("--cuweld-{tool}");
         let variable = format!("CUWELD_{}", tool.to_uppercase());
-        Diagnostic::fatal(format!(
-            "cuweld: '{input}' holds PTX, and there is no {tool} to compile it"
-        ))
+        Diagnostic::fatal(
+            system::NO_COMPILER,
+            format!("cuweld: '{input}' holds PTX, and there is no {tool} to compile it"),
+        )
         .note(format!("looked at {}", looked_at.join(", ")))
         .help(format!(
             "install the CUDA toolkit's {tool}, or name it with {option} or {variable}; \

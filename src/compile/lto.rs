@@ -9,8 +9,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::unsupported;
 
 use super::CompileOptions;
 use super::CompileTime;
@@ -82,8 +84,8 @@ fn is_lto(input: &DeviceInput<'_>) -> bool {
 pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
     let is_other = input.skip.is_none() && !input.system_library && input.image.is_some();
     (is_other && !is_lto(input)).then(|| {
-        Diagnostic::new(
-            Severity::Info,
+        Diagnostic::info(
+            link::LTO_PARTIAL,
             format!("requested LTO but '{input}' not built for LTO so doing partial LTO"),
         )
     })
@@ -98,6 +100,7 @@ pub fn kind_of_link(
 ) -> io::Result<Option<LtoLink>> {
     if !inputs.iter().any(is_lto) {
         reporter.report(&Diagnostic::warning(
+            link::LTO_NOTHING,
             "Ignoring -dlto option because no LTO objects found",
         ))?;
         return Ok(Some(LtoLink::None));
@@ -106,7 +109,7 @@ pub fn kind_of_link(
         return Ok(Some(LtoLink::Partial));
     }
     if !inputs.iter().any(|input| input.system_library) {
-        let diagnostic = Diagnostic::fatal("expected libcudadevrt object");
+        let diagnostic = Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object");
         reporter
             .report(&diagnostic.help("add -lcudadevrt, and -L with the toolkit's libraries"))?;
         return Ok(None);
@@ -133,7 +136,7 @@ pub fn compile(
     if let Some(option) = mismatch(records) {
         let text = format!("Cicc option values for '{option}' do not match");
         let help = "compile all inputs with the same -ftz, -prec-div, -prec-sqrt and -fmad";
-        reporter.report(&Diagnostic::fatal(text).help(help))?;
+        reporter.report(&Diagnostic::fatal(link::LTO_MISMATCH, text).help(help))?;
         return Ok(None);
     }
     let units: Vec<LtoInput<'_>> = inputs
@@ -193,8 +196,7 @@ pub fn compile(
     let mut is_program = kind == LtoLink::Whole;
     if is_program && options.ptxas.debug {
         // The record of ptxas names its files then, and nvlink's has none.
-        let text = "cuweld: unsupported: -g for a program of LTO-IR alone";
-        reporter.report(&Diagnostic::fatal(text).help("link without -g"))?;
+        reporter.report(&Diagnostic::refusal(unsupported::LTO_DEBUG).help("link without -g"))?;
         return Ok(None);
     }
     let mut result = if is_program {
@@ -267,7 +269,7 @@ fn compiled(
             if let CompileError::Refused { messages } = &error {
                 reporter.text(messages)?;
             }
-            let diagnostic = Diagnostic::fatal("elfLink fatbinary error");
+            let diagnostic = Diagnostic::fatal(system::COMPILER_FAILED, "elfLink fatbinary error");
             reporter.report(&diagnostic.note(format!("the optimised program: {error}")))?;
             Ok(None)
         }
@@ -277,20 +279,20 @@ fn compiled(
 fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
     let one = match error {
         NvJitLinkError::Library { .. } | NvJitLinkError::Text(_) => {
-            Diagnostic::fatal("elfLink linker library load error")
+            Diagnostic::fatal(system::NO_OPTIMISER, "elfLink linker library load error")
                 .note(format!("cuweld: {error}"))
                 .help("link-time optimisation needs libnvJitLink of the CUDA toolkit: name it with --cuweld-nvjitlink or CUWELD_NVJITLINK")
         }
-        NvJitLinkError::Static { .. } => Diagnostic::fatal("elfLink linker library load error")
+        NvJitLinkError::Static { .. } => Diagnostic::fatal(system::NO_OPTIMISER, "elfLink linker library load error")
             .note(format!("cuweld: {error}"))
             .help("link-time optimisation needs the program that `cargo build` makes for the GNU C library"),
         NvJitLinkError::Call { log, .. } => {
             let failure = log.strip_prefix(OPTIMISER_FAILS);
             if let Some((code, text)) = failure.and_then(|rest| rest.split_once('\n')) {
-                let info = Diagnostic::new(Severity::Info, format!("{text}{code}"));
-                return vec![info, Diagnostic::fatal("elfLink JIT compile failed")];
+                let info = Diagnostic::info(system::OPTIMISER_FAILED, format!("{text}{code}"));
+                return vec![info, Diagnostic::fatal(system::OPTIMISER_FAILED, "elfLink JIT compile failed")];
             }
-            Diagnostic::fatal(format!("cuweld: link-time optimisation: {error}"))
+            Diagnostic::fatal(system::OPTIMISER_FAILED, format!("cuweld: link-time optimisation: {error}"))
                 .note(format!("libnvJitLink says: {}", log.trim()))
         }
     };

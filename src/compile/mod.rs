@@ -15,8 +15,9 @@ pub mod record;
 
 use std::io;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::system;
 use cuweld_ir::ObjectOrigin;
-use cuweld_passes::Diagnostic;
 
 pub use find::ToolPaths;
 pub use lto::LtoOptions;
@@ -146,11 +147,14 @@ pub fn compile_ptx<'data>(
             Ok(compiled) => compiled,
             Err(error) => {
                 outcome.diagnostics.push(match &error {
-                    CompileError::Refused { .. } => Diagnostic::fatal("elfLink fatbinary error")
-                        .note(format!("ptxas does not compile the PTX of '{input}'")),
-                    error => Diagnostic::fatal(format!(
-                        "cuweld: cannot compile the PTX of '{input}': {error}"
-                    ))
+                    CompileError::Refused { .. } => {
+                        Diagnostic::fatal(system::COMPILER_FAILED, "elfLink fatbinary error")
+                            .note(format!("ptxas does not compile the PTX of '{input}'"))
+                    }
+                    error => Diagnostic::fatal(
+                        system::COMPILER_FAILED,
+                        format!("cuweld: cannot compile the PTX of '{input}': {error}"),
+                    )
                     .note(format!("the compiler is '{}'", ptxas.path().display())),
                 });
                 if let CompileError::Refused { messages } = error {
@@ -187,8 +191,8 @@ pub fn compile_ptx<'data>(
 
 /// Another release of ptxas makes other code than nvlink's own: that is said.
 fn other_release(path: &std::path::Path, release: &str) -> Diagnostic {
-    Diagnostic::new(
-        cuweld_passes::Severity::Note,
+    Diagnostic::remark(
+        system::OTHER_COMPILER,
         format!(
             "PTX was compiled by '{}' ({release}); nvlink 13.0.88 would use its own compiler, so the code may differ",
             path.display()

@@ -4,15 +4,15 @@
 //! tools parse it; what more we know follows as `note:` and `help:` lines, which `explain = off`
 //! leaves out. The native command line leads with ours.
 //!
-//! Findings themselves are [`cuweld_passes::Diagnostic`]; passes and readers make them.
+//! Findings themselves are [`cuweld_diagnostics::Diagnostic`]; passes and readers make them.
 //!
 //! Architecture Invariant: text goes to the writer that the caller hands in, and nowhere else.
 
 pub mod demangle;
 mod reporter;
 
-pub use cuweld_passes::Diagnostic;
-pub use cuweld_passes::Severity;
+pub use cuweld_diagnostics::Diagnostic;
+pub use cuweld_diagnostics::Severity;
 pub use demangle::demangle;
 pub use reporter::Reporter;
 pub use reporter::Style;

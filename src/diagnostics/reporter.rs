@@ -3,8 +3,8 @@
 use std::io;
 use std::io::Write;
 
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
 
 use super::demangle::explain_names;
 use crate::input::EarlyErrors;
@@ -121,7 +121,7 @@ impl<'w> Reporter<'w> {
 
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
         match severity {
-            Severity::Report => return writeln!(self.out, "{}", diagnostic.message),
+            Severity::Report => return writeln!(self.out, "{diagnostic}"),
             Severity::Note => return self.note(diagnostic),
             _ => {}
         }
@@ -132,11 +132,12 @@ impl<'w> Reporter<'w> {
                 .try_for_each(|part| self.write(severity, part));
         }
         self.worst = self.worst.max(Some(severity));
-        self.first_line(severity, &diagnostic.message)?;
+        let text = diagnostic.text();
+        self.first_line(severity, &text)?;
         if !self.explain {
             return Ok(());
         }
-        for (name, demangled) in explain_names(&diagnostic.message) {
+        for (name, demangled) in explain_names(&text) {
             self.labelled("note", &format!("'{name}' is {demangled}"))?;
         }
         for note in &diagnostic.notes {
@@ -162,7 +163,7 @@ impl<'w> Reporter<'w> {
         let deviation = diagnostic
             .deviation
             .map_or(String::new(), |id| format!("deviation {id}: "));
-        writeln!(self.out, "note: {deviation}{}", diagnostic.message)?;
+        writeln!(self.out, "note: {deviation}{diagnostic}")?;
         for note in &diagnostic.notes {
             self.labelled("note", note)?;
         }
@@ -255,6 +256,8 @@ impl<'w> Reporter<'w> {
 
 #[cfg(test)]
 mod tests {
+    use cuweld_diagnostics::codes::link;
+
     use super::*;
 
     fn rendered(change: impl Fn(&mut Reporter<'_>), diagnostic: &Diagnostic) -> (String, u8) {
@@ -278,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_first_line_is_nvlinks() {
-        let error = Diagnostic::error("Undefined reference to '_Z1fi' in 'a.o'")
+        let error = Diagnostic::error(link::UNDEFINED, "Undefined reference to '_Z1fi' in 'a.o'")
             .note("referred to by g\nand by h")
             .help("define it");
         let (text, code) = rendered(|_| (), &error);
@@ -298,24 +301,27 @@ mod tests {
     fn prefixes_and_exit_codes_follow_severity() {
         let line = |diagnostic: &Diagnostic| rendered(|_| (), diagnostic);
         assert_eq!(
-            line(&Diagnostic::fatal("x")),
+            line(&Diagnostic::fatal(link::UNDEFINED, "x")),
             ("nvlink fatal   : x\n".to_owned(), 1)
         );
         assert_eq!(
-            line(&Diagnostic::warning("x")),
+            line(&Diagnostic::warning(link::UNDEFINED, "x")),
             ("nvlink warning : x\n".to_owned(), 0)
         );
-        let promoted = rendered(|reporter| reporter.werror = true, &Diagnostic::warning("x"));
+        let promoted = rendered(
+            |reporter| reporter.werror = true,
+            &Diagnostic::warning(link::UNDEFINED, "x"),
+        );
         assert_eq!(promoted, ("nvlink error   : x\n".to_owned(), 255));
         let arch = |reporter: &mut Reporter<'_>| reporter.report_arch = Some("sm_90".to_owned());
-        let (text, _) = rendered(arch, &Diagnostic::new(Severity::Info, "x"));
+        let (text, _) = rendered(arch, &Diagnostic::info(link::UNDEFINED, "x"));
         assert_eq!(text, "nvlink info    : x (target: sm_90)\n");
     }
 
     #[test]
     fn the_native_style_leads_with_our_label() {
         let native = |reporter: &mut Reporter<'_>| reporter.style = Style::Native;
-        let mut diagnostic = Diagnostic::fatal("x");
+        let mut diagnostic = Diagnostic::fatal(link::UNDEFINED, "x");
         diagnostic.deviation = Some("D07");
         let (text, code) = rendered(native, &diagnostic);
         assert_eq!(
@@ -328,7 +334,7 @@ mod tests {
     #[test]
     fn silenced_warnings_are_no_errors() {
         let nothing = (String::new(), 0);
-        let warning = Diagnostic::warning("x");
+        let warning = Diagnostic::warning(link::UNDEFINED, "x");
         for class in [
             WarningClass::Ordinary,
             WarningClass::ArchNotFound,
@@ -345,17 +351,17 @@ mod tests {
             let stack = |reporter: &mut Reporter<'_>| reporter.silence_stack_size_warnings = true;
             let silent = rendered_class(stack, class, &warning) == nothing;
             assert_eq!(silent, class == WarningClass::StackSize, "{class:?}");
-            let (text, code) = rendered_class(all, class, &Diagnostic::error("x"));
+            let (text, code) = rendered_class(all, class, &Diagnostic::error(link::UNDEFINED, "x"));
             assert_eq!((text.as_str(), code), ("nvlink error   : x\n", 255));
         }
     }
 
     #[test]
     fn what_a_message_counts_is_shown_if_everything_is_explained() {
-        let mut info = Diagnostic::new(Severity::Info, "each of 2 kernels");
+        let mut info = Diagnostic::info(link::UNDEFINED, "each of 2 kernels");
         info.deviation = Some("D12");
         info.parts = ["a", "b"]
-            .map(|text| Diagnostic::new(Severity::Info, text))
+            .map(|text| Diagnostic::info(link::UNDEFINED, text))
             .into();
         let (text, _) = rendered(|reporter| reporter.explain = false, &info);
         assert_eq!(text, "nvlink info    : each of 2 kernels\n");
@@ -372,7 +378,7 @@ mod tests {
         reporter.werror = true;
         reporter.silence_warnings = true;
         reporter
-            .report_as_is(&Diagnostic::warning("x"))
+            .report_as_is(&Diagnostic::warning(link::UNDEFINED, "x"))
             .expect("a Vec takes everything");
         assert_eq!((reporter.exit_code(), reporter.failed()), (0, false));
         assert_eq!(out, b"nvlink warning : x\n");
@@ -383,9 +389,9 @@ mod tests {
         let mut out = Vec::new();
         let mut reporter = Reporter::new(&mut out, Style::Nvlink);
         for diagnostic in [
-            Diagnostic::fatal("f"),
-            Diagnostic::error("e"),
-            Diagnostic::warning("w"),
+            Diagnostic::fatal(link::UNDEFINED, "f"),
+            Diagnostic::error(link::UNDEFINED, "e"),
+            Diagnostic::warning(link::UNDEFINED, "w"),
         ] {
             reporter
                 .report(&diagnostic)

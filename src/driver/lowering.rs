@@ -1,5 +1,8 @@
 //! Images on their way into the module: each is checked against the target, or named as damaged.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::Target;
 use cuweld_elf::class32::is_sound_class32;
 use cuweld_elf::raw::ET_EWP;
@@ -17,7 +20,6 @@ use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::ObjectOrigin;
 use cuweld_ir::elf;
-use cuweld_passes::Diagnostic;
 use zerocopy::FromBytes;
 
 use crate::input::DeviceInput;
@@ -81,7 +83,7 @@ pub(super) fn image<'data>(
         Some(Image::Nvvm(_)) => "LTO-IR, which has to be compiled",
     };
     Err(
-        Diagnostic::fatal(format!("cuweld: unsupported: '{input}' holds {what}"))
+        Diagnostic::fatal(unsupported::UNCOMPILED, format!("'{input}' holds {what}"))
             .help("compile it to a relocatable cubin first (ptxas -c)"),
     )
 }
@@ -155,9 +157,10 @@ impl Lowering {
         }
         if lacks_64bit_flag(file) {
             let name = image.display();
-            findings.push(Diagnostic::warning(format!(
-                "expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"
-            )));
+            findings.push(Diagnostic::warning(
+                input::ADDRESS_FLAG,
+                format!("expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"),
+            ));
         }
         if target.is_mercury() {
             facts.after_mercury = self.after_mercury;
@@ -184,9 +187,10 @@ pub(super) fn damaged(
 ) -> Option<Diagnostic> {
     let file = image.display();
     if is_sound_class32(image.image) {
-        return Some(Diagnostic::fatal(format!(
-            "Input file '{file}' size does not match target '-m64'"
-        )));
+        return Some(Diagnostic::fatal(
+            input::WORD_SIZE,
+            format!("Input file '{file}' size does not match target '-m64'"),
+        ));
     }
     // nvlink crashes without the table of section names, and from sm_100 on.
     let is_lost = !target.is_mercury()
@@ -194,7 +198,10 @@ pub(super) fn damaged(
     if strict && is_lost {
         return None;
     }
-    let mut diagnostic = Diagnostic::fatal(format!("cuweld: '{file}' is damaged: {error}"));
+    let mut diagnostic = Diagnostic::fatal(
+        input::DAMAGED_OBJECT,
+        format!("cuweld: '{file}' is damaged: {error}"),
+    );
     if is_lost {
         let note = "nvlink 13.0.88 ignores this input without a message, and its code is lost";
         diagnostic = diagnostic.note(note);
@@ -210,11 +217,14 @@ pub(super) fn is_sass_alone(file: &FileHeader) -> bool {
 
 /// nvlink's warning about the first file without Mercury.
 pub(super) fn limited(image: &NamedImage<'_>, target: Target) -> Diagnostic {
-    Diagnostic::warning(format!(
-        "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
-        target.sm,
-        image.display()
-    ))
+    Diagnostic::warning(
+        input::SASS_ALONE,
+        format!(
+            "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
+            target.sm,
+            image.display()
+        ),
+    )
 }
 
 pub(super) fn misfit(
@@ -227,8 +237,16 @@ pub(super) fn misfit(
     if target.is_mercury() && is_sass_alone(file) && matches!(error, ArchitectureError::Sm { .. }) {
         findings.push(limited(image, target));
     }
-    let message = error.to_string().replace("{file}", &image.display());
-    let diagnostic = Diagnostic::fatal(message);
+    let code = match error {
+        ArchitectureError::WordSize => input::WORD_SIZE,
+        ArchitectureError::Abi { .. } => input::ABI,
+        ArchitectureError::Sm { .. } => input::ARCHITECTURE,
+        ArchitectureError::TooOld => input::OLD_TOOLKIT,
+        ArchitectureError::TooNew { .. } => input::NEW_TOOLKIT,
+        ArchitectureError::EwpToolkit => input::EWP_TOOLKIT,
+        ArchitectureError::MercuryFlags { .. } => input::MERCURY_FLAGS,
+    };
+    let diagnostic = Diagnostic::fatal(code, error.message(&image.display()));
     findings.push(match error {
         ArchitectureError::Sm { found, .. } => diagnostic
             .note(format!("'{}' was compiled for sm_{found}", image.display()))

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::extension;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_ir::text::ImageKey;
 use cuweld_passes::Changed;
-use cuweld_passes::Diagnostic;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
 
@@ -51,7 +52,12 @@ fn parse<'data>(
     establishes: Option<Phase>,
     bytes: Vec<u8>,
 ) -> Result<Module<'data>, Diagnostic> {
-    let refuse = |what: &str| Diagnostic::fatal(format!("cuweld: what {who} gave back {what}"));
+    let refuse = |what: &str| {
+        Diagnostic::fatal(
+            extension::RESULT,
+            format!("cuweld: what {who} gave back {what}"),
+        )
+    };
     let text = String::from_utf8(bytes).map_err(|_| refuse("is no UTF-8 text"))?;
     let images: BTreeMap<_, _> = module
         .objects

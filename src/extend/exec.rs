@@ -18,11 +18,12 @@ use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::extension;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Changed;
-use cuweld_passes::Diagnostic;
 use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
@@ -172,14 +173,17 @@ impl Pass for Exec {
             None,
             |text| {
                 let output = self.output(phase, text).map_err(|error| {
-                    Diagnostic::fatal(format!("cuweld: cannot run '{command}': {error}"))
+                    Diagnostic::fatal(
+                        extension::PROGRAM,
+                        format!("cuweld: cannot run '{command}': {error}"),
+                    )
                 })?;
                 let lines = String::from_utf8_lossy(&output.stderr)
                     .trim_end()
                     .to_owned();
                 if !output.status.success() {
                     let message = format!("cuweld: '{command}' failed: {}", output.status);
-                    let mut diagnostic = Diagnostic::fatal(message);
+                    let mut diagnostic = Diagnostic::fatal(extension::PROGRAM, message);
                     diagnostic.notes = lines.lines().map(str::to_owned).collect();
                     return Err(diagnostic);
                 }

@@ -8,7 +8,7 @@ mod exec;
 mod order_file;
 mod plugin;
 
-use cuweld_passes::Diagnostic;
+use cuweld_diagnostics::Diagnostic;
 use cuweld_passes::registry::Registry;
 
 /// Adds passes to the registry.

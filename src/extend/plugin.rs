@@ -1,10 +1,11 @@
 //! Passes of plugins, which speak the C ABI of `cuweld-plugin`.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::extension;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Changed;
-use cuweld_passes::Diagnostic;
 use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
@@ -53,11 +54,15 @@ struct FromPlugin {
 
 /// Loads a plugin and adds its passes.
 pub(super) fn register(registry: &mut Registry, path: &str) -> Result<(), Diagnostic> {
-    let plugin =
-        Plugin::load(path).map_err(|error| Diagnostic::fatal(format!("cuweld: {error}")))?;
+    let plugin = Plugin::load(path)
+        .map_err(|error| Diagnostic::fatal(extension::PLUGIN, format!("cuweld: {error}")))?;
     for pass in plugin.passes {
-        let instance = FromPlugin::new(pass)
-            .map_err(|error| Diagnostic::fatal(format!("cuweld: plugin '{path}': {error}")))?;
+        let instance = FromPlugin::new(pass).map_err(|error| {
+            Diagnostic::fatal(
+                extension::PLUGIN,
+                format!("cuweld: plugin '{path}': {error}"),
+            )
+        })?;
         let prototype = instance.clone();
         let make = move |given: &cuweld_passes::options::PassOptions| {
             let options: Options = given.read()?;
@@ -129,7 +134,8 @@ impl Pass for FromPlugin {
             self.pass.run(text, &self.args).map_err(|message| {
                 let mut lines = message.lines();
                 let first = lines.next().unwrap_or("it failed");
-                let mut diagnostic = Diagnostic::fatal(format!("cuweld: {who}: {first}"));
+                let mut diagnostic =
+                    Diagnostic::fatal(extension::FINDING, format!("cuweld: {who}: {first}"));
                 diagnostic.notes = lines.map(str::to_owned).collect();
                 diagnostic
             })

@@ -64,7 +64,7 @@ fn read(name: &str, bytes: &[u8], kinds: &mut BTreeSet<String>) {
         let arena = InputArena::new();
         if let Err(failure) = discover_bytes(&options, &[(name, bytes)], &arena) {
             let error = failure.error;
-            assert!(!error.lines().is_empty());
+            assert!(!error.findings().is_empty());
             let text = error.to_string();
             assert!(text.contains(&format!("'{name}")), "no file: {text}");
             let debug = format!("{error:?}");

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::input;
+
 use super::Target;
 use super::decompress::DecompressError;
-use super::error::ExitClass;
-use super::error::MessageLine;
-use super::error::Severity;
 
 /// Why a file or an archive member takes no part in the link. nvlink says nothing about these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,69 +135,63 @@ pub enum DiagnosticKind {
 }
 
 impl InputDiagnostic {
-    /// Severity of the message.
-    pub fn severity(&self) -> Severity {
-        match self.kind {
-            DiagnosticKind::SmArchNotFound { .. } | DiagnosticKind::SkippingIncompatible { .. } => {
-                Severity::Warning
-            }
-            DiagnosticKind::Uncompress { .. } => Severity::Error,
-            DiagnosticKind::Ignored { .. }
-            | DiagnosticKind::RawPtxDropped { .. }
-            | DiagnosticKind::Deviation { .. } => Severity::Note,
-        }
+    /// Whether it says that an input has nothing for the target, which an option of its own silences.
+    pub fn is_about_arch(&self) -> bool {
+        matches!(self.kind, DiagnosticKind::SmArchNotFound { .. })
     }
 
-    /// How the message bears on the exit code: not at all, not even the `error` line.
-    pub fn exit_class(&self) -> ExitClass {
-        ExitClass::Success
+    /// Whether it has no part in the exit code: nvlink writes an error line, and exits as if there were none.
+    pub fn is_remark(&self) -> bool {
+        matches!(self.kind, DiagnosticKind::Uncompress { .. })
     }
 
-    /// What nvlink prints; nothing for notes.
-    pub fn lines(&self) -> Vec<MessageLine> {
-        let text = match &self.kind {
-            DiagnosticKind::SmArchNotFound { file, target, .. } => {
-                format!("SM Arch ('{target}') not found in '{file}'")
-            }
-            DiagnosticKind::SkippingIncompatible { file, library } => {
-                format!("Skipping incompatible '{file}' when searching for -l{library}")
-            }
-            DiagnosticKind::Uncompress { .. } => "Uncompress failed".to_owned(),
-            DiagnosticKind::Ignored { .. }
-            | DiagnosticKind::RawPtxDropped { .. }
-            | DiagnosticKind::Deviation { .. } => {
-                return Vec::new();
-            }
-        };
-        vec![MessageLine::new(self.severity(), text)]
-    }
-
-    /// What more is known.
-    pub fn help(&self) -> Option<String> {
+    /// Returns what is reported; `None` for what nvlink passes over without a word.
+    pub fn finding(&self) -> Option<Diagnostic> {
         Some(match &self.kind {
-            DiagnosticKind::SmArchNotFound { file, found, .. } if found.is_empty() => {
-                format!("'{file}' holds no 64-bit device code")
+            DiagnosticKind::SmArchNotFound {
+                file,
+                target,
+                found,
+            } => {
+                let held = match found.is_empty() {
+                    true => format!("'{file}' holds no 64-bit device code"),
+                    false => format!("'{file}' holds {}", found.join(", ")),
+                };
+                let message = format!("SM Arch ('{target}') not found in '{file}'");
+                Diagnostic::warning(input::NO_CODE_FOR_TARGET, message).help(held)
             }
-            DiagnosticKind::SmArchNotFound { file, found, .. } => {
-                format!("'{file}' holds {}", found.join(", "))
-            }
-            DiagnosticKind::SkippingIncompatible { .. } => return None,
-            DiagnosticKind::Deviation { text, .. } => text.clone(),
+            DiagnosticKind::SkippingIncompatible { file, library } => Diagnostic::warning(
+                input::SKIPPED_LIBRARY,
+                format!("Skipping incompatible '{file}' when searching for -l{library}"),
+            ),
             DiagnosticKind::Uncompress {
                 file,
                 member,
                 offset,
                 error,
-            } => {
-                format!(
-                    "cannot decompress the fatbin member {member} at {offset:#x} of '{file}': {error}"
-                )
+            } => Diagnostic::error(input::DECOMPRESSION, "Uncompress failed").help(format!(
+                "cannot decompress the fatbin member {member} at {offset:#x} of '{file}': {error}"
+            )),
+            DiagnosticKind::Deviation { id, text } => {
+                let mut finding = Diagnostic::remark(deviation::INPUT, text.clone());
+                finding.deviation = Some(id);
+                finding
             }
-            DiagnosticKind::Ignored { file, reason } => format!("'{file}' is ignored: {reason}"),
-            DiagnosticKind::RawPtxDropped { file, target } => format!(
+            DiagnosticKind::Ignored { .. } | DiagnosticKind::RawPtxDropped { .. } => return None,
+        })
+    }
+
+    /// Returns why an input takes no part in the link, for those that nvlink passes over without a word.
+    pub fn why_ignored(&self) -> Option<String> {
+        match &self.kind {
+            DiagnosticKind::Ignored { file, reason } => {
+                Some(format!("'{file}' is ignored: {reason}"))
+            }
+            DiagnosticKind::RawPtxDropped { file, target } => Some(format!(
                 "'{file}' is not linked: files named .ptx count only for sm_90 and up, \
                  the target is {target}; put it into a fatbin"
-            ),
-        })
+            )),
+            _ => None,
+        }
     }
 }

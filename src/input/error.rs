@@ -1,67 +1,15 @@
 //! Fatal input errors, with nvlink's wording and ours.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::unsupported;
 use thiserror::Error;
 
 use super::decompress::DecompressError;
 use super::fatbin::FatbinError;
 
-/// Severity of one message line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Only for users who ask; nvlink has no such message.
-    Note,
-    /// `nvlink info    : `
-    Info,
-    /// `nvlink warning : `
-    Warning,
-    /// `nvlink error   : `
-    Error,
-    /// `nvlink fatal   : `
-    Fatal,
-}
-
-/// One line as nvlink prints it, without its prefix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageLine {
-    /// Decides the prefix.
-    pub severity: Severity,
-    /// The text after the prefix.
-    pub text: String,
-}
-
-impl MessageLine {
-    /// A line.
-    pub fn new(severity: Severity, text: impl Into<String>) -> Self {
-        MessageLine {
-            severity,
-            text: text.into(),
-        }
-    }
-}
-
-/// How a message bears on the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ExitClass {
-    /// The link goes on.
-    Success,
-    /// The link fails with code 255.
-    Errors,
-    /// The link ends with code 1.
-    Fatal,
-}
-
-impl ExitClass {
-    /// The process exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            ExitClass::Success => 0,
-            ExitClass::Errors => 255,
-            ExitClass::Fatal => 1,
-        }
-    }
-}
-
-/// Why discovery stopped. The Display text is ours; [`InputError::lines`] is nvlink's.
+/// Why discovery stopped. The Display text is ours; [`InputError::findings`] has nvlink's.
 ///
 /// `file` is the input as messages name it: `PATH`, or `PATH:member`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -281,16 +229,44 @@ impl InputError {
         }
     }
 
-    /// What nvlink prints, line by line; the last line is fatal.
-    pub fn lines(&self) -> Vec<MessageLine> {
+    /// Returns the code of its finding.
+    pub fn code(&self) -> Code {
+        match self {
+            InputError::CannotOpen { .. } => input::CANNOT_OPEN,
+            InputError::ThinMember { .. } => input::THIN_ARCHIVE_MEMBER,
+            InputError::CubinNotElf { .. } => input::NOT_ELF,
+            InputError::CubinNotDeviceElf { .. } => input::NOT_DEVICE_ELF,
+            InputError::FatbinWrongFormat { .. } => input::NOT_FATBIN,
+            InputError::FatbinNotFound { .. } => input::MISSING_FATBIN,
+            InputError::UnrecognizedFormat { .. } => input::UNKNOWN_FORMAT,
+            InputError::FatbinVersion { .. } => input::FATBIN_VERSION,
+            InputError::MalformedFatbin { .. } => input::DAMAGED_FATBIN,
+            InputError::Decompress { .. } => input::DECOMPRESSION,
+            InputError::Obfuscated { .. } => unsupported::OBFUSCATED,
+            InputError::UnknownArch { .. } => input::UNKNOWN_ARCH,
+            InputError::WordSize { .. } => input::WORD_SIZE,
+            InputError::LtoObjects { .. } | InputError::NvvmWithoutLto { .. } => input::ONLY_LTO_IR,
+            InputError::Bitcode { .. } => input::BITCODE,
+            InputError::DamagedArchive { .. } => input::TRUNCATED_ARCHIVE,
+            InputError::ArchiveFormat { .. } => input::NOT_AN_ARCHIVE,
+            InputError::ThinLibrary { .. } => input::THIN_LIBRARY,
+            InputError::LibraryIsFolder { .. } => input::LIBRARY_IS_FOLDER,
+            InputError::AfterError { .. } => input::AFTER_ERROR,
+            InputError::UnexpectedModuleIds { .. } => input::MODULE_IDS,
+        }
+    }
+
+    /// Returns what nvlink prints, a finding for each line. The last one is fatal, and has the help.
+    pub fn findings(&self) -> Vec<Diagnostic> {
         const INTERNAL: &str = "elfLink internal error";
         const FATBINARY: &str = "elfLink fatbinary error";
-        let fatal = |text: &str| MessageLine::new(Severity::Fatal, text);
-        let error = |text: &str| MessageLine::new(Severity::Error, text);
+        let code = self.code();
+        let fatal = |text: &str| Diagnostic::fatal(code, text);
+        let error = |text: &str| Diagnostic::error(code, text);
         let file = self.file();
         let cannot_open = || fatal(&format!("Could not open input file '{file}'"));
         let unrecognized = || error("Binary format for key='0', ident='' is not recognized");
-        match self {
+        let mut findings = match self {
             InputError::CannotOpen { .. } => vec![cannot_open()],
             InputError::ThinMember { .. } => vec![cannot_open(), fatal(INTERNAL)],
             InputError::CubinNotElf { .. } => vec![fatal("cubin not an elf?")],
@@ -322,7 +298,7 @@ impl InputError {
                 vec![fatal("should only see nvvm files when -lto")]
             }
             InputError::Bitcode { .. } => vec![fatal("should never see bc files")],
-            InputError::Obfuscated { .. } => vec![fatal(&format!("cuweld: unsupported: {self}"))],
+            InputError::Obfuscated { .. } => vec![fatal(&self.to_string())],
             InputError::DamagedArchive { .. } => vec![fatal(&format!("cuweld: {self}"))],
             InputError::ArchiveFormat { .. } => {
                 vec![fatal("unexpected archive format"), fatal(INTERNAL)]
@@ -336,17 +312,11 @@ impl InputError {
             InputError::AfterError { .. } => vec![fatal(INTERNAL)],
             InputError::LibraryIsFolder { .. } => vec![fatal("Memory allocation failure")],
             InputError::UnexpectedModuleIds { .. } => vec![fatal("unexpected data in module_ids")],
+        };
+        if let Some(last) = findings.last_mut() {
+            last.helps.extend(self.help());
         }
-    }
-
-    /// Severity of the worst line.
-    pub fn severity(&self) -> Severity {
-        Severity::Fatal
-    }
-
-    /// How the link ends.
-    pub fn exit_class(&self) -> ExitClass {
-        ExitClass::Fatal
+        findings
     }
 
     /// What more is known, and what the user can do.

@@ -219,9 +219,9 @@ mod tests {
     }
 
     fn first_line(path: &str, bytes: &[u8]) -> String {
-        identify(path, bytes, false).unwrap_err().lines()[0]
-            .text
-            .clone()
+        identify(path, bytes, false).unwrap_err().findings()[0]
+            .message
+            .to_string()
     }
 
     #[test]

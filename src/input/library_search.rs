@@ -182,7 +182,7 @@ mod tests {
         };
         let found = path.find("x", look, &mut warnings);
         (
-            found.map_err(|error| error.lines()[0].text.clone()),
+            found.map_err(|error| error.findings()[0].message.to_string()),
             warnings.len(),
         )
     }

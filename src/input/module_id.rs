@@ -102,7 +102,10 @@ mod tests {
             }
         );
         let error = parse(b"def _x1\0_x2\0", 0x40, "f").unwrap_err();
-        assert_eq!(error.lines()[0].text, "unexpected data in module_ids");
+        assert_eq!(
+            &*error.findings()[0].message,
+            "unexpected data in module_ids"
+        );
     }
 
     #[test]

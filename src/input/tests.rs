@@ -1,5 +1,7 @@
 //! Whole walks over inputs given as bytes, the objects of nvcc among them, and over damaged ones.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
 use sha2::Digest;
 use sha2::Sha256;
 
@@ -30,6 +32,7 @@ fn walk_with(
     let arena = InputArena::new();
     let result = discover_bytes(&options, files, &arena);
     let mut out = Vec::new();
+    let line = |finding: &Diagnostic| format!("{:?}: {finding}", finding.severity);
     let (diagnostics, error) = match &result {
         Ok(found) => {
             out.extend(found.inputs.iter().map(describe));
@@ -38,23 +41,16 @@ fn walk_with(
         Err(failure) => (&failure.found.diagnostics, Some(&failure.error)),
     };
     for diagnostic in diagnostics {
-        let lines = diagnostic.lines();
-        if lines.is_empty() {
-            out.push(format!("note: {}", diagnostic.help().unwrap()));
+        match diagnostic.finding() {
+            Some(finding) if finding.severity == Severity::Note => {
+                out.push(format!("note: {finding}"));
+            }
+            Some(finding) => out.push(line(&finding)),
+            None => out.push(format!("note: {}", diagnostic.why_ignored().unwrap())),
         }
-        out.extend(
-            lines
-                .iter()
-                .map(|line| format!("{:?}: {}", line.severity, line.text)),
-        );
     }
     if let Some(error) = error {
-        let lines = error.lines();
-        out.extend(
-            lines
-                .iter()
-                .map(|line| format!("{:?}: {}", line.severity, line.text)),
-        );
+        out.extend(error.findings().iter().map(line));
     }
     out
 }
@@ -305,7 +301,7 @@ fn libraries_come_after_inputs_and_their_warnings_first() {
         [(0, "a.cubin".to_owned()), (1, "e/libx.a:1.o".to_owned())]
     );
     assert_eq!(
-        found.diagnostics[0].lines()[0].text,
+        &*found.diagnostics[0].finding().unwrap().message,
         "Skipping incompatible 'd/libx.a' when searching for -lx"
     );
 }

@@ -8,7 +8,8 @@ use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
-use cuweld_passes::Diagnostic;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::system;
 
 use super::DESCRIPTION;
 use super::Description;
@@ -126,7 +127,7 @@ pub fn finish(
     match recorder().write(&path, controls, inputs, reporter.exit_code()) {
         Err(error) => {
             let message = format!("cannot write reproducer '{name}': {error}");
-            reporter.report(&Diagnostic::fatal(message))
+            reporter.report(&Diagnostic::fatal(system::CANNOT_WRITE, message))
         }
         Ok(()) if asked.is_some() => Ok(()),
         Ok(()) => reporter.text(&format!(

@@ -99,7 +99,7 @@ fn link_damaged() -> Result<Outcome, Box<dyn Error>> {
     let facts = Facts::new(target, &LinkOptions::default());
     let manager = controls
         .manager(facts, Phase::Lowered)
-        .map_err(|diagnostic| diagnostic.message)?;
+        .map_err(|diagnostic| diagnostic.to_string())?;
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let mut outcome = Outcome::default();
     for _ in 0..damages {

@@ -6,7 +6,10 @@
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_passes::Changed;
+use cuweld_passes::Code;
+use cuweld_passes::CodeRow;
 use cuweld_passes::Diagnostic;
+use cuweld_passes::Kind;
 use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
@@ -24,6 +27,15 @@ const OPTIONS: &[OptionInfo] = &[OptionInfo {
     default: "255",
     doc: "The most registers that a kernel may need.",
 }];
+
+/// The name of the pass's finding.
+const TOO_MANY_REGISTERS: Code = Code::new(&CodeRow {
+    name: "extension/too-many-registers",
+    kind: Kind::Extension,
+    title: "a kernel that needs more registers than it may",
+    when: "A kernel or a function that it reaches needs more registers than the option `limit` says.",
+    advice: None,
+});
 
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -85,7 +97,7 @@ impl Pass for CheckRegisters {
                 name(kernel),
                 self.limit
             );
-            let mut diagnostic = Diagnostic::error(message);
+            let mut diagnostic = Diagnostic::error(TOO_MANY_REGISTERS, message);
             if greediest != kernel {
                 diagnostic =
                     diagnostic.note(format!("for '{}', which it reaches", name(greediest)));

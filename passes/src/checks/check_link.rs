@@ -31,6 +31,7 @@ mod tests;
 
 use std::fmt::Display;
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -40,7 +41,6 @@ use cuweld_ir::table::EntityId;
 
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

@@ -3,6 +3,9 @@
 //! Each name is reported once, for the first object that names it, behind the warnings about stacks and
 //! the errors about memory (measured). Executables only.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::link;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::toolkit;
@@ -14,7 +17,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
 use crate::link::classify::IndexU32;
 use crate::link::plan_relocations::past_end;
 use crate::pass::Changed;
@@ -74,7 +76,7 @@ impl Pass for CheckUndefined {
     ) -> Result<Changed, PassError> {
         if !module.options.relocatable && loses_code_among_left_out(module) {
             cx.diagnostics
-                .emit(Diagnostic::fatal("Internal error: unexpected reloc").note(
+                .emit(Diagnostic::fatal(input::PRUNED_RELOCATION, "Internal error: unexpected reloc").note(
                 "nvlink fails where kernels are left out and a copy of a function replaced another",
             ));
             return Err(PassError::Diagnosed);
@@ -131,9 +133,11 @@ fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         found = true;
         let name = String::from_utf8_lossy(symbol.name);
         let file = module.objects[symbol.object].display();
-        let mut diagnostic =
-            Diagnostic::error(format!("Undefined reference to '{name}' in '{file}'"))
-                .at(symbol.object.index_u32(), id.index_u32());
+        let mut diagnostic = Diagnostic::error(
+            link::UNDEFINED,
+            format!("Undefined reference to '{name}' in '{file}'"),
+        )
+        .at(symbol.object.index_u32(), id.index_u32());
         for caller in callers(module, id, 4) {
             diagnostic = diagnostic.note(format!("referenced by {caller}"));
         }

@@ -3,12 +3,14 @@
 //! nvlink names the kernels whose attributes say that they use it, in order of creation, as `(null)` if they are left out;
 //! the last of its errors, behind the call graph and before what kernels need.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::target::attributes;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
 
-use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
 
 /// Reports the kernels; says whether the link fails.
@@ -45,16 +47,16 @@ pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
                 true => String::from_utf8_lossy(symbol.name).into_owned(),
                 false => "(null)".to_owned(),
             };
-            cx.diagnostics.emit(Diagnostic::error(format!(
-                "Function '{name}' uses reserved shared memory when not allowed."
-            )));
+            cx.diagnostics.emit(Diagnostic::error(
+                link::RESERVED_SHARED_USE,
+                format!("Function '{name}' uses reserved shared memory when not allowed."),
+            ));
             failed = true;
         }
     }
     if !failed || !module.is_capmerc() {
-        cx.diagnostics.emit(Diagnostic::unsupported(
-            "a variable in reserved shared memory with --disable-smem-reservation",
-        ));
+        cx.diagnostics
+            .emit(Diagnostic::refusal(unsupported::RESERVED_SHARED_DISABLED));
     }
     true
 }

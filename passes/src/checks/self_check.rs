@@ -15,6 +15,8 @@ mod tables;
 
 pub use self::report::SelfCheckError;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
 use cuweld_elf::check::Findings;
 use cuweld_elf::check::check_image;
 use cuweld_elf::check::read;
@@ -22,7 +24,6 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -74,7 +75,7 @@ impl Pass for SelfCheck {
         };
         cx.diagnostics.emit(Diagnostic {
             notes: error.notes(),
-            ..Diagnostic::fatal(error.to_string())
+            ..Diagnostic::fatal(input::SELF_CHECK, error.to_string())
         });
         Err(PassError::Diagnosed)
     }

@@ -1,5 +1,7 @@
 //! Kernels that need more stack than they may use.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -7,7 +9,6 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::analyses::LiveFunctions;
-use crate::diagnostic::Diagnostic;
 
 /// What is said of kernels that need more than their MAX_STACK_SIZE records allow; one whose need is not known needs more than any
 /// limit (measured). Limits of device functions do not count.
@@ -24,10 +25,13 @@ pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnos
     let exceeded = limits.filter_map(|(link, limit)| {
         let needed = needed.get(&link).copied().filter(|size| *size > limit)?;
         let name = String::from_utf8_lossy(module.link_name(link));
-        Some(Diagnostic::error(format!(
-            "Function '{name}' uses {} bytes stack but limited to {limit}",
-            needed as i32
-        )))
+        Some(Diagnostic::error(
+            link::STACK_LIMIT,
+            format!(
+                "Function '{name}' uses {} bytes stack but limited to {limit}",
+                needed as i32
+            ),
+        ))
     });
     exceeded.collect()
 }

@@ -20,10 +20,10 @@ pub use tracing_spans::TracingSpans;
 pub use verify_each::VerifyEach;
 pub use why::Why;
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_ir::Module;
 use thiserror::Error;
 
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::PassError;
 use crate::pass::Statistics;

@@ -9,6 +9,9 @@
 //! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay because their address is
 //! taken: their code stays, and what it calls goes. Such a kernel must not run; a note says so.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
@@ -20,8 +23,6 @@ use cuweld_ir::table::EntityId;
 use crate::analyses::CallGraph;
 use crate::analyses::Preserved;
 use crate::analyses::host_names::HostNames;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -80,8 +81,11 @@ impl Pass for CallgraphDce {
                 && !kernel_roots.hold_kernel(module, id)
             {
                 cx.diagnostics.emit(
-                    Diagnostic::unsupported(format!("{option} where kernels are left out"))
-                        .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
+                    Diagnostic::fatal(
+                        unsupported::PRUNING,
+                        format!("{option} where kernels are left out"),
+                    )
+                    .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
                 );
                 return Err(PassError::Diagnosed);
             }
@@ -173,7 +177,7 @@ fn loses_callees(
         name(lost)
     );
     Some(
-        Diagnostic::new(Severity::Note, message)
+        Diagnostic::remark(link::UNREACHED_BY_KERNEL, message)
             .note(format!(
                 "host code refers to one kernel, '{}'; nvlink keeps what other kernels call where it refers to several",
                 name(only)

@@ -14,6 +14,9 @@
 //!
 //! Linear in the constants and in the pieces of banks.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -34,7 +37,6 @@ use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::analyses::value_tables::has_table;
 use crate::analyses::value_tables::is_empty_value;
-use crate::diagnostic::Diagnostic;
 use crate::link::place_memory::CONSTANT_BANK_LIMIT;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
@@ -201,9 +203,10 @@ impl Banks {
         let refused = |section: SectionId, what: &str| {
             let name = String::from_utf8_lossy(module.sections[section].name).into_owned();
             let object = module.sections[section].object;
-            Diagnostic::unsupported(format!(
-                "constants that only fit if equal values are merged: {what}"
-            ))
+            Diagnostic::fatal(
+                unsupported::EQUAL_CONSTANTS,
+                format!("constants that only fit if equal values are merged: {what}"),
+            )
             .note(format!(
                 "'{name}' in '{}'",
                 module.objects[object].display()
@@ -236,10 +239,13 @@ impl Banks {
             if *size > CONSTANT_BANK_LIMIT {
                 let name = String::from_utf8_lossy(module.function_name(*kernel)).into_owned();
                 cx.diagnostics.emit(
-                    Diagnostic::error(format!(
-                        "Entry function '{name}' uses too much data for compiler-generated \
+                    Diagnostic::error(
+                        link::COMPILER_CONSTANTS,
+                        format!(
+                            "Entry function '{name}' uses too much data for compiler-generated \
                          constants; please recompile with -Xptxas --disable-optimizer-constants"
-                    ))
+                        ),
+                    )
                     .note(format!(
                         "bank {BANK} needs {size:#x} bytes of {CONSTANT_BANK_LIMIT:#x}"
                     )),
@@ -286,16 +292,13 @@ fn by_bank_section(
 
 fn untabled(module: &Module<'_>, section: SectionId) -> Diagnostic {
     let row = &module.sections[section];
-    Diagnostic::unsupported(
-        "constants that only fit if equal values are merged, of a size that \
-         nvlink places wrongly",
-    )
-    .note(format!(
-        "'{}' in '{}'",
-        String::from_utf8_lossy(row.name),
-        module.objects[row.object].display()
-    ))
-    .help("the option 'below-limit' of the pass 'constant-bank-dedup' places them")
+    Diagnostic::refusal(unsupported::MISPLACED_CONSTANTS)
+        .note(format!(
+            "'{}' in '{}'",
+            String::from_utf8_lossy(row.name),
+            module.objects[row.object].display()
+        ))
+        .help("the option 'below-limit' of the pass 'constant-bank-dedup' places them")
 }
 
 /// The constants of all kernels in one bank.

@@ -23,6 +23,9 @@ mod strings;
 
 use std::borrow::Cow;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_ir::ElfPlan;
@@ -41,8 +44,6 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -86,7 +87,7 @@ impl Pass for LayoutOutput {
     ) -> Result<Changed, PassError> {
         if module.is_capmerc() {
             cx.diagnostics.emit(
-                Diagnostic::unsupported("objects with Mercury as SASS alone")
+                Diagnostic::refusal(unsupported::MERCURY_LAYOUT)
                     .help("mercury-encode lays out what holds Mercury: see the pipelines mercury and mercury-relocatable"),
             );
             return Err(PassError::Diagnosed);
@@ -121,16 +122,15 @@ pub(crate) fn lay_out<'data>(
     cx: &mut PassCx<'_, 'data>,
 ) -> Result<ElfPlan<'data>, PassError> {
     if refused::replaces_converted(module) {
-        cx.diagnostics.emit(Diagnostic::unsupported(
-            "copies of a function with Mercury before an object of SASS alone",
-        ));
+        cx.diagnostics
+            .emit(Diagnostic::refusal(unsupported::CONVERTED_COPIES));
         return Err(PassError::Diagnosed);
     }
     let outcomes = Outcomes::of(module, cx.threads);
     // nvlink takes what lies in the file at that place.
     if outcomes.has_code_without_bytes {
         cx.diagnostics
-            .emit(Diagnostic::unsupported("code without bytes in its file"));
+            .emit(Diagnostic::refusal(unsupported::CODE_WITHOUT_BYTES));
         return Err(PassError::Diagnosed);
     }
     let merge = ConstantMerge::new(module);
@@ -153,9 +153,10 @@ pub(crate) fn lay_out<'data>(
     let created = match created {
         Ok(created) => created,
         Err(what) => {
-            cx.diagnostics.emit(Diagnostic::unsupported(format!(
-                "more than 65279 sections {what}"
-            )));
+            cx.diagnostics.emit(Diagnostic::fatal(
+                unsupported::MANY_SECTIONS,
+                format!("more than 65279 sections {what}"),
+            ));
             return Err(PassError::Diagnosed);
         }
     };
@@ -163,8 +164,8 @@ pub(crate) fn lay_out<'data>(
     let plan = finish::plan(module, created, strings, null_symbol, cx.arena, cx.threads)?;
     if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
         let name = |object: ObjectId| module.objects[object].display();
-        let mut note = Diagnostic::new(
-            Severity::Note,
+        let mut note = Diagnostic::remark(
+            deviation::EQUAL_CONSTANTS,
             format!(
                 "the constants of '{}' and '{}' are equal and keep their own places",
                 name(merged),

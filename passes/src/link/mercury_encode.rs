@@ -26,6 +26,9 @@ mod section_indices;
 mod segments;
 mod symbols;
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::mercury::PREFIX;
@@ -55,7 +58,6 @@ use self::registers::REGISTER_RANGES;
 use self::registers::REGISTER_TYPES;
 use self::section_indices::IndexTables;
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
 use crate::link::classify::IndexU32;
 use crate::link::classify::located;
 use crate::link::classify::mercury::is_debug;
@@ -121,20 +123,27 @@ impl Pass for MercuryEncode {
 /// Why the SASS view cannot be derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Refusal {
+    code: Code,
     what: String,
     section: Option<SectionId>,
 }
 
 impl Refusal {
-    fn new(what: impl Into<String>, section: impl Into<Option<SectionId>>) -> Self {
+    /// Makes one whose text is the title of its code.
+    fn new(code: Code, section: impl Into<Option<SectionId>>) -> Self {
+        Self::with(code, code.title(), section)
+    }
+
+    fn with(code: Code, what: impl Into<String>, section: impl Into<Option<SectionId>>) -> Self {
         Refusal {
+            code,
             what: what.into(),
             section: section.into(),
         }
     }
 
     fn diagnostic(self, module: &Module<'_>) -> Diagnostic {
-        let diagnostic = Diagnostic::unsupported(self.what);
+        let diagnostic = Diagnostic::fatal(self.code, self.what);
         match self.section {
             Some(section) => diagnostic
                 .note(located(module, section))
@@ -384,7 +393,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             }
             let Some(id) = self.inputs.parameters[function.index()] else {
                 let text = self.module.functions[function].views.sass.text;
-                let refusal = Refusal::new("a kernel without a section of parameters", text);
+                let refusal = Refusal::new(mercury::PARAMETERS, text);
                 self.refusals.push(refusal);
                 continue;
             };
@@ -529,12 +538,12 @@ impl<'m, 'data> Encode<'m, 'data> {
             };
             let owner = self.module.sections[piece.section].owner;
             let Some(twin) = owner.and_then(|owner| self.inputs.constant_twins.get(&owner)) else {
-                let what = "constants of a function without Mercury";
+                let what = mercury::CONSTANTS_WITHOUT_MERCURY;
                 self.refusals.push(Refusal::new(what, piece.section));
                 continue;
             };
             if self.module.sections[*twin].size() != self.module.sections[piece.section].size() {
-                let what = "constants of a function of two sizes";
+                let what = mercury::CONSTANTS_SIZE;
                 self.refusals.push(Refusal::new(what, piece.section));
             }
             self.plan.pieces.push(PlanPiece {

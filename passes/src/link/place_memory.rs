@@ -18,6 +18,9 @@ pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
 mod whole_kernels;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::stb;
 use cuweld_ir::Module;
@@ -32,7 +35,6 @@ use hashbrown::HashMap;
 
 use crate::analyses::Kinds;
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
 use crate::link::layout_output::constant_merge;
 use crate::link::place_memory::constants_again::Again;
 use crate::link::place_memory::whole_kernels::WholeKernels;
@@ -79,6 +81,7 @@ impl Pass for PlaceMemory {
         let has_shared = kinds.has_shared();
         if !module.options.relocatable && found.has_unified_tables {
             cx.diagnostics.emit(Diagnostic::fatal(
+                link::NO_UNIFIED_INDEX,
                 "Unified symbols found but index file not specified.",
             ));
             return Err(PassError::Diagnosed);
@@ -229,22 +232,23 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
         if bank == constants_again::BANK && !module.options.relocatable {
             if constant_merge::is_active(module) {
                 let what = "constant variables beyond 64 KiB while kernels are left out";
-                errors.push(Diagnostic::unsupported(what));
+                errors.push(Diagnostic::fatal(unsupported::LARGE_CONSTANTS, what));
                 continue;
             }
             let second = Again::new(module);
             if second.size <= CONSTANT_BANK_LIMIT {
                 if let Some(unknown) = constants_again::unknown(module) {
-                    errors.push(Diagnostic::unsupported(format!(
-                        "constant variables beyond 64 KiB {unknown}"
-                    )));
+                    errors.push(Diagnostic::fatal(
+                        unsupported::LARGE_CONSTANTS,
+                        format!("constant variables beyond 64 KiB {unknown}"),
+                    ));
                 }
                 again = Some(second);
                 continue;
             }
             size = second.size;
         }
-        errors.push(Diagnostic::error(format!(
+        errors.push(Diagnostic::error(link::GLOBAL_CONSTANTS, format!(
             "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
         )));
     }
@@ -257,7 +261,7 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
             && module.is_section_linked(id)
         {
             let (name, size) = (module.function_name(owner), section.size());
-            errors.push(Diagnostic::error(format!(
+            errors.push(Diagnostic::error(link::KERNEL_CONSTANTS, format!(
                 "Entry function '{}' uses too much constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)",
                 String::from_utf8_lossy(name)
             )));

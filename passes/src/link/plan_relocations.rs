@@ -15,6 +15,11 @@ mod refusal;
 mod rows;
 mod target_kind;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::mercury;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
@@ -25,8 +30,6 @@ use rayon::prelude::*;
 
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::link::classify::IndexU32;
 use crate::link::classify::located;
 use crate::link::place_memory::banks::bank_beyond_limit;
@@ -36,7 +39,6 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads::Threads;
 use facts::Facts;
-use refusal::PAST_END;
 use refusal::Refusal;
 use refusal::refused;
 use rows::Planner;
@@ -73,9 +75,10 @@ impl Pass for PlanRelocations {
     ) -> Result<Changed, PassError> {
         if let Some(kernel) = bank_beyond_limit(module) {
             let name = String::from_utf8_lossy(module.function_name(kernel)).into_owned();
-            cx.diagnostics.emit(Diagnostic::unsupported(format!(
-                "function '{name}' needs a constant bank beyond 64 KiB"
-            )));
+            cx.diagnostics.emit(Diagnostic::fatal(
+                unsupported::BANK_LIMIT,
+                format!("function '{name}' needs a constant bank beyond 64 KiB"),
+            ));
             return Err(PassError::Diagnosed);
         }
         // No row depends on another: threads that decide on some of them store what becomes of each in place.
@@ -104,7 +107,7 @@ impl Pass for PlanRelocations {
             && let Err(section) = lines::place(module)
         {
             cx.diagnostics.emit(
-                Diagnostic::unsupported("a line table of another form")
+                Diagnostic::refusal(mercury::LINE_TABLE)
                     .note(located(module, section))
                     .at(module.sections[section].object.index_u32(), 0),
             );
@@ -135,7 +138,7 @@ fn kept_address(module: &Module<'_>, first: RelocId, count: u64) -> Diagnostic {
         0 | 1 => format!("the address of '{name}' in constants of '{file}' stays"),
         _ => format!("{count} addresses in constants stay, the first that of '{name}' in '{file}'"),
     };
-    let mut note = Diagnostic::new(Severity::Note, message);
+    let mut note = Diagnostic::remark(deviation::KEPT_ADDRESS, message);
     note.deviation = Some("D14");
     note
 }
@@ -238,7 +241,7 @@ pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagn
         .relocs
         .iter()
         .find_map(|(id, reloc)| match planner.plan(reloc) {
-            Err(refusal @ Refusal::Internal(PAST_END)) => Some(refused(module, id, refusal)),
+            Err(refusal @ Refusal::Internal(input::PAST_END)) => Some(refused(module, id, refusal)),
             _ => None,
         })
 }

@@ -11,6 +11,9 @@
 mod own;
 mod summary;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::Attribute;
@@ -30,7 +33,6 @@ use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
-use crate::diagnostic::Diagnostic;
 use crate::link::merge_metadata::created;
 use crate::link::merge_metadata::value_record;
 use crate::pass::Changed;
@@ -86,9 +88,12 @@ impl Pass for PropagateResources {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
-                let mut warning = Diagnostic::warning(format!(
-                    "Stack size for entry function '{name}' cannot be statically determined"
-                ));
+                let mut warning = Diagnostic::warning(
+                    link::STACK_UNKNOWN,
+                    format!(
+                        "Stack size for entry function '{name}' cannot be statically determined"
+                    ),
+                );
                 if let Some(cycle) = summaries.cycle(module, graph, link) {
                     warning = warning.note(format!("it reaches the recursion {cycle}"));
                 }
@@ -104,7 +109,7 @@ impl Pass for PropagateResources {
                     .all(|wanted| summaries.has(module, graph, link, *wanted));
             if both {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
-                cx.diagnostics.emit(Diagnostic::error(format!(
+                cx.diagnostics.emit(Diagnostic::error(link::CTA_GRANULARITY, format!(
                     "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed. "
                 )));
             }
@@ -268,9 +273,10 @@ fn addresses_without_calls(
     uncalled
         .map(|link| {
             let name = String::from_utf8_lossy(module.link_name(*link));
-            Diagnostic::warning(format!(
-                "Function '{name}' has address taken but no calls to it found"
-            ))
+            Diagnostic::warning(
+                link::NO_CALLS,
+                format!("Function '{name}' has address taken but no calls to it found"),
+            )
         })
         .collect()
 }
@@ -541,9 +547,9 @@ fn without_registers(
         && !undefined
         && !module.options.dump_callgraph;
     let finding = if is_missed {
-        Diagnostic::fatal("Internal error: no regcount?")
+        Diagnostic::fatal(link::NO_REGISTER_COUNT, "Internal error: no regcount?")
     } else {
-        Diagnostic::unsupported("a function without a register count")
+        Diagnostic::refusal(unsupported::REGISTER_COUNT)
     };
     Some(finding.note(format!("no REGCOUNT record says what '{name}' needs")))
 }

@@ -11,6 +11,8 @@ mod yielding;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::BankField;
@@ -31,7 +33,6 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
 use crate::link::classify::IndexU32;
 use crate::link::classify::located;
 use crate::pass::Changed;
@@ -86,9 +87,8 @@ impl Pass for Relocate {
         patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
         let of_rows = patches.len();
         if let Err(constants) = replaced_constants::add(module, &mut patches) {
-            let what = "cuweld: unsupported: constants with relocations of a copy that is replaced";
             cx.diagnostics.emit(
-                Diagnostic::fatal(what)
+                Diagnostic::refusal(relocation::REPLACED_CONSTANTS)
                     .note(located(module, constants))
                     .at(module.sections[constants].object.index_u32(), 0),
             );
@@ -96,7 +96,7 @@ impl Pass for Relocate {
         }
         if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
             cx.diagnostics.emit(
-                Diagnostic::unsupported("code of another form that reads slots of textures")
+                Diagnostic::refusal(relocation::TEXTURE_SLOT_CODE)
                     .note(located(module, code))
                     .at(module.sections[code].object.index_u32(), 0),
             );

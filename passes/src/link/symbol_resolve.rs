@@ -18,6 +18,12 @@ mod variables;
 
 use std::cell::OnceCell;
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::string_table::NameHash;
 use cuweld_elf::symbol::stb;
@@ -46,8 +52,6 @@ use crate::analyses::Kinds;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -164,7 +168,7 @@ impl Pass for SymbolResolve {
             return Err(PassError::Diagnosed);
         }
         cx.diagnostics
-            .emit(Diagnostic::fatal(fatal).at(u32::MAX, u32::MAX));
+            .emit(Diagnostic::fatal(link::MERGE_FAILED, fatal).at(u32::MAX, u32::MAX));
         Err(PassError::Diagnosed)
     }
 }
@@ -302,7 +306,13 @@ impl<'data> Resolver<'_, 'data> {
         let (known, other) = (*known, *other);
         if stt::is_header(symbol.ty) && other.ty != symbol.ty {
             // Textures and the like have no memory space that nvlink would compare.
-            self.conflict("Multiple definition of", "first defined in", id, reference);
+            self.conflict(
+                link::DUPLICATE_DEFINITION,
+                "Multiple definition of",
+                "first defined in",
+                id,
+                reference,
+            );
             return;
         }
         if other.is_function() != symbol.is_function()
@@ -337,16 +347,18 @@ impl<'data> Resolver<'_, 'data> {
             || stt::is_header(other.ty) && symbol.is_function()
         {
             let name = String::from_utf8_lossy(symbol.name);
-            let what = format!(
-                "cuweld: unsupported: '{name}' as a function and as a texture, sampler or surface"
+            let what = format!("'{name}' as a function and as a texture, sampler or surface");
+            self.push(
+                id,
+                Diagnostic::fatal(unsupported::FUNCTION_AND_TEXTURE, what),
             );
-            self.push(id, Diagnostic::fatal(what));
             return;
         }
         if symbol.is_entry() && !other.is_entry() {
             self.not_declared_global(id, symbol);
         }
         self.conflict(
+            link::SPACE_MISMATCH,
             "Memory space doesn't match for",
             "first specified in",
             id,
@@ -354,7 +366,13 @@ impl<'data> Resolver<'_, 'data> {
         );
         let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
         if !symbol.is_function() && sizes_differ {
-            self.conflict("Size doesn't match for", "first specified in", id, named);
+            self.conflict(
+                link::SIZE_MISMATCH,
+                "Size doesn't match for",
+                "first specified in",
+                id,
+                named,
+            );
         }
         let is_common = known.common_align != 0 && !symbol.is_function();
         let known_defined = known.definition.is_some() && !is_common || other.is_dynamic_shared();
@@ -365,7 +383,13 @@ impl<'data> Resolver<'_, 'data> {
             && other.bind == stb::WEAK
             && symbol.bind == stb::WEAK;
         if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
-            self.conflict("Multiple definition of", "first defined in", id, named);
+            self.conflict(
+                link::DUPLICATE_DEFINITION,
+                "Multiple definition of",
+                "first defined in",
+                id,
+                named,
+            );
         }
         self.function_over_variable |=
             symbol.is_function() && !symbol.is_entry() && !other.is_function();
@@ -374,10 +398,13 @@ impl<'data> Resolver<'_, 'data> {
     fn not_declared_global(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
         self.push(
             id,
-            Diagnostic::error(format!(
-                "Function '{}' not declared __global__ in all source files",
-                displayed(symbol.name)
-            )),
+            Diagnostic::error(
+                link::NOT_GLOBAL,
+                format!(
+                    "Function '{}' not declared __global__ in all source files",
+                    displayed(symbol.name)
+                ),
+            ),
         );
     }
 
@@ -412,7 +439,13 @@ impl<'data> Resolver<'_, 'data> {
             (stb::WEAK, _) => true,
             (_, stb::WEAK) => false,
             _ => {
-                self.conflict("Multiple definition of", "first defined in", id, reference);
+                self.conflict(
+                    link::DUPLICATE_DEFINITION,
+                    "Multiple definition of",
+                    "first defined in",
+                    id,
+                    reference,
+                );
                 false
             }
         };
@@ -484,7 +517,7 @@ impl<'data> Resolver<'_, 'data> {
         );
         // nvlink says it when it comes to sections, after all symbols.
         let position = (symbol.object.index_u32(), u32::MAX);
-        self.find(Diagnostic::error(message).at(position.0, position.1));
+        self.find(Diagnostic::error(link::PARAMETER_SIZE, message).at(position.0, position.1));
     }
 
     fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
@@ -515,7 +548,7 @@ impl<'data> Resolver<'_, 'data> {
                 text(mismatch.known)
             );
             self.find(
-                Diagnostic::error(message)
+                Diagnostic::error(link::PROTOTYPE, message)
                     .note(note)
                     .at(object.index_u32(), u32::MAX),
             );
@@ -527,7 +560,7 @@ impl<'data> Resolver<'_, 'data> {
         self.ended = true;
         let file = self.module.objects[object].display();
         self.find(
-            Diagnostic::fatal("unexpected object after cudadevrt")
+            Diagnostic::fatal(link::AFTER_RUNTIME, "unexpected object after cudadevrt")
                 .note(format!(
                     "'{file}' comes behind '{runtime}', which nothing needed in its turn"
                 ))
@@ -547,7 +580,7 @@ impl<'data> Resolver<'_, 'data> {
             "'{}': -ewp compiled objects should only link with libcudadevrt",
             row.display()
         );
-        self.find(Diagnostic::warning(message).at(object.index_u32(), 0));
+        self.find(Diagnostic::warning(link::BESIDE_EWP, message).at(object.index_u32(), 0));
     }
 
     /// A `.nv.compat` without the ISA class counts as one of class 0 (`nvinfo.md` section 4).
@@ -571,7 +604,7 @@ impl<'data> Resolver<'_, 'data> {
             "Output is limited to run on SM Arch '{sm}' only, due to missing attribute 'ISA_CLASS' in input file '{}'",
             row.display()
         );
-        self.find(Diagnostic::warning(message).at(object.index_u32(), u32::MAX));
+        self.find(Diagnostic::warning(input::ISA_CLASS, message).at(object.index_u32(), u32::MAX));
     }
 
     /// Adds a finding. An error ends the link behind the object, and so does a warning that is one.
@@ -586,7 +619,7 @@ impl<'data> Resolver<'_, 'data> {
     }
 
     /// Reports two symbols that cannot be one.
-    fn conflict(&mut self, what: &str, first: &str, id: SymbolId, other: SymbolId) {
+    fn conflict(&mut self, code: Code, what: &str, first: &str, id: SymbolId, other: SymbolId) {
         let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
         let file = self.file(id);
         // nvlink does not know where a texture comes from.
@@ -595,8 +628,7 @@ impl<'data> Resolver<'_, 'data> {
             false => self.file(other),
         };
         if self.module.options.relocatable && stt::is_header(old.ty) {
-            let refusal = "cuweld: unsupported: the name of a texture twice in relocatable output";
-            self.push(id, Diagnostic::fatal(refusal));
+            self.push(id, Diagnostic::refusal(unsupported::REPEATED_TEXTURE));
             return;
         }
         let message = format!(
@@ -605,7 +637,7 @@ impl<'data> Resolver<'_, 'data> {
         );
         self.push(
             id,
-            Diagnostic::error(message)
+            Diagnostic::error(code, message)
                 .note(format!("'{first_file}' has {}", describe(&old)))
                 .note(format!("'{file}' has {}", describe(&new))),
         );

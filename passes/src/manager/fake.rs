@@ -1,9 +1,10 @@
 //! Passes for tests of the machinery: named and phased as the standard ones, doing next to nothing.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -92,8 +93,10 @@ impl Pass for Fake {
         match self.name {
             "nothing" => return Ok(Changed::No),
             "fail" => {
-                cx.diagnostics.emit(Diagnostic::error("second").at(2, 0));
-                cx.diagnostics.emit(Diagnostic::error("first").at(1, 0));
+                cx.diagnostics
+                    .emit(Diagnostic::error(link::UNDEFINED, "second").at(2, 0));
+                cx.diagnostics
+                    .emit(Diagnostic::error(link::UNDEFINED, "first").at(1, 0));
                 return Err(PassError::Diagnosed);
             }
             "wrong-phase" => module.phase = Phase::Checked,

@@ -15,6 +15,8 @@
 
 use std::fmt::Write as _;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -31,7 +33,6 @@ use crate::checks::register_limit::Raise;
 use crate::checks::register_limit::raises;
 use crate::checks::reserved_use;
 use crate::checks::stack_limit;
-use crate::diagnostic::Diagnostic;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -116,7 +117,7 @@ fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
     let limit = raise.limit.filter(|limit| raise.registers > *limit)?;
     let name = |link| String::from_utf8_lossy(module.link_name(link));
     Some(
-        Diagnostic::error(format!(
+        Diagnostic::error(link::REGISTER_LIMIT, format!(
             "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {}",
             name(raise.kernel),
             name(raise.callee),

@@ -14,6 +14,8 @@ mod kernels;
 
 use std::fmt::Write as _;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::report;
 use cuweld_elf::symbol::header;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::attributes as code;
@@ -32,8 +34,6 @@ use crate::analyses::Preserved;
 use crate::analyses::functions_in_creation_order;
 use crate::analyses::kernels;
 use crate::checks::reserved_use;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::link::layout_output::constant_merge;
 use crate::link::layout_output::constant_merge::ConstantMerge;
 use crate::link::place_memory::headers::SLOT_SIZE;
@@ -117,7 +117,8 @@ impl Pass for ReportResources {
             };
         }
         let mut say = |text| {
-            cx.diagnostics.emit(Diagnostic::new(Severity::Info, text));
+            cx.diagnostics
+                .emit(Diagnostic::info(report::RESOURCES, text));
         };
         say(module_memory(module));
         let needs = Needs::new(module);

@@ -2,17 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::unsupported;
+use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 
-use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 
 /// Ends the link: a pass cannot do this soundly.
 pub(crate) fn refuse(pass: &str, what: &str, cx: &mut PassCx<'_, '_>) -> Result<(), PassError> {
-    cx.diagnostics
-        .emit(Diagnostic::unsupported(format!("{pass}: {what}")));
+    cx.diagnostics.emit(Diagnostic::fatal(
+        unsupported::TRANSFORM,
+        format!("{pass}: {what}"),
+    ));
     Err(PassError::Diagnosed)
 }
 
@@ -58,8 +62,9 @@ pub(crate) fn without_relocatable(
 /// Warns of names that an option gives and that nothing has.
 pub(crate) fn warn_of_unknown(pass: &str, names: BTreeSet<&str>, cx: &mut PassCx<'_, '_>) {
     for name in names {
-        cx.diagnostics.emit(Diagnostic::warning(format!(
-            "cuweld: {pass}: there is no '{name}'"
-        )));
+        cx.diagnostics.emit(Diagnostic::warning(
+            usage::UNKNOWN_NAME,
+            format!("cuweld: {pass}: there is no '{name}'"),
+        ));
     }
 }

@@ -1,9 +1,9 @@
 //! Options checked against each other, in nvlink's order: the first mistake that nvlink would name is
 //! the one that is named.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
 
 use super::error::ArgError;
 use super::options::OptionId as Id;
@@ -31,8 +31,8 @@ pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgEr
     }
     check_conflicts(low)?;
     if low.given(Id::UseHostInfo) && names_used(low) {
-        notices.push(Diagnostic::new(
-            Severity::Info,
+        notices.push(Diagnostic::info(
+            usage::IGNORED_OPTION,
             "ignore -use-host-info because -kernels-used or -variables-used is specified",
         ));
     }
@@ -40,7 +40,7 @@ pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgEr
     check_lto(low)?;
     // Measured: not said for targets below sm_90.
     if low.given(Id::PreserveRelocs) && arch.target.has_compat() {
-        notices.push(Diagnostic::warning(format!(
+        notices.push(Diagnostic::warning(usage::PRESERVE_RELOCS, format!(
             "Option '--preserve-relocs' is not fully implemented for gpu archtecture '{name}' and may not work as expected"
         )));
     }

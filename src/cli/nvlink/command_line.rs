@@ -3,8 +3,9 @@
 
 use std::io;
 
-use cuweld_passes::Diagnostic;
-use cuweld_passes::Severity;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::usage;
 
 use super::args::NvlinkArgs;
 use super::check::check;
@@ -57,17 +58,20 @@ pub fn read_command_line(
     reporter.explain = explains(&low, environment);
     reporter.explain_all = explains_all(&low, environment);
     for redefinition in redefinitions {
-        reporter.report_as_is(&Diagnostic::warning(format!(
-            "incompatible redefinition for option '{}', the last value of this option was used",
-            redefinition.option
-        )))?;
+        reporter.report_as_is(&Diagnostic::warning(
+            usage::REDEFINED,
+            format!(
+                "incompatible redefinition for option '{}', the last value of this option was used",
+                redefinition.option
+            ),
+        ))?;
     }
     for file in &low.response_files {
         let text = format!(
             "options are read from '{}'; nvlink 13.0.88 takes '@' and a name for an input",
             lossy(file)
         );
-        let mut diagnostic = Diagnostic::new(Severity::Note, text);
+        let mut diagnostic = Diagnostic::remark(deviation::RESPONSE_FILE, text);
         diagnostic.deviation = Some("D10");
         reporter.report(&diagnostic)?;
     }
@@ -120,7 +124,7 @@ fn set_up(reporter: &mut Reporter<'_>, low: &LowArgs) {
 }
 
 fn refuse(reporter: &mut Reporter<'_>, error: &ArgError) -> io::Result<Option<Command>> {
-    let mut diagnostic = Diagnostic::fatal(error.to_string());
+    let mut diagnostic = Diagnostic::fatal(usage::COMMAND_LINE, error.to_string());
     diagnostic.helps = error.helps();
     reporter.report(&diagnostic)?;
     Ok(None)

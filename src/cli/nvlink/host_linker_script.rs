@@ -4,7 +4,8 @@ use std::io;
 use std::io::Write;
 use std::process::Command;
 
-use cuweld_passes::Diagnostic;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::system;
 
 use super::run::write_output;
 use crate::diagnostics::Reporter;
@@ -43,9 +44,12 @@ pub fn host_linker_script(
                     Err(error) => error.to_string(),
                 };
                 return reporter.report(
-                    &Diagnostic::fatal("cuweld: the host's linker prints no default script")
-                        .note(format!("ld --verbose: {}", reason.trim_end()))
-                        .help("use -ghls=lcs-aug, and pass the script to the host linker with -T"),
+                    &Diagnostic::fatal(
+                        system::NO_LINKER_SCRIPT,
+                        "cuweld: the host's linker prints no default script",
+                    )
+                    .note(format!("ld --verbose: {}", reason.trim_end()))
+                    .help("use -ghls=lcs-aug, and pass the script to the host linker with -T"),
                 );
             }
         };

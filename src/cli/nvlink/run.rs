@@ -7,8 +7,12 @@ use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Arena;
-use cuweld_passes::Diagnostic;
 
 use super::args::NvlinkArgs;
 use super::command_line::Command;
@@ -110,7 +114,7 @@ fn run_link(
 ) -> io::Result<()> {
     if let Some(option) = args.unsupported.first() {
         reporter.report(
-            &Diagnostic::fatal(format!("cuweld: unsupported: option '{option}'"))
+            &Diagnostic::fatal(unsupported::OPTION, format!("option '{option}'"))
                 .help("docs/SUPPORT.md lists what this version links"),
         )?;
         return Ok(());
@@ -120,7 +124,8 @@ fn run_link(
         match TimeTable::open(path, stdout) {
             Ok(table) => time_table = Some(table),
             Err(error) => {
-                let diagnostic = Diagnostic::fatal(format!("Cannot open file '{path}'"));
+                let diagnostic =
+                    Diagnostic::fatal(system::CANNOT_WRITE, format!("Cannot open file '{path}'"));
                 return reporter.report(&diagnostic.note(error.to_string()));
             }
         }
@@ -186,11 +191,16 @@ fn run_link(
 /// toolkit was seen to write one, and nvlink accepts none of all other files.
 fn refused_index(file: &str) -> Diagnostic {
     match std::fs::read(file) {
-        Err(error) => {
-            Diagnostic::fatal(format!("Could not open input file '{file}'")).note(error.to_string())
-        }
-        Ok(bytes) if bytes.is_empty() => Diagnostic::fatal(format!("Could not read file '{file}'")),
-        Ok(_) => Diagnostic::fatal("Internal error: not uidx input"),
+        Err(error) => Diagnostic::fatal(
+            input::UNIFIED_INDEX,
+            format!("Could not open input file '{file}'"),
+        )
+        .note(error.to_string()),
+        Ok(bytes) if bytes.is_empty() => Diagnostic::fatal(
+            input::UNIFIED_INDEX,
+            format!("Could not read file '{file}'"),
+        ),
+        Ok(_) => Diagnostic::fatal(input::UNIFIED_INDEX, "Internal error: not uidx input"),
     }
 }
 
@@ -227,18 +237,25 @@ fn report_output(
             if is_unseen && strict {
                 return Ok(());
             }
-            let mut diagnostic = Diagnostic::fatal("Internal error: writing file")
-                .note(format!("'{path}': {error}"));
+            let mut diagnostic =
+                Diagnostic::fatal(system::CANNOT_WRITE, "Internal error: writing file")
+                    .note(format!("'{path}': {error}"));
             diagnostic.deviation = is_unseen.then_some("D13");
             reporter.report(&diagnostic)
         }
         Err(OutputError::Io(error)) => reporter.report(
-            &Diagnostic::fatal(format!("Could not open output file '{path}'"))
-                .note(error.to_string()),
+            &Diagnostic::fatal(
+                system::CANNOT_WRITE,
+                format!("Could not open output file '{path}'"),
+            )
+            .note(error.to_string()),
         ),
         Err(error) => {
             reporter.internal_error = true;
-            reporter.report(&Diagnostic::fatal(format!("cuweld: {error}")))
+            reporter.report(&Diagnostic::fatal(
+                internal::FAULT,
+                format!("cuweld: {error}"),
+            ))
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::target::relocs::RelocClass;
@@ -25,7 +27,6 @@ use cuweld_ir::table::EntityId;
 
 use super::Check;
 use super::Link;
-use crate::diagnostic::Diagnostic;
 use crate::threads;
 use crate::threads::Threads;
 
@@ -306,7 +307,7 @@ impl Row<'_, '_> {
         }
         let names = (self.link.quoted(from), self.link.quoted(to));
         Some(
-            Diagnostic::unsupported("code that refers to a function which its call graph lacks")
+            Diagnostic::refusal(unsupported::CALL_GRAPH_GAP)
                 .note(format!("{} refers to {}", names.0, names.1)),
         )
     }

@@ -1,11 +1,11 @@
 //! Rules that the verifier has too, so that `tests/passes` can show no module which breaks them.
 
+use cuweld_diagnostics::Diagnostics;
 use cuweld_ir::Arena;
 use cuweld_ir::text;
 
 use super::*;
 use crate::analyses::Analyses;
-use crate::diagnostic::Diagnostics;
 use crate::pass::Statistics;
 use crate::threads::OneThread;
 

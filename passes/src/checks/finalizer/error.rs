@@ -1,5 +1,9 @@
 //! Why the finalizer refuses.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::mercury;
+use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_elf::mercury::capmerc::CapmercError;
 use cuweld_elf::target::finalize::Incompatible;
@@ -17,7 +21,7 @@ pub enum FinalizerError {
     #[error("conflicting options provided for finalizer: {0}")]
     Conflict(Conflict),
     /// An option that only NVIDIA's code generator can do.
-    #[error("cuweld: unsupported: {0} needs NVIDIA's finalizer, which has a code generator")]
+    #[error("{0} needs NVIDIA's finalizer, which has a code generator")]
     NeedsCodeGenerator(&'static str),
     /// The file is no ELF file.
     #[error("cubin not an elf?")]
@@ -76,7 +80,7 @@ pub enum FinalizerError {
         why: Incompatible,
     },
     /// The target takes the code, but it has to be compiled anew.
-    #[error("cuweld: unsupported: code of sm_{from} for sm_{to} needs NVIDIA's finalizer")]
+    #[error("code of sm_{from} for sm_{to} needs NVIDIA's finalizer")]
     NeedsCompiler {
         /// SM of the file.
         from: u16,
@@ -106,6 +110,18 @@ pub enum FinalizerError {
 }
 
 impl FinalizerError {
+    /// Returns the code of its finding.
+    pub fn diagnostic_code(&self) -> Code {
+        match self {
+            FinalizerError::Conflict(_) => usage::COMMAND_LINE,
+            FinalizerError::NeedsCodeGenerator(_) | FinalizerError::NeedsCompiler { .. } => {
+                mercury::NEEDS_FINALIZER
+            }
+            FinalizerError::SelfCheck(_) => input::SELF_CHECK,
+            _ => input::FINALIZER,
+        }
+    }
+
     /// NVIDIA's return code; `None` for what it would do and we do not.
     pub fn code(&self) -> Option<u32> {
         Some(match self {

@@ -5,6 +5,10 @@
 //! asked for (`--opportunistic-finalization-lvl`); elsewhere NVIDIA's finalizer would compile it, and the link is
 //! refused. With `--edbg 1` each call is shown.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::report;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::target::finalize::Action;
 use cuweld_ir::Module;
@@ -20,9 +24,6 @@ use super::is_linked;
 use super::off_target_message;
 use super::read::Input;
 use crate::analyses::Preserved;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Diagnostics;
-use crate::diagnostic::Severity;
 use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -111,7 +112,7 @@ fn told(module: &Module<'_>, copied: &[&Object<'_>]) -> Option<Diagnostic> {
         let text = format!(
             "{what} keeps its code of sm_{sm}, which NVIDIA's finalizer would compile for sm_{target}: it runs there as it is"
         );
-        let mut info = Diagnostic::new(Severity::Info, text);
+        let mut info = Diagnostic::info(deviation::KEPT_CODE, text);
         info.deviation = Some("D15");
         info
     };
@@ -171,7 +172,7 @@ pub(super) fn emit(
 ) -> Result<(), PassError> {
     for line in trace {
         let diagnostic = if line.starts_with("[Finalizer]") {
-            Diagnostic::new(Severity::Info, line)
+            Diagnostic::info(report::FINALIZER, line)
         } else {
             Diagnostic::report(line)
         };
@@ -180,7 +181,8 @@ pub(super) fn emit(
     let Err(error) = asked else {
         return Ok(());
     };
-    let mut fatal = Diagnostic::fatal(error.nvlinks_message(&name())).at(position, 0);
+    let mut fatal =
+        Diagnostic::fatal(error.diagnostic_code(), error.nvlinks_message(&name())).at(position, 0);
     if let FinalizerError::NeedsCompiler { from, to } = error {
         fatal = fatal.note(format!(
             "'{}' does not say that its code for sm_{from} runs on sm_{to} as it is",

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_elf::check::check_image;
 use cuweld_elf::target::finalize::Incompatible;
 
@@ -35,9 +36,14 @@ fn error(bytes: &[u8], config: &FinalizerConfig) -> FinalizerError {
 }
 
 /// The error's text and code.
+/// An error as users see it.
+fn said(error: &FinalizerError) -> String {
+    Diagnostic::fatal(error.diagnostic_code(), error.to_string()).to_string()
+}
+
 fn refusal(bytes: &[u8], config: &FinalizerConfig) -> (String, Option<u32>) {
     let error = error(bytes, config);
-    (error.to_string(), error.code())
+    (said(&error), error.code())
 }
 
 /// The place of the value of a record of `.nv.compat`.
@@ -324,10 +330,8 @@ fn options_for_the_code_generator_are_refused() {
     let refused = |change: fn(&mut FinalizerOptions)| {
         let mut options = FinalizerOptions::default();
         change(&mut options);
-        options
-            .check(Target::parse("sm_100").unwrap())
-            .unwrap_err()
-            .to_string()
+        let error = options.check(Target::parse("sm_100").unwrap());
+        said(&error.unwrap_err())
     };
     for (text, option) in [
         (

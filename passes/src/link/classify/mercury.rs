@@ -1,6 +1,10 @@
 //! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
 //! exactly (`docs/formats/mercury.md`).
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::check::Finding;
 use cuweld_elf::check::Views;
 use cuweld_elf::mercury::capmerc::Capmerc;
@@ -25,7 +29,6 @@ use super::located;
 use super::shared_rows::same_sites;
 use super::shared_rows::shared_rows;
 use crate::checks::finalizer::profile_of;
-use crate::diagnostic::Diagnostic;
 use crate::threads;
 use crate::threads::Threads;
 
@@ -104,7 +107,10 @@ fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
             && module.attributes[section.attributes].iter().any(is_new)
     })?;
     let name = module.objects[section.object].display();
-    let fatal = Diagnostic::fatal(format!("Internal FNLZR error '{name}'"));
+    let fatal = Diagnostic::fatal(
+        input::MERCURY_VERSION,
+        format!("Internal FNLZR error '{name}'"),
+    );
     let note = "its Mercury is of a later version";
     Some(fatal.at(section.object.index_u32(), 0).note(note))
 }
@@ -134,7 +140,7 @@ fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
         object.display(),
         object.sm(),
     );
-    let finding = Diagnostic::unsupported(what)
+    let finding = Diagnostic::fatal(mercury::NEEDS_FINALIZER, what)
         .note("compilers before 13.0 write another form of Mercury, of which nvlink makes the code anew")
         .help("compile it with CUDA 13.0, or give the linker its PTX instead");
     let finding = match objects.count() {
@@ -184,8 +190,8 @@ fn is_known_table(section: &Section<'_>) -> bool {
 pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut Vec<Diagnostic>) {
     let capmerc = module.is_capmerc();
     findings.extend(too_new(module));
-    let mut refused = |what: &str, section: Option<SectionId>, object: u32| {
-        let mut finding = Diagnostic::unsupported(what).at(object, 0);
+    let mut refused = |code: Code, what: &str, section: Option<SectionId>, object: u32| {
+        let mut finding = Diagnostic::fatal(code, what).at(object, 0);
         if let Some(section) = section {
             finding = finding.note(located(module, section));
         }
@@ -218,14 +224,14 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
                 name(),
                 object.sm()
             );
-            refused(&what, None, id.index_u32());
+            refused(mercury::NEEDS_FINALIZER, &what, None, id.index_u32());
         }
         if let Some(Some(finding)) = views.next() {
             let what = format!(
                 "the two views of '{}' do not stand for each other: {finding}",
                 name()
             );
-            refused(&what, None, id.index_u32());
+            refused(mercury::TWO_VIEWS, &what, None, id.index_u32());
         }
     }
     if !capmerc {
@@ -234,32 +240,28 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
     for (id, section) in module.sections.iter() {
         let is_mercury = section.flags & shf::MERCURY != 0;
         let what = match section.kind {
-            SectionKind::Other if is_mercury => "an unknown section of the Mercury view",
-            SectionKind::ConstantBank(bank) if bank != 3 => {
-                "constant banks but 2 and 3 for sm_100 and up"
-            }
-            SectionKind::FunctionConstants(bank) if bank != 2 => {
-                "constants of functions in banks but 2 for sm_100 and up"
-            }
-            SectionKind::Debug if !is_debug(section.name) => {
-                "debug information of an unknown kind for sm_100 and up"
-            }
-            SectionKind::MercuryText if section.owner.is_none() => "Mercury that no function has",
-            SectionKind::Unified if !is_known_table(section) => {
-                "a unified table of another kind for sm_100 and up"
-            }
+            SectionKind::Other if is_mercury => mercury::SECTION,
+            SectionKind::ConstantBank(bank) if bank != 3 => mercury::CONSTANT_BANK,
+            SectionKind::FunctionConstants(bank) if bank != 2 => mercury::FUNCTION_BANK,
+            SectionKind::Debug if !is_debug(section.name) => mercury::DEBUG_SECTION,
+            SectionKind::MercuryText if section.owner.is_none() => mercury::UNOWNED,
+            SectionKind::Unified if !is_known_table(section) => mercury::UNIFIED_TABLE,
             _ if section.ty == sht::CUDA_MERCURY_RELA && section.relocs.is_empty() => {
-                "a relocation section of the Mercury view without rows"
+                mercury::EMPTY_RELOCATIONS
             }
             _ => continue,
         };
-        refused(what, Some(id), section.object.index_u32());
+        refused(what, what.title(), Some(id), section.object.index_u32());
     }
     for (later, first) in shared_rows(module) {
         if !same_sites(module, later, first) {
-            let what =
-                "local functions of one name with other relocations in an object of a link with -r";
-            refused(what, Some(later), module.sections[later].object.index_u32());
+            let what = mercury::LOCAL_FUNCTIONS;
+            refused(
+                what,
+                what.title(),
+                Some(later),
+                module.sections[later].object.index_u32(),
+            );
         }
     }
     for (_, object) in module.objects.iter() {
@@ -267,7 +269,12 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
             let function = &module.functions[id];
             let (text, object) = (function.views.sass.text, function.object.index_u32());
             let Some(merc) = function.views.merc else {
-                refused("a function without Mercury", Some(text), object);
+                refused(
+                    mercury::MISSING,
+                    mercury::MISSING.title(),
+                    Some(text),
+                    object,
+                );
                 continue;
             };
             if are_compared && is_code_of(module, text, merc.text) {
@@ -277,7 +284,7 @@ pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut 
             let parsed = Capmerc::parse(module.sections[merc.text].bytes());
             if let Err(error) = parsed.and_then(|capmerc| capmerc.covers(size)) {
                 let what = format!("Mercury of another form: {error}");
-                refused(&what, Some(merc.text), object);
+                refused(mercury::FORM, &what, Some(merc.text), object);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Attribute records and relocations of frames that no compiler of the toolkit writes: nvlink takes them at
 //! their word, crashes, or ends with an internal error, in ways that were not measured, so they are refused.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::attributes::reference_words;
 use cuweld_elf::target::relocs::RelocClass;
@@ -28,18 +30,15 @@ pub(super) fn is_compat(rows: &Rows<'_, '_>, section: Option<SectionId>) -> bool
 }
 
 /// What is odd about a record of compatibility.
-pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<&'static str> {
+pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<Code> {
     let known = format::NVAL..=format::SVAL;
-    (!known.contains(&attribute.format)).then_some("a record of .nv.compat of an unknown format")
+    (!known.contains(&attribute.format)).then_some(unsupported::COMPAT_RECORD)
 }
 
 /// What is odd about another record of a SASS view.
-pub(super) fn attribute_oddity(
-    rows: &Rows<'_, '_>,
-    attribute: &Attribute<'_>,
-) -> Option<&'static str> {
+pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
-        return Some("a record that has to name a symbol and has no payload");
+        return Some(unsupported::RECORD_PAYLOAD);
     }
     let target = || rows.shared.refs(attribute).first();
     match attribute.code {
@@ -52,11 +51,11 @@ pub(super) fn attribute_oddity(
                 .and_then(|target| target.symbol())
                 .is_some_and(|symbol| rows.shared.symbols[symbol].is_function());
             if !names_function {
-                return Some("a record of registers or stack that does not name a function");
+                return Some(unsupported::RESOURCE_RECORD);
             }
             let count = attribute.word(0).unwrap_or(0);
             (attribute.code == attributes::REGCOUNT && !(1..=MOST_REGISTERS).contains(&count))
-                .then_some("a number of registers that no function has")
+                .then_some(unsupported::REGISTER_RANGE)
         }
         attributes::IMAGE_SLOT
         | attributes::IMAGE_OFFSET
@@ -64,11 +63,12 @@ pub(super) fn attribute_oddity(
         | attributes::TEXTURE_NORMALIZED
         | attributes::SAMPLER_INIT
         | attributes::SAMPLER_FORCE_UNNORMALIZED
-        | attributes::BINDLESS_IMAGE_OFFSETS => (!matches!(target(), Some(SymbolRef::Symbol(_))))
-            .then_some("a record of textures that does not name a symbol"),
+        | attributes::BINDLESS_IMAGE_OFFSETS => {
+            (!matches!(target(), Some(SymbolRef::Symbol(_)))).then_some(unsupported::TEXTURE_RECORD)
+        }
         attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => {
             let is_none = matches!(target(), None | Some(SymbolRef::None));
-            (!is_none).then_some("a record of a parameter that names a symbol")
+            (!is_none).then_some(unsupported::PARAMETER_RECORD)
         }
         attributes::PARAM_CBANK => {
             let bank = match target() {
@@ -81,7 +81,7 @@ pub(super) fn attribute_oddity(
                     SectionKind::FunctionConstants(0) | SectionKind::SassParameters
                 )
             });
-            (!fits).then_some("a record of parameters that does not name their section")
+            (!fits).then_some(unsupported::PARAMETER_SECTION)
         }
         UNIFIED_ENTRY => {
             let symbol = target().and_then(|target| target.symbol());
@@ -90,16 +90,16 @@ pub(super) fn attribute_oddity(
             let fits = matches!(attribute.word(0), Some(1 | 7))
                 && attribute.word(1) == value
                 && attribute.word(2) == Some(0);
-            (!fits).then_some("a row of a unified table that no compiler writes")
+            (!fits).then_some(unsupported::UNIFIED_ROW)
         }
         attributes::NUM_BARRIERS if attribute.format == format::SVAL || attribute.value > 0xff => {
-            Some("a number of barriers of another format")
+            Some(unsupported::BARRIER_FORMAT)
         }
         attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {
-            Some("a mask of sparse matrices of another format")
+            Some(unsupported::MASK_FORMAT)
         }
         attributes::AT_ENTRY_FRAGMENTS if !rows.shared.target.is_mercury() => {
-            Some("fragments at the entry of code for this target")
+            Some(unsupported::ENTRY_FRAGMENTS)
         }
         _ => None,
     }

@@ -2,6 +2,11 @@
 
 use std::cell::LazyCell;
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Kind;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
@@ -23,7 +28,6 @@ use super::mercury;
 use super::records;
 use super::rows::Rows;
 use super::symbols;
-use crate::diagnostic::Diagnostic;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads;
@@ -70,7 +74,7 @@ enum About {
 /// What is odd about a row of an object.
 struct Finding {
     about: About,
-    what: &'static str,
+    code: Code,
     place: Place,
 }
 
@@ -86,31 +90,26 @@ enum Place {
 
 impl Finding {
     fn said(&self, module: &Module<'_>) -> Diagnostic {
-        let what = self.what;
-        let is_internal = matches!(what, UNEXPECTED_RELOCS | UNMAPPED);
+        let code = self.code;
+        // nvlink's own words.
+        let internal = || Diagnostic::fatal(code, format!("Internal error: {}", code.title()));
         match self.place {
-            Place::Section(section) if is_internal => Diagnostic::fatal(what)
+            Place::Section(section) if code.kind() == Kind::Input => internal()
                 .note(located(module, section))
                 .at(module.sections[section].object.index_u32(), 0),
-            Place::Section(section) => refused(module, what, section),
-            Place::Record(section, code) => {
+            Place::Section(section) => refused(module, code, section),
+            Place::Record(section, record) => {
                 let finding = match section {
-                    Some(section) => refused(module, what, section),
-                    None => Diagnostic::unsupported(what),
+                    Some(section) => refused(module, code, section),
+                    None => Diagnostic::refusal(code),
                 };
-                finding.note(format!("record {code:#04x}"))
+                finding.note(format!("record {record:#04x}"))
             }
-            Place::Symbol(symbol) => named(what, &module.symbols[symbol]),
-            Place::Object(object) => Diagnostic::fatal(what).at(object.index_u32(), 0),
+            Place::Symbol(symbol) => named(code, &module.symbols[symbol]),
+            Place::Object(object) => internal().at(object.index_u32(), 0),
         }
     }
 }
-
-/// nvlink's words for relocations of a section that has none.
-const UNEXPECTED_RELOCS: &str = "Internal error: unexpected reloc section";
-
-/// Those for a texture in a section that is not part of the output.
-const UNMAPPED: &str = "Internal error: section not mapped";
 
 /// Everything that is odd about a link.
 fn odd(module: &Module<'_>, found: Vec<Found>) -> Vec<Diagnostic> {
@@ -152,29 +151,26 @@ impl Whole {
     /// Adds what no object alone shows.
     fn refuse(&self, module: &Module<'_>, findings: &mut Vec<(About, Diagnostic)>) {
         if self.uses_mask && self.is_packed {
-            let what = "sparse matrices beside packed lists of records";
-            findings.push((About::Masks, Diagnostic::unsupported(what)));
+            let what = unsupported::SPARSE_MASKS;
+            findings.push((About::Masks, Diagnostic::refusal(what)));
         }
         if self.names_local {
-            let what = "a kernel or texture with the name of a local symbol in another object";
+            let what = unsupported::SHADOWED_NAME;
             let symbols = symbols::shadowed(module).into_iter();
             findings.extend(symbols.map(|symbol| (About::Names, named(what, symbol))));
         }
         if self.names_untyped {
-            let what = "a symbol without a type, of a name that an object before has";
+            let what = unsupported::UNTYPED_NAME;
             let symbols = symbols::bound_without_type(module).into_iter();
             findings.extend(symbols.map(|symbol| (About::Names, named(what, symbol))));
         }
         if self.has_odd_calls
             && let Some(what) = symbols::call_graph_oddity(module)
         {
-            findings.push((About::Calls, Diagnostic::unsupported(what)));
+            findings.push((About::Calls, Diagnostic::refusal(what)));
         }
     }
 }
-
-/// What is said of a list of records without those that every list has.
-const INCOMPLETE: &str = "a function without records that every function has";
 
 /// What is found in some objects.
 #[derive(Default)]
@@ -227,12 +223,12 @@ impl Found {
         self.functions(rows, object);
     }
 
-    fn refuse(&mut self, about: About, what: &'static str, section: SectionId) {
-        self.find(about, what, Place::Section(section));
+    fn refuse(&mut self, about: About, code: Code, section: SectionId) {
+        self.find(about, code, Place::Section(section));
     }
 
-    fn find(&mut self, about: About, what: &'static str, place: Place) {
-        self.findings.push(Finding { about, what, place });
+    fn find(&mut self, about: About, code: Code, place: Place) {
+        self.findings.push(Finding { about, code, place });
     }
 
     fn sections(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>, has_reserved: bool) {
@@ -250,74 +246,70 @@ impl Found {
             }
             let what = match section.kind {
                 SectionKind::ReservedShared if section.size() != 0 && !with_symbols[ordinal] => {
-                    "variables in reserved shared memory"
+                    unsupported::RESERVED_SHARED_VARIABLES
                 }
                 // One without symbols is left out: the linker makes its own (measured).
                 SectionKind::RelAction
                     if section.name != b".nv.rel.action" || is_mercury || with_symbols[ordinal] =>
                 {
-                    "an object whose .nv.rel.action has another name or symbols"
+                    unsupported::REL_ACTION
                 }
                 SectionKind::Other if is_made_by_linker(section.name) => {
-                    "a section of another type than its name says"
+                    unsupported::MISNAMED_SECTION
                 }
                 SectionKind::FunctionConstants(_) | SectionKind::KernelShared
                     if !self.is_only_one(object, section) =>
                 {
-                    "two sections of one kind for a function"
+                    unsupported::REPEATED_SECTION
                 }
                 SectionKind::FunctionConstants(bank)
                     if !is_mercury && !is_bank_of_owner(rows, section, bank) =>
                 {
-                    "a section of constants with an unusual name"
+                    unsupported::CONSTANTS_NAME
                 }
                 SectionKind::FunctionConstants(1..) if section.flags & shf::COMPRESSED != 0 => {
-                    "packed constants of a function"
+                    unsupported::PACKED_CONSTANTS
                 }
                 SectionKind::ToolInfo | SectionKind::CudaInfo if section.align != 4 => {
-                    "a note that is not aligned to 4"
+                    unsupported::NOTE_ALIGNMENT
                 }
                 SectionKind::ToolInfo if section.flags & shf::CUDA_TOOL_NOTE == 0 => {
-                    "a note without its section flag"
+                    unsupported::NOTE_FLAG
                 }
                 SectionKind::CudaInfo if section.flags & shf::CUDA_INFO_NOTE == 0 => {
-                    "a note without its section flag"
+                    unsupported::NOTE_FLAG
                 }
-                SectionKind::Other if section.ty == sht::NOTE => "a note of another name",
+                SectionKind::Other if section.ty == sht::NOTE => unsupported::NOTE_NAME,
                 SectionKind::FunctionConstants(0) if !PARAMETER_ALIGNS.contains(&section.align) => {
-                    "an alignment of parameters that no compiler writes"
+                    unsupported::PARAMETER_ALIGNMENT
                 }
                 SectionKind::Relocs
                     if section.ty == sht::REL && rows.shared.target.has_compat() =>
                 {
-                    "relocations without addends for a target whose compilers write addends"
+                    unsupported::MISSING_ADDENDS
                 }
                 SectionKind::ModuleShared | SectionKind::KernelShared
                     if !shared_align_fits(section, shared_aligns[ordinal]) =>
                 {
-                    "shared memory that is not aligned as its variables"
+                    unsupported::SHARED_ALIGNMENT
                 }
-                SectionKind::Text if section.owner.is_none() => {
-                    "code that no function symbol names"
-                }
+                SectionKind::Text if section.owner.is_none() => unsupported::UNNAMED_CODE,
                 SectionKind::Text
                     if section.flags_with_barriers(0) & !shf::COMPRESSED & !7 != 0 =>
                 {
-                    "code with unusual section flags"
+                    unsupported::CODE_FLAGS
                 }
-                _ if !is_mercury && has_foreign_bank(section) => {
-                    "a constant bank whose name is not that of its type"
-                }
+                _ if !is_mercury && has_foreign_bank(section) => unsupported::BANK_NAME,
                 SectionKind::ConstantBank(2) if !is_mercury => {
-                    "a bank of compiler constants that is no function's"
+                    unsupported::MODULE_COMPILER_CONSTANTS
                 }
                 SectionKind::Relocs | SectionKind::SassRelocs
                     if !may_be_relocated(rows, section) =>
                 {
-                    UNEXPECTED_RELOCS
+                    input::RELOCATED_METADATA
                 }
                 _ if !is_mercury && headers::is_odd(rows, id, section) => {
-                    "a section header that no compiler writes"
+                    unsupported::SECTION_HEADER
                 }
                 _ => continue,
             };
@@ -367,9 +359,9 @@ impl Found {
                 symbols::is_in_reserved(rows, symbol)
                     && !(shared.capmerc && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
             }) {
-                "a reference to reserved shared memory"
+                unsupported::RESERVED_SHARED_REFERENCE
             } else if frames.is_some_and(|frames| records::is_odd_frame(rows, frames, reloc)) {
-                "a frame that refers to something else than code and frames"
+                unsupported::FRAME_REFERENCE
             } else {
                 continue;
             };
@@ -386,7 +378,7 @@ impl Found {
         }
         let mut records = shared.attributes[section.attributes].iter();
         if !records.any(|record| record.code == attributes::CUDA_API_VERSION) {
-            self.refuse(About::Lists, INCOMPLETE, id);
+            self.refuse(About::Lists, unsupported::MISSING_RECORDS, id);
         }
     }
 
@@ -425,7 +417,11 @@ impl Found {
                 self.find(About::Symbols, what, Place::Symbol(id));
             }
             if is_unmapped() {
-                self.find(About::Unmapped, UNMAPPED, Place::Object(symbol.object));
+                self.find(
+                    About::Unmapped,
+                    input::UNMAPPED_SECTION,
+                    Place::Object(symbol.object),
+                );
             }
             self.whole.names_local |= symbols::may_shadow(symbol);
             self.whole.names_untyped |= symbols::is_bare(symbol);
@@ -452,7 +448,7 @@ impl Found {
             if !shared.is_mercury
                 && let Some(view) = function.views.merc
             {
-                let what = "Mercury in a link without Mercury";
+                let what = unsupported::UNEXPECTED_MERCURY;
                 self.refuse(About::Functions, what, view.text);
             }
             let text = function.views.sass.text;
@@ -460,27 +456,27 @@ impl Found {
             let has_parameters = self.kinds[ordinal] & PARAMETERS != 0;
             let is_kernel = shared.symbols[function.symbol].is_entry();
             if !shared.capmerc && is_kernel != has_parameters {
-                let what = "a kernel without parameter bank, or a bank without kernel";
+                let what = unsupported::KERNEL_PARAMETERS;
                 self.refuse(About::Functions, what, text);
             }
             let is_own = section.owner == Some(id);
             if section.kind != SectionKind::Text || !is_own {
-                self.refuse(About::Functions, "two functions in one section", text);
+                self.refuse(About::Functions, unsupported::SHARED_CODE_SECTION, text);
             }
         }
     }
 }
 
 /// What is odd about a section.
-fn refused(module: &Module<'_>, what: &str, section: SectionId) -> Diagnostic {
-    Diagnostic::unsupported(what)
+fn refused(module: &Module<'_>, code: Code, section: SectionId) -> Diagnostic {
+    Diagnostic::refusal(code)
         .note(located(module, section))
         .at(module.sections[section].object.index_u32(), 0)
 }
 
 /// What is odd about a symbol.
-fn named(what: &str, symbol: &Symbol<'_>) -> Diagnostic {
-    Diagnostic::unsupported(what)
+fn named(code: Code, symbol: &Symbol<'_>) -> Diagnostic {
+    Diagnostic::refusal(code)
         .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))
         .at(symbol.object.index_u32(), 0)
 }

@@ -1,6 +1,8 @@
 //! Symbols that no compiler of the toolkit writes: nvlink takes each of their fields at its word, in ways
 //! that were not measured, so they are refused.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::sto;
 use cuweld_elf::symbol::stt;
@@ -27,9 +29,9 @@ use super::rows::Rows;
 const LARGEST_ALIGN: u64 = 1 << 20;
 
 /// What is odd about a symbol that is defined elsewhere.
-fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'static str> {
+fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Code> {
     if capmerc {
-        return (symbol.ty == stt::NOTYPE).then_some("an undefined symbol of an unusual kind");
+        return (symbol.ty == stt::NOTYPE).then_some(unsupported::UNDEFINED_SYMBOL);
     }
     let plain = symbol.bind == stb::GLOBAL || symbol.bind == stb::WEAK;
     // Relocatable output gives undefined variables the value -1.
@@ -67,22 +69,22 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<&'
             && (symbol.value <= LARGEST_ALIGN || symbol.value == u64::MAX);
         symbol.ty == stt::CUDA_OBJECT && (shared || symbol.bind == stb::GLOBAL && no_value) && known
     };
-    (!fits).then_some("an undefined symbol of an unusual kind")
+    (!fits).then_some(unsupported::UNDEFINED_SYMBOL)
 }
 
 /// What is odd about a function that an object defines.
-fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option<&'static str> {
+fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option<Code> {
     // nvlink takes it for a kernel in some respects: its sections, warnings about its stack, no comparison of prototypes.
     if toolkit::is_system_function(symbol.name) {
-        return Some("the definition of a function that the driver provides");
+        return Some(unsupported::DRIVER_FUNCTION);
     }
     let whole = capmerc || symbol.size == section.size();
     let fits = symbol.other & !(sto::ENTRY | sto::UNIFIED) == 0 && symbol.value == 0 && whole;
-    (!fits).then_some("a function that is not the whole of its section")
+    (!fits).then_some(unsupported::FUNCTION_SIZE)
 }
 
 /// What is odd about a variable that an object defines in a section.
-fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> {
+fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = match section.kind {
         SectionKind::Global | SectionKind::GlobalInit => {
             symbol.other & !(sto::MANAGED) == sto::GLOBAL
@@ -104,7 +106,7 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
         _ => return None,
     };
     if !fits {
-        return Some("a symbol whose section is of another memory space");
+        return Some(unsupported::SYMBOL_SPACE);
     }
     let in_shared = matches!(
         section.kind,
@@ -116,12 +118,12 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> 
     }
     let end = symbol.value.checked_add(symbol.size);
     if symbol.size == 0 || !in_shared && end.is_none_or(|end| end > section.size()) {
-        return Some("a variable that is not part of its section");
+        return Some(unsupported::VARIABLE_RANGE);
     }
     if constant_range(symbol.name)
         .is_some_and(|range| range != (symbol.value, symbol.value.wrapping_add(symbol.size)))
     {
-        return Some("a compiler constant whose place is not that of its name");
+        return Some(unsupported::CONSTANT_PLACE);
     }
     None
 }
@@ -167,7 +169,7 @@ pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
 }
 
 /// What is odd about a symbol, once sections have their kinds.
-pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<&'static str> {
+pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     let capmerc = rows.shared.capmerc;
     if symbol.is_reserved_alias() {
         return None;
@@ -176,11 +178,11 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<&'stati
         // Labels of code that is gone, which debug information refers to.
         let is_label = symbol.is_undefined() && symbol.bind == stb::LOCAL;
         if rows.shared.is_mercury && !is_label {
-            return Some("a symbol without a type in an object with Mercury");
+            return Some(unsupported::UNTYPED_MERCURY_SYMBOL);
         }
         let among_constants = matches!(symbol.place, SymbolPlace::Section(section)
             if matches!(rows.sections[section].kind, SectionKind::FunctionConstants(_)));
-        return among_constants.then_some("a symbol without a type among constants of a function");
+        return among_constants.then_some(unsupported::UNTYPED_CONSTANT);
     }
     let section = match symbol.place {
         SymbolPlace::Section(section) => &rows.sections[section],
@@ -192,10 +194,10 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<&'stati
                 && symbol.ty == stt::CUDA_OBJECT
                 && symbol.other == sto::GLOBAL
                 && symbol.value.is_power_of_two();
-            return (!fits).then_some("an unusual tentative definition");
+            return (!fits).then_some(unsupported::COMMON_SYMBOL);
         }
         SymbolPlace::Absolute | SymbolPlace::Reserved(_) => {
-            return Some("a symbol without a section that has a value");
+            return Some(unsupported::SYMBOL_WITHOUT_SECTION);
         }
     };
     match section.kind {
@@ -210,12 +212,12 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<&'stati
         | SectionKind::Unified
         | SectionKind::Other => {
             if symbol.ty != stt::CUDA_OBJECT {
-                return Some("a defined symbol that is neither a function nor a variable");
+                return Some(unsupported::SYMBOL_TYPE);
             }
             variable(symbol, section)
         }
         SectionKind::ReservedShared if rows.shared.is_mercury => reserved_variable(symbol, section),
-        _ => Some("a symbol whose section is of another memory space"),
+        _ => Some(unsupported::SYMBOL_SPACE),
     }
 }
 
@@ -240,12 +242,12 @@ pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<b
 }
 
 /// What is odd about a variable in reserved shared memory.
-fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<&'static str> {
+fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = toolkit::is_reserved_shared_variable(symbol.name)
         && (symbol.bind, symbol.ty) == (stb::WEAK, stt::CUDA_OBJECT)
         && symbol.other == sto::RESERVED
         && (symbol.value, symbol.size) == (section.align, section.size());
-    (!fits).then_some("an unknown variable in reserved shared memory")
+    (!fits).then_some(unsupported::RESERVED_SHARED_SYMBOL)
 }
 
 /// The largest alignment in bytes of the shared variables in each section of an object: 0 without any, the
@@ -320,15 +322,15 @@ pub(super) fn bound_without_type<'module>(
 }
 
 /// What is odd about call graphs and prototypes.
-pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<&'static str> {
+pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<Code> {
     let mut prototypes = module.prototypes.values();
     if prototypes.any(|row| is_odd_prototype(&module.symbols, row)) {
-        return Some("the prototype of a local function");
+        return Some(unsupported::LOCAL_PROTOTYPE);
     }
     let mut calls = module.calls.values();
     calls
         .any(|row| is_odd_call(&module.symbols, row))
-        .then_some("a call graph that names a symbol without a type")
+        .then_some(unsupported::UNTYPED_CALL)
 }
 
 /// Whether a prototype is that of a local function.

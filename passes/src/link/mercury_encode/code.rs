@@ -1,5 +1,6 @@
 //! `.nv.capmerc.text.F`: copied, with the few words that a link changes (`mercury.md` section 6).
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::IMMEDIATE;
@@ -122,15 +123,24 @@ fn fill<'m>(
     let sass = sass.iter().filter(|row| !is_yield(row.ty));
     if count != sass.clone().count() {
         let what = "relocations of the two views that do not stand for each other";
-        return Err(Refusal::new(what, merc));
+        return Err(Refusal::with(mercury::RELOCATION_VIEWS, what, merc));
     }
     if !is_changed {
         return Ok(());
     }
-    let capmerc = Capmerc::parse(module.sections[merc].bytes())
-        .map_err(|error| Refusal::new(format!("Mercury of another form: {error}"), merc))?;
+    let capmerc = Capmerc::parse(module.sections[merc].bytes()).map_err(|error| {
+        Refusal::with(
+            mercury::FORM,
+            format!("Mercury of another form: {error}"),
+            merc,
+        )
+    })?;
     if capmerc.items == 0 {
-        return Err(Refusal::new("a relocation outside of Mercury code", merc));
+        return Err(Refusal::with(
+            mercury::RELOCATION_PLACE,
+            "a relocation outside of Mercury code",
+            merc,
+        ));
     }
     items.clear();
     let is_note = |item: &Item<'_>| matches!(item.form, Form::Note(_));
@@ -139,7 +149,11 @@ fn fill<'m>(
     for (mercury, sass) in mercury.zip(sass) {
         let RelocPlan::Apply { value, .. } = mercury.plan else {
             if mercury.plan == RelocPlan::Clear {
-                return Err(Refusal::new("a cleared site in Mercury code", merc));
+                return Err(Refusal::with(
+                    mercury::RELOCATION_PLACE,
+                    "a cleared site in Mercury code",
+                    merc,
+                ));
             }
             continue;
         };
@@ -169,7 +183,7 @@ fn fill<'m>(
             }
             Form::Record(_) | Form::Run(_) => {
                 let what = "an applied relocation of a Mercury record without a value";
-                return Err(Refusal::new(what, merc));
+                return Err(Refusal::with(mercury::RELOCATION_PLACE, what, merc));
             }
         }
     }

@@ -1,6 +1,10 @@
 //! Code that nvlink would change: kernels that it would schedule anew, and code that it would compile for the debugger
 //! (`mercury.md` section 4).
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
@@ -14,8 +18,6 @@ use cuweld_ir::Module;
 use super::Encode;
 use super::Refusal;
 use super::contents::in_parts;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::pass::PassCx;
 
 impl Encode<'_, '_> {
@@ -56,7 +58,7 @@ impl Encode<'_, '_> {
                     kept.why
                 );
                 cx.diagnostics
-                    .emit(Refusal::new(what, text).diagnostic(module));
+                    .emit(Refusal::with(mercury::NEEDS_FINALIZER, what, text).diagnostic(module));
             }
             return found.is_empty();
         }
@@ -95,7 +97,7 @@ impl Kept {
 /// The one message of a link about functions that keep their code; it has a part for each if there are several.
 fn told(module: &Module<'_>, found: &[Kept]) -> Option<Diagnostic> {
     let info = |text: String| {
-        let mut info = Diagnostic::new(Severity::Info, text);
+        let mut info = Diagnostic::info(deviation::KEPT_CODE, text);
         info.deviation = Some("D12");
         info
     };

@@ -5,6 +5,7 @@
 //! nvlink clears it if the code of a linked function has one. For sm_100 these instructions are known; for sm_120
 //! none was found. An object whose record says otherwise is refused.
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::fast_path::has_own_to_sm_100;
 use cuweld_elf::target::compat;
 use cuweld_elf::target::finalize::fast_path_bit;
@@ -71,7 +72,7 @@ impl Encode<'_, '_> {
                     None => unknown = Some(text),
                 }
             }
-            let what = "double precision arithmetic of a form that no compiler writes";
+            let what = mercury::DOUBLE_PRECISION;
             unknown.map_or(Ok(false), |text| Err(Refusal::new(what, text)))
         };
         let without = |own: bool| {
@@ -102,7 +103,7 @@ impl Encode<'_, '_> {
                         "a record of fast path targets against the code ('{}')",
                         object.display()
                     );
-                    return Err(Refusal::new(what, None));
+                    return Err(Refusal::with(mercury::FAST_PATH, what, None));
                 }
                 Ok(Some(without(own)))
             });

@@ -3,6 +3,7 @@
 //! The Mercury view keeps the frames of all objects, also those of functions that are not linked. In the
 //! SASS view only the frames of linked functions stand, each behind its CIE.
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::frames::CIE_POINTER;
 use cuweld_elf::mercury::frames::FUNCTION;
 use cuweld_elf::mercury::frames::RANGE;
@@ -128,10 +129,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                 None => !seen_local.insert(row.target),
             };
             if is_second {
-                return Err(Refusal::new(
-                    "frames of a copy that is replaced",
-                    row.section,
-                ));
+                return Err(Refusal::new(mercury::REPLACED_FRAMES, row.section));
             }
         }
         let size = made.iter().map(|frames| frames.bytes.len()).sum();
@@ -165,7 +163,7 @@ fn frames_of<'m>(
     made: &mut Frames<'m>,
 ) -> Result<(), Refusal> {
     let out = &mut made.bytes;
-    let refused = |what: &str| Err(Refusal::new(what, id));
+    let refused = |what: &str| Err(Refusal::with(mercury::FRAMES, what, id));
     let section = &module.sections[id];
     let bytes = section.bytes();
     known.clear();

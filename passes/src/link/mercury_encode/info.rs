@@ -1,5 +1,6 @@
 //! `.nv.info.F` of the SASS view, derived from the list of the Mercury view (`mercury.md` section 5).
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
@@ -116,7 +117,7 @@ fn derived(
         let record = &attributes[*id];
         let end = at + length(record);
         if end > list.merged.len() {
-            return Err(Refusal::new("an attribute list of another length", None));
+            return Err(Refusal::new(mercury::ATTRIBUTE_LENGTH, None));
         }
         let twin = || {
             let place = pairs.binary_search_by_key(id, |(merc, _)| *merc);
@@ -144,7 +145,7 @@ fn derived(
             _ => &[],
         };
         if refs.len() != record.refs.len() {
-            return Err(Refusal::new("an attribute that names another symbol", None));
+            return Err(Refusal::new(mercury::ATTRIBUTE_SYMBOL, None));
         }
         append_attribute(out, record, refs.iter().copied());
     }
@@ -171,10 +172,7 @@ fn twins(
     let views = module.functions[function].views;
     let text = views.sass.text;
     let (Some(sass), Some(Some(merc))) = (views.sass.info, views.merc.map(|view| view.info)) else {
-        return Err(Refusal::new(
-            "a function without attributes in a view",
-            text,
-        ));
+        return Err(Refusal::new(mercury::MISSING_ATTRIBUTES, text));
     };
     let of = |section: SectionId| {
         let range = module.sections[section].attributes;
@@ -184,7 +182,7 @@ fn twins(
         |(_, record): (_, &Attribute<'_>)| record.code == attributes::MERCURY_ISA_VERSION;
     // nvlink adds the record.
     if !of(merc).any(is_version) {
-        let what = "code of a compiler before 13.0";
+        let what = mercury::OLD_COMPILER;
         return Err(Refusal::new(what, text));
     }
     let mut shared = of(sass).filter(|(_, record)| !is_sass_only(record.code));
@@ -196,7 +194,7 @@ fn twins(
                     || a.value == b.value && is_equal(a.rest, b.rest))
         });
         let Some((twin, _)) = twin else {
-            return Err(Refusal::new(DIFFERENT, text));
+            return Err(Refusal::new(mercury::ATTRIBUTE_VIEWS, text));
         };
         // Others are the same in both views.
         if attributes::holds_places(a.code) && a.refs.is_empty() {
@@ -204,7 +202,7 @@ fn twins(
         }
     }
     match shared.next() {
-        Some(_) => Err(Refusal::new(DIFFERENT, text)),
+        Some(_) => Err(Refusal::new(mercury::ATTRIBUTE_VIEWS, text)),
         None => Ok(sass),
     }
 }
@@ -214,9 +212,6 @@ fn twins(
 fn is_equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && (a.is_empty() || a == b)
 }
-
-/// The records of both views do not stand for each other.
-const DIFFERENT: &str = "attributes of a function in two views that differ";
 
 /// Bytes of a record in a file.
 fn length(record: &Attribute<'_>) -> usize {

@@ -1,5 +1,6 @@
 //! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/formats/mercury.md`).
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -38,7 +39,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         let mut kept = Vec::new();
         for (id, rows) in self.inputs.debug_sections(module, name) {
             let Some((lines, rows)) = of_section(module, id, rows, symbol_of) else {
-                return Err(Refusal::new("a line table of another form", id));
+                return Err(Refusal::new(mercury::LINE_TABLE, id));
             };
             let base = bytes.len() as u64;
             bytes.extend_from_slice(&lines.bytes);
@@ -51,7 +52,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                 let at = usize::try_from(base.saturating_add(offset)).unwrap_or(usize::MAX);
                 match bytes.get_mut(at..at.saturating_add(4)).filter(|_| inside) {
                     Some(field) => field.copy_from_slice(&(value as u32).to_le_bytes()),
-                    None => return Err(Refusal::new("a value in the lines of a function", id)),
+                    None => return Err(Refusal::new(mercury::LINE_VALUE, id)),
                 }
             }
             for (row, place) in rows.into_iter().zip(lines.addresses) {

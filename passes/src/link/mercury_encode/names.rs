@@ -1,5 +1,6 @@
 //! String tables of both views (`mercury.md` section 5).
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::Bank;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
@@ -30,7 +31,7 @@ impl<'data> Encode<'_, 'data> {
             *is_bank = prefix.is_empty();
             // nvlink renames one string twice, and the name of the function is gone (measured).
             if !renamed.insert(section.name_offset) {
-                let what = "constants of two functions of one name with -r";
+                let what = mercury::CONSTANTS_NAME;
                 self.refusals.push(Refusal::new(what, None));
             }
             let new = [prefix, bank.sass, function].concat();

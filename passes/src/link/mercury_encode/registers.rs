@@ -1,6 +1,7 @@
 //! `.nv_debug_info_reg_sass` and `.nv_debug_info_reg_type`: in which registers variables of code for the debugger are, and of which
 //! types these are.
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::register_ranges;
 use cuweld_ir::FunctionId;
 use cuweld_ir::plan::PlanContent;
@@ -40,8 +41,11 @@ impl Encode<'_, '_> {
                 .collect();
             let bytes = module.sections[id].bytes();
             let Some(ranges) = register_ranges::parse(bytes) else {
-                self.refusals
-                    .push(Refusal::new("ranges of registers of another form", id));
+                self.refusals.push(Refusal::with(
+                    mercury::REGISTER_RANGES,
+                    "ranges of registers of another form",
+                    id,
+                ));
                 return;
             };
             let start = out.len();
@@ -61,7 +65,8 @@ impl Encode<'_, '_> {
                     _ => None,
                 };
                 if let Some(what) = what.filter(|_| !row.places.is_empty()) {
-                    self.refusals.push(Refusal::new(what, id));
+                    self.refusals
+                        .push(Refusal::with(mercury::REGISTER_RANGES, what, id));
                     return;
                 }
                 if known.is_none() {

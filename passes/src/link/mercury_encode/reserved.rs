@@ -5,6 +5,7 @@
 //! the view alone: without the names of sections that the second view adds, with the record of fast path targets not yet in
 //! `.nv.compat`, and with the sizes that code, lists, rows and debug information have in the Mercury view.
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::align::align_up;
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::SectionHeader;
@@ -65,7 +66,7 @@ impl Encode<'_, '_> {
                 self.plan.sections[twin].content = PlanContent::Bytes(self.arena.bytes(&bytes));
             }
             None => {
-                let what = "sections with bytes behind reserved shared memory";
+                let what = mercury::RESERVED_SHARED;
                 self.refusals.push(Refusal::new(what, None));
             }
         }

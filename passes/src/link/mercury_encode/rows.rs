@@ -1,5 +1,6 @@
 //! Relocation rows of the SASS view, beside those of the Mercury view.
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::mercury::relocs::is_instruction_address;
@@ -128,7 +129,7 @@ impl Encode<'_, '_> {
                 }
                 let own = start..rows.len() as u32;
                 if own.len() != range.len() {
-                    let what = "lines of functions in two views that differ";
+                    let what = mercury::LINE_VIEWS;
                     self.refusals.push(Refusal::new(what, None));
                 }
                 let section = &mut self.plan.sections[index];
@@ -173,11 +174,12 @@ impl Encode<'_, '_> {
                 rows.truncate(start as usize);
                 let name = String::from_utf8_lossy(section.name);
                 let what = format!("relocations of {name} in two views that differ");
-                self.refusals.push(Refusal::new(what, None));
+                self.refusals
+                    .push(Refusal::with(mercury::RELOCATION_VIEWS, what, None));
                 continue;
             }
             if of_other_copy {
-                let what = "debug information of a copy that is not linked, with other code";
+                let what = mercury::DISCARDED_DEBUG;
                 self.refusals.push(Refusal::new(what, None));
             }
             if marks_yields && in_code.is_some() {

@@ -1,5 +1,6 @@
 //! Symbol tables of both views (`mercury.md` section 5).
 
+use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_LORESERVE;
@@ -71,7 +72,7 @@ impl<'data> Encode<'_, 'data> {
             };
             mercury_indices.push(other);
             if *row == SHN_COMMON.into() && symbol.shndx == SHN_COMMON {
-                let what = "a symbol in the section of number 0xfff2, with -r for sm_100 and up";
+                let what = mercury::SYMBOL_SECTION;
                 self.refusals.push(Refusal::new(what, None));
             }
             let mut twin = PlanSymbol { shndx, ..symbol };

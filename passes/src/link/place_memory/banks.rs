@@ -15,6 +15,9 @@
 
 use std::cell::LazyCell;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::stb;
 use cuweld_ir::BankPiece;
@@ -34,7 +37,6 @@ use super::constant_chunks::Covered;
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
 use crate::analyses::reachers;
-use crate::diagnostic::Diagnostic;
 
 /// The constants of one function in one bank.
 struct Constants {
@@ -157,7 +159,11 @@ pub fn place_by_function(
             // A copy without constants replaced the one that made the section; symbols of that one stay (measured).
             let name = String::from_utf8_lossy(module.link_name(constants.link)).into_owned();
             errors.push(
-                Diagnostic::fatal("Internal error: reference to deleted section").note(format!(
+                Diagnostic::fatal(
+                    input::DELETED_SECTION,
+                    "Internal error: reference to deleted section",
+                )
+                .note(format!(
                     "a copy of '{name}' without constants replaces one that has some"
                 )),
             );
@@ -298,9 +304,12 @@ fn collect(
 /// nvlink goes on with the section of a losing copy that it removed (measured).
 fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
     let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
-    Diagnostic::unsupported(format!(
-        "constants of a copy of '{name}' that is not linked, between one that has none and others"
-    ))
+    Diagnostic::fatal(
+        unsupported::DISCARDED_CONSTANTS,
+        format!(
+            "constants of a copy of '{name}' that is not linked, between one that has none and others"
+        ),
+    )
 }
 
 /// Whether the constants of a losing copy stay in the output (measured).

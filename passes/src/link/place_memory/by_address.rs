@@ -1,12 +1,13 @@
 //! Kernels that stay only because their address is taken: what nvlink makes of their memory in ways that are not known.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::LiveFunctions;
 use crate::analyses::host_names::HostNames;
-use crate::diagnostic::Diagnostic;
 
 /// Refuses shared memory that a kernel left out by an option uses without a section of its own, whose place among the sections
 /// follows from nvlink's walk over variables, and slots of textures beside the only kernel of a link.
@@ -43,9 +44,10 @@ pub(super) fn refuse(module: &Module<'_>, live: &LiveFunctions, errors: &mut Vec
         };
         let name = String::from_utf8_lossy(module.link_name(link));
         errors.push(
-            Diagnostic::unsupported(format!(
-                "{what} of a kernel that stays only because its address is taken"
-            ))
+            Diagnostic::fatal(
+                unsupported::KERNEL_BY_ADDRESS,
+                format!("{what} of a kernel that stays only because its address is taken"),
+            )
             .note(format!("kernel '{name}'"))
             .help("name the kernel in -kernels-used"),
         );

@@ -4,6 +4,10 @@
 //! and are 0 in between. Relocatable links leave symbols of replaced copies behind, whose ranges belong to constants that
 //! are no longer there: such ranges can overlap the others, which nvlink allows in some cases only.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
@@ -11,7 +15,6 @@ use cuweld_ir::SymbolPlace;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::diagnostic::Diagnostic;
 use crate::link::classify::IndexU32;
 use crate::link::classify::located;
 
@@ -109,7 +112,12 @@ impl Covered {
                     format!("{name} section size mismatch")
                 }
             };
-            covered.misfit(module, id, format!("Internal error: {message}"));
+            covered.misfit(
+                module,
+                id,
+                input::CONSTANT_CHUNKS,
+                &format!("Internal error: {message}"),
+            );
         }
         ids.sort_unstable();
         for id in ids {
@@ -117,28 +125,28 @@ impl Covered {
             let Chunks(chunks) = &of_section.chunks;
             let mut what = None;
             if chunks.last().is_some_and(|(_, end)| *end > section.size()) {
-                what = Some("constants whose symbol goes over the end of their section");
+                what = Some(unsupported::CONSTANT_SYMBOL_RANGE);
             }
             let mut before = 0;
             for (start, end) in chunks {
                 let gap = before as usize..*start as usize;
                 let gap = section.bytes().get(gap).unwrap_or(&[]);
                 if gap.iter().any(|byte| *byte != 0) {
-                    what = what.or(Some("constants between those that symbols name"));
+                    what = what.or(Some(unsupported::CONSTANT_GAP));
                     break;
                 }
                 before = *end;
             }
             // Only the first misfit of a link is said.
             if let Some(what) = what {
-                covered.misfit(module, id, format!("cuweld: unsupported: {what}"));
+                covered.misfit(module, id, what, what.title());
             }
         }
         covered
     }
 
-    fn misfit(&mut self, module: &Module<'_>, id: SectionId, message: String) {
-        let row = Diagnostic::fatal(message)
+    fn misfit(&mut self, module: &Module<'_>, id: SectionId, code: Code, message: &str) {
+        let row = Diagnostic::fatal(code, message)
             .note(located(module, id))
             .at(module.sections[id].object.index_u32(), id.index_u32());
         self.misfits.push((id, row));

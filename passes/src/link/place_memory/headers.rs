@@ -10,6 +10,8 @@
 //! Linear in relocations and the edges of the call graph.
 
 use super::list_sort::list_sort_equal;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::header;
 use cuweld_elf::symbol::stt;
@@ -24,7 +26,6 @@ use cuweld_ir::table::EntityId;
 
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
-use crate::diagnostic::Diagnostic;
 
 /// Size in bytes of a slot.
 pub(crate) const SLOT_SIZE: u64 = 4;
@@ -90,10 +91,7 @@ pub fn place(
         if module.functions[*kernel].header_kinds != 0 && !has_bank[kernel.index()] {
             let name = String::from_utf8_lossy(module.function_name(*kernel)).into_owned();
             errors.push(
-                Diagnostic::unsupported(
-                    "slots of textures in a kernel without a section of parameters",
-                )
-                .note(format!("kernel '{name}'")),
+                Diagnostic::refusal(unsupported::TEXTURE_SLOTS).note(format!("kernel '{name}'")),
             );
         }
     }

@@ -9,6 +9,9 @@
 //! n log n.
 
 use super::list_sort::list_sort;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::stb;
 use cuweld_ir::Fate;
@@ -25,7 +28,6 @@ use cuweld_ir::table::EntityId;
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
 use crate::analyses::reachers;
-use crate::diagnostic::Diagnostic;
 use crate::link::place_memory::whole_kernels::WholeKernels;
 
 /// A shared variable with its own storage.
@@ -158,12 +160,15 @@ pub fn place(
             let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
             if module.options.debug && module.options.disable_shared_reservation {
                 // nvlink takes off the block that is not reserved.
-                errors.push(Diagnostic::unsupported(format!(
-                    "-g with -disable-smem-reservation where '{name}' uses too much shared data"
-                )));
+                errors.push(Diagnostic::fatal(
+                    unsupported::SHARED_LIMIT_DEBUG,
+                    format!(
+                        "-g with -disable-smem-reservation where '{name}' uses too much shared data"
+                    ),
+                ));
                 continue;
             }
-            errors.push(Diagnostic::error(format!(
+            errors.push(Diagnostic::error(link::SHARED_MEMORY, format!(
                 "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
             )));
         }

@@ -4,6 +4,9 @@
 //! What such a kernel has keeps its place from 0 on, and dynamic shared memory follows. There is no room for
 //! variables of functions that it calls: nvlink has an error for each reference to one.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -13,7 +16,6 @@ use cuweld_ir::table::EntityId;
 
 use super::shared::Uses;
 use super::shared::Variable;
-use crate::diagnostic::Diagnostic;
 use crate::link::classify::located;
 
 /// The kernels of EWP objects, by ordinal.
@@ -68,9 +70,10 @@ impl WholeKernels {
                     "-g"
                 };
                 errors.push(
-                    Diagnostic::unsupported(format!(
-                        "shared memory of an -ewp object with {option}"
-                    ))
+                    Diagnostic::fatal(
+                        unsupported::EWP_SHARED,
+                        format!("shared memory of an -ewp object with {option}"),
+                    )
                     .note(located(module, id)),
                 );
             }
@@ -107,11 +110,14 @@ impl WholeKernels {
                     continue;
                 };
                 errors.push(
-                    Diagnostic::error(format!(
-                        "Cannot link shared object '{}' with partially linked kernel '{}'",
-                        text(variable.link),
-                        text(*kernel)
-                    ))
+                    Diagnostic::error(
+                        link::EWP_SHARED,
+                        format!(
+                            "Cannot link shared object '{}' with partially linked kernel '{}'",
+                            text(variable.link),
+                            text(*kernel)
+                        ),
+                    )
                     .note("the kernel was compiled with -ewp, which fixes its shared memory"),
                 );
             }

@@ -9,6 +9,7 @@ use crate::analyses::yields;
 use crate::link::layout_output;
 use std::sync::OnceLock;
 
+use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Fate;
@@ -162,9 +163,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         let named = reloc.addend as u64;
         match self.frames.in_sass(target, named) {
             Some(place) => Ok(place.wrapping_sub(named)),
-            None => Err(Refusal::Unsupported(
-                "frames of the two views that do not stand for each other",
-            )),
+            None => Err(Refusal::Unsupported(relocation::FRAME_VIEWS)),
         }
     }
 

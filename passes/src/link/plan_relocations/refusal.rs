@@ -1,36 +1,40 @@
 //! Relocations that are refused, and how that is said.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::RelocId;
 use cuweld_ir::SymbolRef;
 
-use crate::diagnostic::Diagnostic;
 use crate::link::classify::IndexU32;
 use crate::link::classify::located;
 
-/// nvlink's words for a relocation that stays and lies behind its section.
-pub(super) const PAST_END: &str = "relocation is past end of offset";
-/// nvlink's words for a relocation that stays and refers to what does not.
-pub(super) const DELETED_SYMBOL: &str = "reference to deleted symbol";
-/// Why a relocation cannot be planned: nvlink's text of an internal error, or a limit of ours.
+/// Why a relocation cannot be planned: an internal error of nvlink, whose words are the title, or a limit of ours.
 pub(super) enum Refusal {
-    Internal(&'static str),
-    Unsupported(&'static str),
+    Internal(Code),
+    Unsupported(Code),
 }
 
 pub(super) fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
     let reloc = &module.relocs[id];
     let refusal = match refusal {
         // nvlink finds these when it writes, behind the call graph.
-        Refusal::Internal(PAST_END | DELETED_SYMBOL) if module.options.dump_callgraph => {
-            Refusal::Unsupported("a damaged relocation with -dump-callgraph")
+        Refusal::Internal(input::PAST_END | input::DELETED_SYMBOL)
+            if module.options.dump_callgraph =>
+        {
+            Refusal::Unsupported(relocation::DAMAGED_DUMP)
         }
         refusal => refusal,
     };
-    let (message, why) = match refusal {
-        Refusal::Internal(text) => (format!("Internal error: {text}"), None),
-        Refusal::Unsupported(text) => (format!("cuweld: unsupported: {text}"), Some(text)),
+    let (finding, is_ours) = match refusal {
+        Refusal::Internal(code) => {
+            let message = format!("Internal error: {}", code.title());
+            (Diagnostic::fatal(code, message), false)
+        }
+        Refusal::Unsupported(code) => (Diagnostic::refusal(code), true),
     };
     let name = reloc_type(reloc.ty).map_or_else(
         || format!("type {:#x}", reloc.ty),
@@ -51,7 +55,7 @@ pub(super) fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Dia
             )
         }
     };
-    let mut diagnostic = Diagnostic::fatal(message)
+    let mut diagnostic = finding
         .note(format!(
             "{name} at offset {:#x} against {target}",
             reloc.offset
@@ -61,7 +65,7 @@ pub(super) fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Dia
             module.sections[reloc.section].object.index_u32(),
             id.index_u32(),
         );
-    if why.is_some() {
+    if is_ours {
         diagnostic = diagnostic.help("please report this input");
     }
     diagnostic

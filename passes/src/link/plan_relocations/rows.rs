@@ -1,5 +1,8 @@
 //! What becomes of one row.
 
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::mercury::relocs::is_mercury;
@@ -26,8 +29,6 @@ use super::facts::Facts;
 use super::facts::LosingRange;
 use super::facts::contribution;
 use super::lines;
-use super::refusal::DELETED_SYMBOL;
-use super::refusal::PAST_END;
 use super::refusal::Refusal;
 use super::target_kind::LINE_TABLES;
 use super::target_kind::TargetKind;
@@ -144,9 +145,6 @@ impl<'f> Holder<'f> {
     }
 }
 
-/// nvlink's words for a legacy branch that leaves its section.
-const PC_RELATIVE: &str = "PC relative branch address should be in the same section";
-
 /// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
 /// that it gives no slot; the others are applied as if the symbol were 0 (`relocs.md` section 6).
 /// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
@@ -193,10 +191,10 @@ fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Re
             let link = reloc.target.symbol().and_then(|id| module.symbols[id].link);
             match link {
                 Some(link) if facts.is_address_taken(link) => Ok(()),
-                _ => Err(Refusal::Unsupported("a legacy function descriptor")),
+                _ => Err(Refusal::Unsupported(relocation::LEGACY_DESCRIPTOR)),
             }
         }
-        Some(RelocClass::Slot) => Err(Refusal::Unsupported("a legacy texture slot")),
+        Some(RelocClass::Slot) => Err(Refusal::Unsupported(relocation::LEGACY_SLOT)),
         _ => Ok(()),
     }
 }
@@ -254,24 +252,24 @@ impl Row<'_, '_, '_> {
     }
 
     /// Refuses an offset behind the end of a section, with nvlink's words where it is that of the output.
-    fn check_offset(&self, words: &'static str) -> Result<(), Refusal> {
+    fn check_offset(&self, code: Code) -> Result<(), Refusal> {
         match self.reloc.offset < self.holder.size {
             true => Ok(()),
-            false => Err(self.behind_end(words)),
+            false => Err(self.behind_end(code)),
         }
     }
 
     #[cold]
-    fn behind_end(&self, words: &'static str) -> Refusal {
+    fn behind_end(&self, code: Code) -> Refusal {
         let module = self.facts.module;
         let section = &module.sections[self.patched];
         let place = contribution(module, self.patched).saturating_add(self.reloc.offset);
         let whole = self.facts.end(section.name).unwrap_or(0);
         if section.kind.is_concatenated() && place < whole {
             // nvlink goes on in what other objects add to the section (measured).
-            Refusal::Unsupported("a relocation behind its object's part of a section")
+            Refusal::Unsupported(relocation::OFFSET)
         } else {
-            Refusal::Internal(words)
+            Refusal::Internal(code)
         }
     }
 
@@ -280,14 +278,12 @@ impl Row<'_, '_, '_> {
             true => match addend_field(self.ty) {
                 Some(field) => Some(field),
                 None => {
-                    return Err(Refusal::Unsupported(
-                        "--force-rela with an addend in the field of this type",
-                    ));
+                    return Err(Refusal::Unsupported(relocation::KEPT_ADDEND));
                 }
             },
             false => None,
         };
-        self.check_offset(PAST_END)?;
+        self.check_offset(input::PAST_END)?;
         let addend = self.reloc.addend.wrapping_add(self.moved as i64);
         let Some(field) = field else {
             let rela = self.has_addend();
@@ -299,9 +295,7 @@ impl Row<'_, '_, '_> {
         };
         let end = u64::from(field.bit + field.width).div_ceil(8);
         if self.reloc.offset.saturating_add(end) > self.holder.size {
-            return Err(Refusal::Unsupported(
-                "a field that goes over the end of its section",
-            ));
+            return Err(Refusal::Unsupported(relocation::FIELD_RANGE));
         }
         Ok(RelocPlan::Keep {
             ty: self.ty,
@@ -313,17 +307,13 @@ impl Row<'_, '_, '_> {
     /// Refuses a field that cannot be filled.
     fn patch(&self) -> Result<(), Refusal> {
         if self.holder.is_empty && self.holder.size != 0 {
-            return Err(Refusal::Unsupported(
-                "a relocation of a section without bytes",
-            ));
+            return Err(Refusal::Unsupported(relocation::NO_BYTES));
         }
-        self.check_offset("reloc address not found")?;
+        self.check_offset(input::NO_ADDRESS)?;
         let end = reloc_type(self.ty).map_or(0, |row| row.bytes());
         if self.reloc.offset.saturating_add(end) > self.holder.size {
             // nvlink writes into what lies behind the section in the input's image (measured).
-            return Err(Refusal::Unsupported(
-                "a field that goes over the end of its section",
-            ));
+            return Err(Refusal::Unsupported(relocation::FIELD_RANGE));
         }
         Ok(())
     }
@@ -350,9 +340,7 @@ impl Row<'_, '_, '_> {
             field.is_some_and(|field| field.shift != 0)
         };
         if self.is_forced() && self.in_place() != 0 && is_part() {
-            return Err(Refusal::Unsupported(
-                "--force-rela with an addend in a field that has a part of the value",
-            ));
+            return Err(Refusal::Unsupported(relocation::PARTIAL_ADDEND));
         }
         Ok(RelocPlan::Apply {
             ty: self.ty,
@@ -421,16 +409,14 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             return Ok(RelocPlan::Gone);
         }
         let Some(patched) = holder.patched else {
-            return Err(Refusal::Internal("unexpected reloc section"));
+            return Err(Refusal::Internal(input::RELOCATED_METADATA));
         };
         if lies_in(holder.losing, reloc.offset) {
             return Ok(RelocPlan::Gone);
         }
         let known = counterparts(reloc.ty, holder.in_code);
         if is_mercury(reloc.ty) && known.is_empty() {
-            return Err(Refusal::Unsupported(
-                "a relocation type of the Mercury view that is not known",
-            ));
+            return Err(Refusal::Unsupported(relocation::MERCURY_TYPE));
         }
         // Places of frames count from the row's own.
         let depends_on_row = holder.kind == SectionKind::SassRelocs;
@@ -499,18 +485,16 @@ impl Row<'_, '_, '_> {
                 if matches!(class, Some(RelocClass::Clear | RelocClass::None))
                     && !is_function(module, reloc) =>
             {
-                Err(Refusal::Unsupported(
-                    "clearing the site of an undefined variable",
-                ))
+                Err(Refusal::Unsupported(relocation::CLEARS_UNDEFINED))
             }
             TargetKind::Function | TargetKind::Undefined => match class {
                 Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
                 _ => self.keep(),
             },
             TargetKind::Global | TargetKind::ReservedShared => match class {
-                Some(RelocClass::Clear) if target == TargetKind::ReservedShared => Err(
-                    Refusal::Unsupported("clearing a reserved shared memory site"),
-                ),
+                Some(RelocClass::Clear) if target == TargetKind::ReservedShared => {
+                    Err(Refusal::Unsupported(relocation::CLEARS_RESERVED))
+                }
                 _ => self.keep(),
             },
             // nvlink encodes the instruction of relocatable output anew, as it is (measured).
@@ -525,11 +509,9 @@ impl Row<'_, '_, '_> {
                     }
                 }
                 (Some(row), _) => match row.class {
-                    RelocClass::PcRelative => Err(Refusal::Internal(PC_RELATIVE)),
+                    RelocClass::PcRelative => Err(Refusal::Internal(input::BRANCH)),
                     RelocClass::Yield | RelocClass::YieldPredicate => Ok(RelocPlan::Drop),
-                    RelocClass::Clear => Err(Refusal::Unsupported(
-                        "clearing the site of a texture, sampler or surface",
-                    )),
+                    RelocClass::Clear => Err(Refusal::Unsupported(relocation::CLEARS_TEXTURE)),
                     RelocClass::Applied if !is_kept_against_headers(like) => self.apply(0),
                     _ => self.keep(),
                 },
@@ -540,19 +522,19 @@ impl Row<'_, '_, '_> {
                 _ => Ok(RelocPlan::Drop),
             },
             TargetKind::UnifiedTable => match class {
-                _ if unified.is_some() => Err(Refusal::Internal(DELETED_SYMBOL)),
-                Some(RelocClass::None) => Err(Refusal::Internal(DELETED_SYMBOL)),
+                _ if unified.is_some() => Err(Refusal::Internal(input::DELETED_SYMBOL)),
+                Some(RelocClass::None) => Err(Refusal::Internal(input::DELETED_SYMBOL)),
                 _ => Ok(RelocPlan::Drop),
             },
             TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::Missing => match class {
                 // Legacy types were refused already.
                 None | Some(RelocClass::FunctionDescriptor | RelocClass::Slot) => {
-                    Err(Refusal::Internal("unexpected NVRS"))
+                    Err(Refusal::Internal(input::RESERVED_SHARED))
                 }
-                Some(RelocClass::PcRelative) => Err(Refusal::Internal(PC_RELATIVE)),
+                Some(RelocClass::PcRelative) => Err(Refusal::Internal(input::BRANCH)),
                 Some(RelocClass::Driver) => match target {
                     TargetKind::Known { emitted: false, .. } => {
-                        Err(Refusal::Internal(DELETED_SYMBOL))
+                        Err(Refusal::Internal(input::DELETED_SYMBOL))
                     }
                     _ => self.keep(),
                 },
@@ -565,32 +547,26 @@ impl Row<'_, '_, '_> {
                     TargetKind::Known { .. }
                         if module.shows_shared_variables() && is_shared(module, reloc) =>
                     {
-                        Err(Refusal::Unsupported(
-                            "clearing a shared memory site with -g",
-                        ))
+                        Err(Refusal::Unsupported(relocation::CLEARS_SHARED))
                     }
                     TargetKind::Known { .. }
                         if module.shows_compiler_constants()
                             && is_compiler_constant(module, reloc) =>
                     {
-                        Err(Refusal::Unsupported(
-                            "clearing the site of a compiler constant that is a symbol",
-                        ))
+                        Err(Refusal::Unsupported(relocation::CLEARS_CONSTANT))
                     }
                     TargetKind::Known { emitted: false, .. } if reloc.target.symbol().is_some() => {
                         self.clear()
                     }
-                    _ if facts.is_unlinked(module, reloc.target) => Err(Refusal::Unsupported(
-                        "clearing the site of a section that goes",
-                    )),
+                    _ if facts.is_unlinked(module, reloc.target) => {
+                        Err(Refusal::Unsupported(relocation::CLEARS_UNLINKED))
+                    }
                     _ => Ok(RelocPlan::Drop),
                 },
                 Some(RelocClass::Applied | RelocClass::Yield) => match target {
                     // nvlink encodes the instruction anew, with fewer bits of it.
                     TargetKind::Missing if module.is_capmerc() && !is_shared(module, reloc) => {
-                        Err(Refusal::Unsupported(
-                            "the address of an undefined constant variable for sm_100 and up",
-                        ))
+                        Err(Refusal::Unsupported(relocation::UNDEFINED_CONSTANT))
                     }
                     TargetKind::Known { value, .. } => self.apply(value),
                     TargetKind::Missing => self.apply(u64::MAX),

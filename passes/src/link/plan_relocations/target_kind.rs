@@ -1,5 +1,7 @@
 //! What a relocation refers to, as far as the rules of `plan-relocations` distinguish.
 
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::sto;
 use cuweld_elf::symbol::stt;
@@ -19,7 +21,6 @@ use cuweld_ir::SymbolRef;
 
 use super::facts::Facts;
 use super::facts::contribution;
-use super::refusal::DELETED_SYMBOL;
 use super::refusal::Refusal;
 
 /// What a relocation refers to, as far as the rules distinguish.
@@ -80,18 +81,14 @@ pub(super) fn target_kind(
             | SectionKind::CallGraph
             | SectionKind::Prototypes
             | SectionKind::RelAction => {
-                return Err(Refusal::Unsupported("a reference to a section of metadata"));
+                return Err(Refusal::Unsupported(relocation::METADATA));
             }
             SectionKind::ModuleShared | SectionKind::KernelShared => {
-                return Err(Refusal::Unsupported(
-                    "a reference to a section of shared memory",
-                ));
+                return Err(Refusal::Unsupported(relocation::SHARED_SECTION));
             }
             // Compilers refer to the constants in it.
             SectionKind::FunctionConstants(_) => {
-                return Err(Refusal::Unsupported(
-                    "a reference to a section of a function's constants",
-                ));
+                return Err(Refusal::Unsupported(relocation::CONSTANTS_SECTION));
             }
             _ => TargetKind::Known {
                 value: contribution(
@@ -138,7 +135,7 @@ fn symbol_kind(
             let holder = &module.sections[reloc.section];
             // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
             if holder.ty == sht::REL && module.target.has_compat() {
-                return Err(Refusal::Unsupported("REL rows of a copy that loses"));
+                return Err(Refusal::Unsupported(relocation::DISCARDED_REL));
             }
             // Line tables of a copy that never was part of the link lose their rows; other debug sections
             // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
@@ -163,9 +160,7 @@ fn symbol_kind(
         let slot = symbol.link.and_then(|link| facts.slots.get(&link));
         return match slot {
             Some(slot) => Ok(TargetKind::Header { slot: Some(*slot) }),
-            None => Err(Refusal::Unsupported(
-                "a texture, sampler or surface without a slot",
-            )),
+            None => Err(Refusal::Unsupported(relocation::UNSLOTTED_TEXTURE)),
         };
     }
     if symbol.ty == stt::NOTYPE {
@@ -183,7 +178,7 @@ fn symbol_kind(
             if section.owner.is_none()
                 && !matches!(section.name, b".debug_info" | b".nv.merc.debug_info")
             {
-                return Err(Refusal::Unsupported("dynamic shared memory in data"));
+                return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
             }
             // `-preserve-relocs` names the symbol, which is gone without a reserved block (measured).
             let has_place = |owner: FunctionId| module.functions[owner].dynamic_shared.is_some();
@@ -193,12 +188,10 @@ fn symbol_kind(
                 && facts.has_shared_slots()
             {
                 if module.reserved_shared_size() == 0 {
-                    return Err(Refusal::Internal(DELETED_SYMBOL));
+                    return Err(Refusal::Internal(input::DELETED_SYMBOL));
                 }
                 if section.owner.is_none() {
-                    return Err(Refusal::Unsupported(
-                        "-preserve-relocs with debug information of dynamic shared memory",
-                    ));
+                    return Err(Refusal::Unsupported(relocation::PRESERVED_DYNAMIC_SHARED));
                 }
             }
             TargetKind::Known {
@@ -244,9 +237,7 @@ fn symbol_kind(
         && of_loser(section)
     {
         // Only the code of the copy has such references, and goes with it.
-        return Err(Refusal::Unsupported(
-            "a reference to constants of a losing copy",
-        ));
+        return Err(Refusal::Unsupported(relocation::DISCARDED_CONSTANTS));
     }
     let known = TargetKind::Known {
         value,
@@ -281,7 +272,7 @@ fn symbol_kind(
                     && module.reserved_shared_size() == 0
                     && facts.has_shared_slots() =>
             {
-                return Err(Refusal::Internal(DELETED_SYMBOL));
+                return Err(Refusal::Internal(input::DELETED_SYMBOL));
             }
             SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
                 value,

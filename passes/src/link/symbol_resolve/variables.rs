@@ -2,7 +2,9 @@
 
 use super::Resolver;
 use super::text;
-use crate::diagnostic::Diagnostic;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
@@ -33,14 +35,26 @@ impl<'data> Resolver<'_, 'data> {
             // reference to that.
             let strong = symbol.bind != stb::WEAK && other.bind != stb::WEAK;
             if strong && !symbol.is_undefined() {
-                self.conflict("Multiple definition of", "first defined in", id, reference);
+                self.conflict(
+                    link::DUPLICATE_DEFINITION,
+                    "Multiple definition of",
+                    "first defined in",
+                    id,
+                    reference,
+                );
             }
             return;
         }
         let named = self.named_by[link.index()];
         let size_conflict = |resolver: &mut Self| {
             if sizes_differ {
-                resolver.conflict("Size doesn't match for", "first specified in", id, named);
+                resolver.conflict(
+                    link::SIZE_MISMATCH,
+                    "Size doesn't match for",
+                    "first specified in",
+                    id,
+                    named,
+                );
             }
         };
         match (known.definition.is_some(), symbol.place) {
@@ -57,7 +71,13 @@ impl<'data> Resolver<'_, 'data> {
             (true, _) if self.common_is_taken[link.index()] => {
                 size_conflict(self);
                 if symbol.bind != stb::WEAK {
-                    self.conflict("Multiple definition of", "first defined in", id, named);
+                    self.conflict(
+                        link::DUPLICATE_DEFINITION,
+                        "Multiple definition of",
+                        "first defined in",
+                        id,
+                        named,
+                    );
                 }
             }
             (true, SymbolPlace::Common) if known_common => {
@@ -77,7 +97,13 @@ impl<'data> Resolver<'_, 'data> {
             (true, SymbolPlace::Common) => {
                 size_conflict(self);
                 if other.bind != stb::WEAK {
-                    self.conflict("Multiple definition of", "first defined in", id, named);
+                    self.conflict(
+                        link::DUPLICATE_DEFINITION,
+                        "Multiple definition of",
+                        "first defined in",
+                        id,
+                        named,
+                    );
                 } else if !sizes_differ {
                     self.define(link, id, symbol);
                     self.module.link_symbols[link].common_align = symbol.value;
@@ -92,9 +118,10 @@ impl<'data> Resolver<'_, 'data> {
                     let name = text(symbol.name);
                     self.push(
                         id,
-                        Diagnostic::error(format!(
-                            "cuweld: unsupported: weak definition of the common symbol '{name}'"
-                        )),
+                        Diagnostic::error(
+                            unsupported::WEAK_COMMON,
+                            format!("weak definition of the common symbol '{name}'"),
+                        ),
                     );
                 }
                 self.define(link, id, symbol);
@@ -110,7 +137,13 @@ impl<'data> Resolver<'_, 'data> {
                 match (other.bind, symbol.bind) {
                     (_, stb::WEAK) => {}
                     (stb::WEAK, _) => self.define(link, id, symbol),
-                    _ => self.conflict("Multiple definition of", "first defined in", id, named),
+                    _ => self.conflict(
+                        link::DUPLICATE_DEFINITION,
+                        "Multiple definition of",
+                        "first defined in",
+                        id,
+                        named,
+                    ),
                 }
             }
         }
@@ -134,10 +167,13 @@ impl<'data> Resolver<'_, 'data> {
     ) {
         self.push(
             id,
-            Diagnostic::error(format!(
-                "Common symbol '{}' in file '{file}' has larger size than initialization",
-                text(symbol.name),
-            )),
+            Diagnostic::error(
+                link::COMMON_SIZE,
+                format!(
+                    "Common symbol '{}' in file '{file}' has larger size than initialization",
+                    text(symbol.name),
+                ),
+            ),
         );
     }
 }

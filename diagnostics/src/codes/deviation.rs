@@ -1,0 +1,24 @@
+//! What cuweld does otherwise than nvlink, on purpose.
+
+use crate::code::codes;
+
+codes! {
+    Deviation "deviation/";
+
+    EQUAL_CONSTANTS "equal-constants":
+        "equal constants that keep their own places"
+        when "nvlink merges the constants of two objects if they are equal as a whole, with what refers to them (D02).";
+    INPUT "input":
+        "an input that nvlink loses"
+        when "nvlink passes over code for the target without a word, and cuweld links it; the message names the deviation.";
+    RESPONSE_FILE "response-file":
+        "options that are read from a file"
+        when "cuweld reads options from a file after `@`; nvlink takes it for an input (D10).";
+    KEPT_CODE "kept-code":
+        "code that NVIDIA's finalizer would compile anew"
+        when "Code for sm_100 and up runs as it is, and nvlink would make it anew (D12, D15)."
+        advice "`--cuweld-explain=all` names each function and says why. `--cuweld-strict-finalize` makes it an error.";
+    KEPT_ADDRESS "kept-address":
+        "an address in constants that stays"
+        when "nvlink leaves the address out and writes 0 (D14).";
+}

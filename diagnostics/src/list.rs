@@ -1,0 +1,92 @@
+//! The findings of a link, in order.
+
+use std::collections::HashMap;
+
+use crate::Diagnostic;
+use crate::Kind;
+use crate::Severity;
+
+/// The findings of a link, in nvlink's order whatever the threads did: passes in pipeline order,
+/// within a pass by input and entity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    sorted: usize,
+}
+
+impl Diagnostics {
+    /// Adds a finding of the running pass.
+    pub fn emit(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Ends a pass: sorts its findings. Findings of equal position keep their order. Of what is not linked for the same reason at
+    /// several places, the first is said, with how many there are.
+    pub fn end_pass(&mut self) {
+        let start = self.sorted.min(self.list.len());
+        let mut tail = self.list.split_off(start);
+        tail.sort_by_key(|diagnostic| diagnostic.position);
+        let mut first: HashMap<Box<str>, usize> = HashMap::new();
+        // What else is not linked for the reason of a finding, by finding of this pass.
+        let mut others: Vec<Vec<Diagnostic>> = Vec::new();
+        for diagnostic in tail {
+            if diagnostic.code.kind() == Kind::Unsupported {
+                let next = others.len();
+                let index = *first.entry(diagnostic.message.clone()).or_insert(next);
+                if let Some(others) = others.get_mut(index) {
+                    others.push(diagnostic);
+                    continue;
+                }
+            }
+            self.list.push(diagnostic);
+            others.push(Vec::new());
+        }
+        let said = self.list.iter_mut().skip(start);
+        for (said, others) in said.zip(others).filter(|(_, others)| !others.is_empty()) {
+            let more = format!("and {} more of these", others.len());
+            said.parts = std::iter::once(said.clone()).chain(others).collect();
+            said.notes.push(more);
+        }
+        self.sorted = self.list.len();
+    }
+
+    /// Whether an error or fatal error was emitted.
+    pub fn has_errors(&self) -> bool {
+        self.list
+            .iter()
+            .any(|diagnostic| diagnostic.severity >= Severity::Error)
+    }
+
+    /// All findings.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::link;
+    use crate::codes::unsupported;
+
+    #[test]
+    fn what_is_not_linked_for_one_reason_is_said_once() {
+        let mut all = Diagnostics::default();
+        let refused = |what: &str| Diagnostic::fatal(unsupported::SECTION_HEADER, what);
+        let error = || Diagnostic::error(link::UNDEFINED, "a");
+        all.emit(refused("b").at(2, 0));
+        all.emit(refused("a").at(1, 0).note("here"));
+        all.emit(refused("a").at(3, 0).note("there"));
+        all.emit(error().at(4, 0));
+        all.emit(error().at(5, 0));
+        all.end_pass();
+        let said: Vec<_> = all.list().iter().map(Diagnostic::text).collect();
+        assert_eq!(
+            said,
+            ["cuweld: unsupported: a", "cuweld: unsupported: b", "a", "a"]
+        );
+        assert_eq!(all.list()[0].notes, ["here", "and 1 more of these"]);
+        assert_eq!(all.list()[0].parts.len(), 2);
+        assert!(all.list()[1].parts.is_empty());
+    }
+}
