@@ -265,3 +265,85 @@ fn every_option_of_cuweld_is_on_the_page() {
         "docs/using/options.md lacks {missing:?}"
     );
 }
+
+/// Puts a text between the two marks of a page, or with `BLESS=1` writes the page anew.
+fn check_generated(path: &str, mark: &str, text: &str) {
+    let file = root().join(path);
+    let page = fs::read_to_string(&file).unwrap();
+    let (begin, end) = (
+        format!("<!-- {mark}: begin -->\n"),
+        format!("<!-- {mark}: end -->"),
+    );
+    let (before, rest) = page.split_once(&begin).unwrap();
+    let (_, after) = rest.split_once(&end).unwrap();
+    let current = format!("{before}{begin}\n{text}\n{end}{after}");
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        fs::write(&file, current).unwrap();
+    } else {
+        assert!(
+            page == current,
+            "{path} is not current: BLESS=1 cargo test --test it book"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_relocation_types_is_current() {
+    use cuweld_elf::target::relocs::BankField;
+    use cuweld_elf::target::relocs::RELOC_TYPES;
+    use cuweld_elf::target::relocs::RelocClass;
+    let mut table = "| type | name | class | bits | of value >> | bank | slot | plain |\n|---|---|---|---|--:|---|---|---|\n".to_owned();
+    for (number, row) in RELOC_TYPES.iter().enumerate() {
+        let class = match row.class {
+            RelocClass::None => "none",
+            RelocClass::Applied => "applied",
+            RelocClass::Driver => "driver",
+            RelocClass::FunctionDescriptor => "function descriptor",
+            RelocClass::Clear => "clear",
+            RelocClass::Yield | RelocClass::YieldPredicate => "yield",
+            RelocClass::Slot => "slot",
+            RelocClass::PcRelative => "PC-relative",
+        };
+        let (bits, shift) = row.field.map_or_else(Default::default, |field| {
+            (
+                format!("{}:{}", field.bit + field.width - 1, field.bit),
+                field.shift.to_string(),
+            )
+        });
+        let bank = match row.bank {
+            BankField::None => String::new(),
+            BankField::At(bit) => format!("{}:{bit}", bit + 4),
+            BankField::Split => "26, 45:42".to_owned(),
+        };
+        let slot = if row.makes_slot { "yes" } else { "" };
+        let plain = row
+            .plain
+            .map_or_else(String::new, |plain| format!("{plain:02x}"));
+        table += &format!(
+            "| {number:02x} | {} | {class} | {bits} | {shift} | {bank} | {slot} | {plain} |\n",
+            row.name
+        );
+    }
+    check_generated("docs/formats/relocations.md", "relocation types", &table);
+}
+
+#[test]
+fn the_table_of_attribute_codes_is_current() {
+    use cuweld_elf::target::attributes::attribute_name;
+    use cuweld_elf::target::attributes::holds_places;
+    use cuweld_elf::target::attributes::reference_words;
+    let mut table = "| code | name | payload |\n|---|---|---|\n".to_owned();
+    for code in 0..=u8::MAX {
+        let Some(name) = attribute_name(code) else {
+            continue;
+        };
+        let payload = match reference_words(code, usize::MAX) {
+            _ if holds_places(code) => "places",
+            0 => "",
+            1 => "one symbol",
+            _ => "symbols",
+        };
+        table += &format!("| {code:02x} | {name} | {payload} |\n");
+    }
+    check_generated("docs/formats/attributes.md", "attribute codes", &table);
+}
