@@ -498,7 +498,7 @@ fn predefined_pipelines_are_documented() {
     use cuweld_passes::pipeline::{Embedded, PipelineSource};
     let page = include_str!("../../docs/using/pipelines.md");
     let table = page
-        .split("## Those that are part of cuweld")
+        .split("## Predefined pipelines")
         .nth(1)
         .unwrap();
     let table = table.split("## ").next().unwrap();
