@@ -347,3 +347,35 @@ fn the_table_of_attribute_codes_is_current() {
     }
     check_generated("docs/formats/attributes.md", "attribute codes", &table);
 }
+
+/// Runs the commands of the `console` blocks of a page one after another in one folder, and compares what they print.
+#[cfg(unix)]
+#[test]
+fn commands_print_what_the_page_says() {
+    let page = fs::read_to_string(root().join("docs/framework/overview.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_cuweld"));
+    std::os::unix::fs::symlink(program, folder.path().join("cuweld")).unwrap();
+    let path = std::env::join_paths(std::iter::once(folder.path().to_owned()).chain(
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
+    ));
+    let path = path.unwrap();
+    let mut count = 0;
+    for block in page.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let mut printed = String::new();
+        for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let output = std::process::Command::new("sh")
+                .args(["-c", command])
+                .current_dir(folder.path())
+                .env("PATH", &path)
+                .output()
+                .unwrap();
+            printed += &format!("$ {command}\n{}", String::from_utf8_lossy(&output.stdout));
+            count += 1;
+        }
+        assert_eq!(printed, block);
+    }
+    assert!(count >= 6);
+}

@@ -497,10 +497,7 @@ fn effects_are_documented() {
 fn predefined_pipelines_are_documented() {
     use cuweld_passes::pipeline::{Embedded, PipelineSource};
     let page = include_str!("../../docs/using/pipelines.md");
-    let table = page
-        .split("## Predefined pipelines")
-        .nth(1)
-        .unwrap();
+    let table = page.split("## Predefined pipelines").nth(1).unwrap();
     let table = table.split("## ").next().unwrap();
     for name in Embedded.names() {
         assert!(table.contains(&format!("`{name}`")), "{name}");
