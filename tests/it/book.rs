@@ -379,3 +379,12 @@ fn commands_print_what_the_page_says() {
     }
     assert!(count >= 6);
 }
+
+#[test]
+fn pages_name_the_version_of_rust() {
+    for page in ["README.md", "CONTRIBUTING.md", "docs/using/install.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let expected = concat!("Rust ", env!("CARGO_PKG_RUST_VERSION"), " or later");
+        assert!(text.contains(expected), "{page} does not say '{expected}'");
+    }
+}
