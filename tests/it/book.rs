@@ -154,6 +154,10 @@ fn broken(from: &Path, link: &str, pages: &HashMap<PathBuf, Page>) -> Option<Str
     if from.starts_with("docs") && !target.starts_with("docs") {
         return Some("leaves the book: name the file in code style instead".into());
     }
+    let is_log = |path: &Path| path.starts_with("docs/log");
+    if from.starts_with("docs") && is_log(&target) && !is_log(from) {
+        return Some("the log is no part of the book: name the file in code style".into());
+    }
     let known = |page: &Page| page.anchors.contains(anchor);
     if !anchor.is_empty() && !pages.get(&target).is_some_and(known) {
         return Some(format!("{} has no heading #{anchor}", target.display()));
