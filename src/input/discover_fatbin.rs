@@ -1,21 +1,17 @@
 //! Fatbins of a walk: the member that fits, and what is said if none can be linked.
 
-use super::container::InputContainer;
-use super::container::Match;
-use super::container::MatchType;
-use super::container::match_fatbin;
-use super::container_error::ContainerError;
 use super::decompress::Codec;
 use super::decompress::DecompressError;
 use super::device_input::Image;
-use super::device_input::NvvmImage;
-use super::device_input::PtxImage;
 use super::diagnostic::DiagnosticKind;
 use super::diagnostic::IgnoredReason;
 use super::discover::Source;
 use super::discover::Walk;
 use super::error::InputError;
 use super::fatbin::FatbinError;
+use super::fatbin_match::FatbinMatchError;
+use super::fatbin_match::held;
+use super::fatbin_match::match_fatbin;
 use super::mapped::Files;
 
 impl<'data, F> Walk<'_, 'data, F>
@@ -29,14 +25,11 @@ where
         bytes: &'data [u8],
         base: u64,
     ) -> Result<Option<Image<'data>>, InputError> {
-        let mut container = InputContainer::for_target(self.options.target);
         // The device runtime is linked, and not optimised with the program (measured).
-        container.take_ir(self.options.lto && !source.is_system());
-        match match_fatbin(&mut container, bytes, self.arena) {
-            Ok(found) => Ok(Some(image(found, bytes))),
-            Err(error) => self
-                .mismatch(source, base, &container, error)
-                .map(|()| None),
+        let takes_ir = self.options.lto && !source.is_system();
+        match match_fatbin(bytes, self.options.target, takes_ir, self.arena) {
+            Ok(image) => Ok(Some(image)),
+            Err(error) => self.mismatch(source, base, bytes, error).map(|()| None),
         }
     }
 
@@ -45,17 +38,22 @@ where
         &mut self,
         source: Source<'_>,
         base: u64,
-        container: &InputContainer<'data>,
-        error: ContainerError,
+        bytes: &[u8],
+        error: FatbinMatchError,
     ) -> Result<(), InputError> {
         let file = source.display();
         match error {
-            ContainerError::NoMember { only_ir: false } => {
-                self.not_found(source, container);
+            FatbinMatchError::NoMember {
+                only_ir: false,
+                held,
+            } => {
+                self.not_found(source, held);
                 Ok(())
             }
-            ContainerError::NoMember { only_ir: true } => Err(InputError::LtoObjects { file }),
-            ContainerError::Unpack {
+            FatbinMatchError::NoMember { only_ir: true, .. } => {
+                Err(InputError::LtoObjects { file })
+            }
+            FatbinMatchError::Unpack {
                 member,
                 offset,
                 error: DecompressError::Obfuscated,
@@ -65,7 +63,7 @@ where
                 member,
                 offset: base.saturating_add(offset),
             }),
-            ContainerError::Unpack {
+            FatbinMatchError::Unpack {
                 member,
                 is_elf,
                 offset,
@@ -80,7 +78,7 @@ where
                         offset,
                         error,
                     });
-                    self.not_found(source, container);
+                    self.not_found(source, held(bytes));
                     return Ok(());
                 }
                 if is_lost {
@@ -96,39 +94,38 @@ where
                     error,
                 })
             }
-            ContainerError::WordSize { member, offset } => Err(InputError::WordSize {
+            FatbinMatchError::WordSize { member, offset } => Err(InputError::WordSize {
                 file,
                 member,
                 offset: base.saturating_add(offset),
             }),
-            ContainerError::UnknownArch { offset } => Err(InputError::UnknownArch {
+            FatbinMatchError::UnknownArch { offset } => Err(InputError::UnknownArch {
                 file,
                 offset: base.saturating_add(offset),
             }),
-            ContainerError::Fatbin(FatbinError::Version(version)) => {
+            FatbinMatchError::Fatbin(FatbinError::Version(version)) => {
                 Err(InputError::FatbinVersion {
                     file,
                     base,
                     version,
                 })
             }
-            ContainerError::Fatbin(error) => Err(InputError::MalformedFatbin { file, base, error }),
-            ContainerError::Missing(_)
-            | ContainerError::Invalid(_)
-            | ContainerError::Order { .. }
-            | ContainerError::Compiler => Err(InputError::FatbinWrongFormat { file }),
+            FatbinMatchError::Fatbin(error) => {
+                Err(InputError::MalformedFatbin { file, base, error })
+            }
+            FatbinMatchError::NotFatbin => Err(InputError::FatbinWrongFormat { file }),
         }
     }
 
     /// Archive members without code for the target are passed over in silence.
-    fn not_found(&mut self, source: Source<'_>, container: &InputContainer<'_>) {
+    fn not_found(&mut self, source: Source<'_>, held: Vec<String>) {
         if source.member.is_some() {
             return self.ignore(source, IgnoredReason::MemberArchNotFound);
         }
         self.diagnose(DiagnosticKind::SmArchNotFound {
             file: source.display(),
             target: self.options.target,
-            found: container.held(),
+            found: held,
         });
     }
 }
@@ -147,23 +144,4 @@ fn is_lz4(error: &DecompressError) -> bool {
             ..
         }
     )
-}
-
-/// The image that a fatbin's match is.
-fn image<'data>(found: Match<'data>, fatbin: &'data [u8]) -> Image<'data> {
-    match found.ty {
-        MatchType::DeviceElf | MatchType::Mercury => Image::Cubin(found.data),
-        MatchType::Ptx => Image::Ptx(PtxImage {
-            text: found.data,
-            options: found.options,
-            arch: found.arch,
-        }),
-        MatchType::Nvvm => Image::Nvvm(NvvmImage {
-            stored: found.data,
-            container: fatbin,
-            options: found.options,
-            obfuscated: found.obfuscated,
-            arch: found.arch,
-        }),
-    }
 }

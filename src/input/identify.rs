@@ -6,8 +6,6 @@
 use cuweld_elf::raw::EM_CUDA;
 use cuweld_elf::raw::ET_REL;
 
-use super::container::ContentType;
-use super::container::classify;
 use super::diagnostic::IgnoredReason;
 use super::error::InputError;
 use super::fatbin;
@@ -159,12 +157,13 @@ pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
 
 /// What device code that is not wrapped in a host object is, by its contents. LTO-IR counts under its own names only.
 fn device_code(bytes: &[u8]) -> Option<FileKind> {
-    match classify(bytes)? {
-        ContentType::DeviceElf => Some(FileKind::Cubin),
-        ContentType::Fatbin => Some(FileKind::Fatbin),
-        ContentType::Ptx => Some(FileKind::Ptx),
-        ContentType::Ir => None,
+    if fatbin::has_magic(bytes) && bytes.get(4..6) == Some(&[1, 0]) {
+        return Some(FileKind::Fatbin);
     }
+    if elf_kind(bytes).is_some_and(|kind| kind.machine == EM_CUDA) {
+        return Some(FileKind::Cubin);
+    }
+    is_ptx_text(bytes).then_some(FileKind::Ptx)
 }
 
 /// The SM number of a device ELF, from its flags (`inputs.md` section 3).
