@@ -69,6 +69,26 @@ pub struct Request<'a> {
     pub jobs: Jobs,
     /// Whether the text of `--register-link-binaries` is made.
     pub registers: bool,
+    /// What the program does meanwhile.
+    pub hooks: Hooks,
+}
+
+/// What the program that runs a link does at some points of it, such as managing its memory; by default nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// Called with the estimated size of all inputs in bytes before their rows are read, again when the estimate grows.
+    pub reserve: fn(u64),
+    /// Called when all is linked and its memory need not be given back before the program ends.
+    pub linked: fn(),
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Hooks {
+            reserve: |_| {},
+            linked: || {},
+        }
+    }
 }
 
 /// What came of a link.
@@ -249,7 +269,7 @@ fn find_inputs<'r, 'data>(
     arena: &'data Arena,
 ) -> Found<'r, 'data> {
     let (discover, jobs) = (&request.discover, &request.jobs);
-    let mut reading = Reading::new(discover.target, jobs);
+    let mut reading = Reading::new(discover.target, jobs, request.hooks);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;

@@ -6,19 +6,14 @@
 //!
 //! Architecture Invariant: no environment variable is read here; [`Jobs::new`] is given what the command line found there.
 
-mod apart;
 mod jobserver;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
 
-use rayon::ThreadBuilder;
 use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
-use rayon::Yield;
 use rayon::prelude::*;
 
 use cuweld_passes::threads::Second;
@@ -46,35 +41,6 @@ struct Shared {
     available: OnceLock<usize>,
     /// The first thread is that which starts the pool.
     pool: OnceLock<Option<ThreadPool>>,
-    /// Whether a thread of the pool waits awake for more work.
-    lingers: AtomicBool,
-}
-
-/// How often a thread that has nothing to do looks for work before it sleeps, about as long as a pass takes.
-const LOOKS: usize = 4000;
-
-impl Shared {
-    /// Keeps a thread awake for a while if this is the pool that all work shares: to wake it takes longer than many a piece of work.
-    fn linger(self: &Arc<Self>, pool: &ThreadPool) {
-        let is_shared = self.pool.get().and_then(Option::as_ref);
-        if !is_shared.is_some_and(|shared| std::ptr::eq(shared, pool))
-            || self.lingers.swap(true, Ordering::Relaxed)
-        {
-            return;
-        }
-        let shared = Arc::clone(self);
-        pool.spawn(move || {
-            let mut looks = 0;
-            while looks < LOOKS && !is_first() {
-                looks += 1;
-                match rayon::yield_now() {
-                    Some(Yield::Executed) => looks = 0,
-                    _ => std::hint::spin_loop(),
-                }
-            }
-            shared.lingers.store(false, Ordering::Relaxed);
-        });
-    }
 }
 
 impl Jobs {
@@ -120,25 +86,6 @@ impl Jobs {
         }
     }
 
-    /// Has a thread of the pool that all work shares do something when it has nothing else to do. Returns whether there is one: there is none where
-    /// others share the machine.
-    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) -> bool {
-        let is_limited = self.asked.is_none() && self.makeflags.is_some();
-        if is_limited || self.limit() < 2 {
-            return false;
-        }
-        let Some(pool) = self.shared_pool() else {
-            return false;
-        };
-        pool.spawn(move || {
-            if !is_first() {
-                work();
-            }
-        });
-        self.shared.linger(pool);
-        true
-    }
-
     /// Does both, at once where all work shares a pool that was started and the caller is one of its threads. Returns whether it did: else
     /// nothing was done.
     pub(crate) fn join(&self, here: impl FnOnce() + Send, there: impl FnOnce() + Send) -> bool {
@@ -179,14 +126,12 @@ impl Jobs {
         };
         let threads = || ThreadPoolBuilder::new().num_threads(count);
         // A thread can be in one pool.
-        let build = || apart_pool(threads().use_current_thread()).or_else(|| apart_pool(threads()));
+        let build = || {
+            let pool = threads().use_current_thread().build();
+            pool.or_else(|_| threads().build()).ok()
+        };
         self.shared.pool.get_or_init(build).as_ref()
     }
-}
-
-/// Whether this is the first thread of the pool that all work shares, which waits for others only where it has nothing to do by itself.
-fn is_first() -> bool {
-    rayon::current_thread_index() == Some(0)
 }
 
 /// How many threads the machine runs at once.
@@ -199,12 +144,6 @@ fn available() -> usize {
         return processors.count() as usize;
     }
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
-}
-
-/// A pool whose threads work while the caller does.
-fn apart_pool(builder: ThreadPoolBuilder) -> Option<ThreadPool> {
-    let spawn = |thread: ThreadBuilder| apart::spawn(|| thread.run());
-    builder.spawn_handler(spawn).build().ok()
 }
 
 /// A pool of so many threads for a caller who waits for them.
@@ -228,7 +167,6 @@ impl Threads for Jobs {
             None => work(1),
             Some(pool) => {
                 pool.install(|| work(size));
-                self.shared.linger(pool);
             }
         }
     }
@@ -237,14 +175,9 @@ impl Threads for Jobs {
         let one = || ThreadPoolBuilder::new().num_threads(1);
         let team = self.allowed(2, |_, is_shared| match is_shared {
             true => self.shared_pool().map(Pool::Shared),
-            false => apart_pool(one()).map(Pool::Own),
+            false => one().build().ok().map(Pool::Own),
         });
-        let lent = |threads| Lent {
-            threads,
-            shared: &self.shared,
-        };
-        team.threads
-            .map(|threads| Box::new(lent(threads)) as Second<'_>)
+        team.threads.map(|threads| Box::new(threads) as Second<'_>)
     }
 }
 
@@ -273,24 +206,6 @@ impl AsRef<ThreadPool> for AllowedPool<'_> {
             Pool::Shared(pool) => pool,
             Pool::Own(pool) => pool,
         }
-    }
-}
-
-/// A thread of a pool, which stays awake for a while when it is given back.
-struct Lent<'jobs> {
-    threads: AllowedPool<'jobs>,
-    shared: &'jobs Arc<Shared>,
-}
-
-impl AsRef<ThreadPool> for Lent<'_> {
-    fn as_ref(&self) -> &ThreadPool {
-        self.threads.as_ref()
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        self.shared.linger(self.threads.as_ref());
     }
 }
 

@@ -1,18 +1,32 @@
 //! The `cuweld` program.
 
-#![cfg_attr(all(target_os = "linux", not(test)), no_main)]
+use std::process::ExitCode;
 
-#[cfg(all(target_os = "linux", not(test)))]
-mod c_main;
-#[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]
-mod memory_functions;
-
-use cuweld::heap::LargePages;
+use cuweld::cli::Program;
+use cuweld::driver::Hooks;
+use cuweld_sys::allocator;
+use cuweld_sys::allocator::LargePages;
+use cuweld_sys::background_exit;
 
 #[global_allocator]
-static HEAP: LargePages = LargePages;
+static ALLOCATOR: LargePages = LargePages;
 
-#[cfg(not(all(target_os = "linux", not(test))))]
-fn main() -> std::process::ExitCode {
-    cuweld::cli::main(&[])
+fn main() -> ExitCode {
+    let hooks = Hooks {
+        reserve: allocator::reserve,
+        linked,
+    };
+    let code = cuweld::cli::run(Program {
+        register: &[],
+        hooks,
+    });
+    background_exit::start();
+    code
+}
+
+/// Has a large link's memory given back in the background.
+fn linked() {
+    if allocator::uses_large_pages() {
+        background_exit::request();
+    }
 }

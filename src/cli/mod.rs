@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
+use crate::driver::Hooks;
 use crate::extend::Register;
 
 pub mod bisect;
@@ -25,18 +26,33 @@ pub mod reduce;
 pub mod replay;
 pub mod toolkit;
 
-/// The whole program: decides by the program's name and its first argument which command line it is.
+/// A program that has these command lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Program<'p> {
+    /// Adds passes of its own.
+    pub register: &'p [Register],
+    /// What it does while a link runs.
+    pub hooks: Hooks,
+}
+
+/// Runs the whole program: decides by the program's name and its first argument which command line it is.
 ///
 /// A program of its own is `cuweld::cli::main(&[register])` and has every command of `cuweld`, with
 /// the passes that `register` adds.
 pub fn main(register: &[Register]) -> ExitCode {
-    let words: Vec<Vec<u8>> = std::env::args_os().map(OsString::into_vec).collect();
-    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-    ExitCode::from(exit_code(&words, register))
+    let hooks = Hooks::default();
+    run(Program { register, hooks })
 }
 
-/// As [`main`], for programs that begin without Rust's runtime: with the words of the command line, the program's name first.
-pub fn exit_code(arguments: &[&[u8]], register: &[Register]) -> u8 {
+/// Runs the whole program as [`main`] does, with hooks.
+pub fn run(program: Program<'_>) -> ExitCode {
+    let arguments: Vec<Vec<u8>> = std::env::args_os().map(OsString::into_vec).collect();
+    let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+    ExitCode::from(exit_code(&arguments, program))
+}
+
+/// Runs the command line, the program's name first; returns the exit code.
+fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
     let mut stdout = std::io::stdout().lock();
     let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
     if log::start(&mut stderr).is_err() {
@@ -52,13 +68,13 @@ pub fn exit_code(arguments: &[&[u8]], register: &[Register]) -> u8 {
             .get(if by_name { 1 } else { 2 }..)
             .unwrap_or_default();
         let environment = |name: &str| std::env::var_os(name).map(OsString::into_vec);
-        nvlink::run(words, &environment, register, &mut stdout, &mut stderr)
+        nvlink::run(words, &environment, program, &mut stdout, &mut stderr)
     } else {
         let words: Vec<String> = arguments
             .iter()
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect();
-        native::run(&words, register, &mut stdout, &mut stderr)
+        native::run(&words, program, &mut stdout, &mut stderr)
     };
     let flushed = stderr.flush().and_then(|()| stdout.flush());
     match (result, flushed) {

@@ -34,11 +34,11 @@ use super::pipeline_args::without_option;
 use super::reduce::ReduceArgs;
 use super::replay::ReplayArgs;
 use super::toolkit::ToolkitArgs;
+use crate::cli::Program;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
 use crate::driver::link;
-use crate::extend::Register;
 use crate::input::InputArena;
 use crate::output::OutputError;
 use crate::repro::Recorder;
@@ -113,7 +113,7 @@ struct LinkArgs {
 /// Runs the program, with passes of the program that embeds cuweld: `arguments` begin with its name.
 pub fn run(
     arguments: &[String],
-    register: &[Register],
+    program: Program<'_>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
@@ -133,25 +133,25 @@ pub fn run(
         Command::Link(args) => run_link(
             &args,
             arguments.get(1..).unwrap_or_default(),
-            register,
+            program,
             stdout,
             stderr,
         ),
         Command::Opt(args) => super::opt::run(
             &args,
             arguments.get(1..).unwrap_or_default(),
-            register,
+            program.register,
             stdout,
             stderr,
         ),
-        Command::Bisect(args) => super::bisect::run(&args, register, stdout, stderr),
+        Command::Bisect(args) => super::bisect::run(&args, program.register, stdout, stderr),
         Command::Check(args) => super::check::run(&args, stdout, stderr),
         Command::Finalize(args) => super::finalize::run(&args, stderr),
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
-            super::nvlink::run(&words, &|_| None, register, stdout, stderr)
+            super::nvlink::run(&words, &|_| None, program, stdout, stderr)
         }
         Command::Document { kind } => {
             let text = match kind.as_str() {
@@ -166,20 +166,20 @@ pub fn run(
         Command::Toolkit(args) => super::toolkit::run(&args, stdout, stderr),
         Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
         Command::Replay(args) => super::replay::run(&args, stdout, stderr),
-        Command::Passes(args) => super::passes::run(&args, register, stdout, stderr),
+        Command::Passes(args) => super::passes::run(&args, program.register, stdout, stderr),
     }
 }
 
 fn run_link(
     args: &LinkArgs,
     words: &[String],
-    register: &[Register],
+    program: Program<'_>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
     args.pipeline.set_up(&mut reporter);
-    let controls = args.pipeline.controls(register);
+    let controls = args.pipeline.controls(program.register);
     let mut recorder = Recorder::new(without_option(words, "--repro"));
     let finalizer = args.finalizer.options();
     let wants_sass = finalizer.out_sass || finalizer.binary_kind == Some(BinaryKind::Sass);
@@ -204,6 +204,7 @@ fn run_link(
     let request = match request {
         Ok(mut request) => {
             args.finalizer.apply(&mut request.options, name);
+            request.hooks = program.hooks;
             request
         }
         Err(diagnostic) => {

@@ -20,6 +20,7 @@ use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::diagnostics::Reporter;
+use crate::driver::Hooks;
 use crate::driver::Request;
 use crate::extend::Extensions;
 use crate::extend::Register;
@@ -144,6 +145,7 @@ impl InputArgs {
             },
             ignore_host_info: self.ignore_host_info,
             registers: false,
+            hooks: Hooks::default(),
             controls,
         })
     }

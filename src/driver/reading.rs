@@ -21,8 +21,8 @@ use cuweld_ir::table::EntityId;
 use cuweld_passes::checks::finalizer::profile_of;
 use zerocopy::FromBytes;
 
+use super::Hooks;
 use super::lowering::NamedImage;
-use crate::heap;
 use crate::jobs::Jobs;
 
 /// An image that takes part, or none.
@@ -44,8 +44,7 @@ pub(super) struct Reading<'r, 'data> {
     read: u64,
     /// How many images are read before room is made again.
     until_room: usize,
-    /// Whether the heap has room for much to come.
-    has_heap: bool,
+    hooks: Hooks,
 }
 
 /// After so many images there is room for as many rows as are expected, and again after twice as many.
@@ -55,7 +54,7 @@ const IMAGES_BEFORE_ROOM: usize = 8;
 const BYTES_FOR_A_THREAD: RangeInclusive<u64> = 64 << 10..=32 << 20;
 
 impl<'r, 'data> Reading<'r, 'data> {
-    pub(super) fn new(target: Target, jobs: &'r Jobs) -> Self {
+    pub(super) fn new(target: Target, jobs: &'r Jobs, hooks: Hooks) -> Self {
         Reading {
             target,
             jobs,
@@ -65,7 +64,7 @@ impl<'r, 'data> Reading<'r, 'data> {
             outcomes: Vec::new(),
             read: 0,
             until_room: IMAGES_BEFORE_ROOM,
-            has_heap: false,
+            hooks,
         }
     }
 
@@ -73,7 +72,7 @@ impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
-            _ => Reading::new(self.target, self.jobs),
+            _ => Reading::new(self.target, self.jobs, self.hooks),
         };
         let rest = images.get(reading.images.len()..).unwrap_or(&[]);
         let bytes: u64 = rest.iter().map(size).sum();
@@ -83,9 +82,7 @@ impl<'r, 'data> Reading<'r, 'data> {
 
     /// Reads images behind those that were read, of files that have `all` bytes, about, with those before and behind them.
     pub(super) fn read(&mut self, images: &[Candidate<'data>], all: u64) {
-        if !self.has_heap {
-            self.has_heap = heap::prepare(all);
-        }
+        (self.hooks.reserve)(all);
         let first = IMAGES_BEFORE_ROOM.saturating_sub(self.images.len());
         let (first, rest) = images.split_at(first.min(images.len()));
         for images in [first, rest] {
@@ -293,7 +290,7 @@ mod tests {
             let jobs = Jobs::new(Some(threads), None);
             // The pool is started before; without one no other thread reads.
             assert!(jobs.team(8).size() == threads);
-            let mut reading = Reading::new(target, &jobs);
+            let mut reading = Reading::new(target, &jobs, Hooks::default());
             for images in images.chunks(window) {
                 reading.read(images, all);
             }

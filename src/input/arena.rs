@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
@@ -21,7 +20,7 @@ use typed_arena::Arena;
 #[derive(Default)]
 pub struct InputArena {
     buffers: Arena<Vec<u8>>,
-    maps: Arena<Arc<Mmap>>,
+    maps: Arena<Mmap>,
     /// Memory for many buffers.
     shared: Arena<MmapMut>,
     opened: Mutex<Vec<String>>,
@@ -60,7 +59,7 @@ impl InputArena {
     }
 
     /// Takes over a mapping and lends its bytes.
-    pub fn keep_map(&self, map: Arc<Mmap>) -> &[u8] {
+    pub fn keep_map(&self, map: Mmap) -> &[u8] {
         self.maps.alloc(map)
     }
 

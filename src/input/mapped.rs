@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
@@ -21,8 +20,6 @@ use super::arena::InputArena;
 use super::room::Contents;
 use super::room::MAP_THRESHOLD;
 use super::room::Room;
-use super::touch::touch;
-use super::touch::touch_beside;
 use crate::jobs::Jobs;
 
 /// Many small files are mapped, too, once this much has been read: what is read takes memory of our own.
@@ -116,17 +113,11 @@ impl<'a, 'data> Loader<'a, 'data> {
         }
     }
 
-    /// Takes over what was fetched. `idle` has a thread that does not fetch.
-    fn keep(&self, path: &str, contents: Contents<'data>, idle: Option<&Jobs>) -> &'data [u8] {
+    /// Takes over what was fetched.
+    fn keep(&self, path: &str, contents: Contents<'data>) -> &'data [u8] {
         self.arena.note_opened(path);
         match contents {
-            Contents::Map(map) => {
-                let map = Arc::new(map);
-                if let Some(jobs) = idle {
-                    touch_beside(&map, jobs);
-                }
-                self.arena.keep_map(map)
-            }
+            Contents::Map(map) => self.arena.keep_map(map),
             Contents::Own(buffer) => self.arena.keep_buffer(buffer),
             Contents::Shared(bytes) => {
                 self.arena.count_buffered(bytes.len());
@@ -159,7 +150,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         let mut room = self.room(1);
         let fetched = room.fetch(path);
         self.room.replace(room);
-        Ok(self.keep(path, fetched?, self.jobs))
+        Ok(self.keep(path, fetched?))
     }
 
     fn identity(&self, path: &str) -> FileIdentity {
@@ -194,8 +185,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         threads::beside(&second, fetch, || {
             let mut files = batches.in_order(room, fetched);
             for paths in paths.chunks(size) {
-                let keep =
-                    |(path, fetched): (&&str, io::Result<_>)| Ok(self.keep(path, fetched?, None));
+                let keep = |(path, fetched): (&&str, io::Result<_>)| Ok(self.keep(path, fetched?));
                 take(paths.iter().zip(&mut files).map(keep).collect())?;
             }
             Ok(())
@@ -223,18 +213,13 @@ impl Batches<'_> {
         Some((number, paths.iter().map(|path| room.fetch(path)).collect()))
     }
 
-    /// Opens batches until there are no more, or nobody takes them after an error; mapped files are touched, too.
+    /// Opens batches until there are no more, or nobody takes them after an error.
     fn fetch_for<'data>(&self, mut room: Room<'_, 'data>, taker: SyncSender<Batch<'data>>) {
         // That one would wait for itself.
         if std::thread::current().id() == self.taker {
             return;
         }
         while let Some(batch) = self.fetch(&mut room) {
-            for file in batch.1.iter().flatten() {
-                if let Contents::Map(map) = file {
-                    touch(map);
-                }
-            }
             if send(&taker, batch).is_err() {
                 return;
             }

@@ -24,8 +24,6 @@
 mod ahead;
 pub mod archive;
 pub mod arena;
-pub mod container;
-pub mod container_error;
 #[cfg(test)]
 mod damage_tests;
 pub mod decompress;
@@ -36,6 +34,7 @@ mod discover_archive;
 mod discover_fatbin;
 pub mod error;
 pub mod fatbin;
+mod fatbin_match;
 pub mod host_info;
 pub mod host_object;
 pub mod identify;
@@ -48,11 +47,9 @@ pub mod select;
 mod test_files;
 #[cfg(test)]
 mod tests;
-mod touch;
 pub mod zstd;
 
 pub use arena::InputArena;
-pub use container::InputContainer;
 pub use cuweld_elf::Target;
 pub use device_input::DeviceInput;
 pub use device_input::Image;

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::harness::command::{cuweld, said};
+use cuweld::cli::Program;
 use cuweld::extend::Register;
 use cuweld_ir::{Module, Phase};
 use cuweld_passes::registry::PassInfo;
@@ -225,9 +226,13 @@ fn an_internal_error_leaves_a_reproducer() {
         let register: Register = |registry| {
             registry.register(PassInfo::plain(|| Box::new(Panics), ""));
         };
+        let program = Program {
+            register: &[register],
+            ..Program::default()
+        };
         let mut messages = Vec::new();
         let code =
-            cuweld::cli::native::run(&words, &[register], &mut Vec::new(), &mut messages).unwrap();
+            cuweld::cli::native::run(&words, program, &mut Vec::new(), &mut messages).unwrap();
         (code, String::from_utf8_lossy(&messages).into_owned())
     };
     let (code, said) = run("panics");

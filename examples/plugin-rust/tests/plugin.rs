@@ -27,7 +27,13 @@ fn cuweld(arguments: &[&str]) -> (u8, String) {
         .map(|word| (*word).to_owned())
         .collect();
     let (mut out, mut messages) = (Vec::new(), Vec::new());
-    let code = cuweld::cli::native::run(&words, &[], &mut out, &mut messages).unwrap();
+    let code = cuweld::cli::native::run(
+        &words,
+        cuweld::cli::Program::default(),
+        &mut out,
+        &mut messages,
+    )
+    .unwrap();
     (
         code,
         String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&messages),

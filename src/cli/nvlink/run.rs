@@ -23,14 +23,14 @@ use super::host_linker_script::host_linker_script;
 use super::path_of;
 use super::time_table::TimeTable;
 use super::version::version_text;
+use crate::cli::Program;
 use crate::cli::finalize::traces_compatibility;
 use crate::cli::pipeline_args::without_option;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
+use crate::driver::Hooks;
 use crate::driver::Request;
 use crate::driver::link;
-use crate::extend::Register;
-use crate::heap;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::jobs::Jobs;
@@ -39,14 +39,12 @@ use crate::output::Replaced;
 use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
-use crate::teardown;
 
-/// Runs the command line behind the program's name, with passes of the program that embeds cuweld;
-/// returns the exit code.
+/// Runs the arguments after the program's name; returns the exit code.
 pub fn run(
     arguments: &[&[u8]],
     environment: &Environment<'_>,
-    register: &[Register],
+    program: Program<'_>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
@@ -76,12 +74,19 @@ pub fn run(
             )?;
         }
         Some(Command::Link(mut args)) => {
-            args.controls.extensions.register = register.to_vec();
+            args.controls.extensions.register = program.register.to_vec();
             let debug = environment("CAN_FINALIZE_DEBUG");
             let debug = debug.map(|value| String::from_utf8_lossy(&value).into_owned());
             args.controls.trace_compatibility = traces_compatibility(debug.as_deref());
             let recorder = || recorder(arguments, &options_files);
-            run_link(&args, recorder, environment, stdout, &mut reporter)?;
+            run_link(
+                &args,
+                recorder,
+                program.hooks,
+                environment,
+                stdout,
+                &mut reporter,
+            )?;
         }
     }
     Ok(reporter.exit_code())
@@ -108,6 +113,7 @@ fn recorder(arguments: &[&[u8]], options_files: &[String]) -> Recorder {
 fn run_link(
     args: &NvlinkArgs,
     recorder: impl FnOnce() -> Recorder,
+    hooks: Hooks,
     environment: &Environment<'_>,
     stdout: &mut dyn Write,
     reporter: &mut Reporter<'_>,
@@ -159,13 +165,14 @@ fn run_link(
         ignore_host_info: args.ignore_host_info,
         controls: &args.controls,
         registers: args.register_link_binaries.is_some(),
+        hooks,
     };
     // Given back with the process.
     let input_arena = ManuallyDrop::new(InputArena::new());
     let arena = ManuallyDrop::new(Arena::new());
     let outcome = link(&request, &input_arena, &arena, reporter)?;
-    if heap::is_large() && !args.waits {
-        teardown::request();
+    if !args.waits {
+        (hooks.linked)();
     }
     let strict = args.controls.strict;
     if let Some(table) = &mut time_table {

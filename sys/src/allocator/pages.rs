@@ -22,7 +22,7 @@ pub(super) const FIRST: usize = 256 << 10;
 /// The least that it grows by before it is known that the link is a large one, on small pages: what is left of them then takes page faults.
 const LEAST: usize = 256 << 10;
 
-/// The most that it grows to on small pages: who takes more for the words of a command line has many inputs.
+/// Limit for growth on small pages: a command line that needs more memory than this has enough inputs to justify large pages.
 const MOST_SMALL: usize = 1 << 20;
 
 /// Memory that comes with the program: links of small inputs ask the system for none. What is not used is never touched, and takes none.
@@ -50,9 +50,14 @@ impl Pages {
         }
     }
 
-    /// The heap grows by so many bytes, on large pages, from now on; whether that is news, and there is a heap.
-    pub(super) fn grows_by(&mut self, room: usize) -> bool {
-        self.small.get() != 0 && self.room.replace(room) == 0
+    /// Switches the heap to growing by `room` bytes of large pages. Returns true if this changed anything, that is, if the heap is in use
+    /// and was not switched before.
+    pub(super) fn switch_to_large(&mut self, room: usize) -> bool {
+        let is_news = self.small.get() != 0 && self.room.get() == 0;
+        if is_news {
+            self.room.set(room);
+        }
+        is_news
     }
 
     /// Whether the heap grows on large pages.
