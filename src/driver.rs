@@ -34,7 +34,6 @@ use crate::input::InputArena;
 use crate::input::InputError;
 use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
-use crate::jobs::Jobs;
 use crate::optimise::Optimisation;
 use crate::optimise::optimise;
 use crate::output::OutputError;
@@ -47,6 +46,7 @@ use crate::registration::registration_of_program;
 pub use crate::run::Controls;
 use crate::run::run_until;
 use crate::run::step_before_emit;
+use cuweld_passes::threads::Threads;
 
 use lowering::Lowering;
 pub use lowering::NamedImage;
@@ -65,8 +65,8 @@ pub struct Request<'a> {
     pub ignore_host_info: bool,
     /// How the pipeline runs and what is shown of it.
     pub controls: &'a Controls,
-    /// How many threads it may use.
-    pub jobs: Jobs,
+    /// What its work is divided among.
+    pub threads: Threads,
     /// Whether the text of `--register-link-binaries` is made.
     pub registers: bool,
     /// What the program does meanwhile.
@@ -131,7 +131,7 @@ impl LinkedFile<'_> {
     }
 
     /// Writes the file: blocks of a large one with a second thread, if there may be one.
-    pub fn write(&self, path: &Path, jobs: &Jobs) -> Result<Replaced, OutputError> {
+    pub fn write(&self, path: &Path, threads: &Threads) -> Result<Replaced, OutputError> {
         match self {
             LinkedFile::Image(bytes) => Ok(write_atomically(path, bytes)?),
             LinkedFile::Planned(module) => {
@@ -139,7 +139,7 @@ impl LinkedFile<'_> {
                     return Err(OutputError::NoPlan);
                 };
                 write_atomically_with(path, plan.file_size, |file| {
-                    write_blocks(file, plan.sections.len(), jobs, |take| {
+                    write_blocks(file, plan.sections.len(), threads, |take| {
                         elf::write_in_order(module, plan, take)
                     })
                 })
@@ -174,7 +174,7 @@ pub fn link<'data>(
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
     let manager = match request.controls.manager(facts, Phase::Lowered) {
-        Ok(manager) => manager.with_threads(request.jobs.clone()),
+        Ok(manager) => manager.with_threads(request.threads.clone()),
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             return nothing;
@@ -268,8 +268,8 @@ fn find_inputs<'r, 'data>(
     input_arena: &'data InputArena,
     arena: &'data Arena,
 ) -> Found<'r, 'data> {
-    let (discover, jobs) = (&request.discover, &request.jobs);
-    let mut reading = Reading::new(discover.target, jobs, request.hooks);
+    let (discover, threads) = (&request.discover, &request.threads);
+    let mut reading = Reading::new(discover.target, threads, request.hooks);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
@@ -302,7 +302,8 @@ fn find_inputs<'r, 'data>(
             false => ControlFlow::Continue(()),
         }
     };
-    let (discovered, failure) = match discover_with(discover, Some(jobs), input_arena, &mut told) {
+    let (discovered, failure) = match discover_with(discover, Some(threads), input_arena, &mut told)
+    {
         Ok(discovered) => (discovered, None),
         Err(failure) => (failure.found, Some(failure.error)),
     };
@@ -355,8 +356,8 @@ fn lower_inputs<'data>(
         .any(|input| matches!(input.image, Some(Image::Ptx(_))));
     let mut compiled = PtxOutcomes::default();
     if compiles {
-        let (compile, jobs) = (&request.compile, &request.jobs);
-        compiled = compile_ptx(&mut inputs, target, compile, jobs, input_arena);
+        let (compile, threads) = (&request.compile, &request.threads);
+        compiled = compile_ptx(&mut inputs, target, compile, threads, input_arena);
     }
     let mut options = request.options.clone();
     apply_host_info(

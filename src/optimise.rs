@@ -82,8 +82,8 @@ fn read<'data>(
         // Compiled or not, that is what it was.
         let remark = lto::remark(input);
         let input = std::slice::from_mut(input);
-        let (compile, jobs) = (&request.compile, &request.jobs);
-        let compiled = compile_ptx(input, target, compile, jobs, arena);
+        let (compile, threads) = (&request.compile, &request.threads);
+        let compiled = compile_ptx(input, target, compile, threads, arena);
         compiled.report(0, reporter)?;
         if reporter.is_fatal() {
             return Ok(false);

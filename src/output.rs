@@ -9,13 +9,9 @@ use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::StreamError;
 use cuweld_ir::elf::WriteError;
-use cuweld_passes::threads;
 use cuweld_passes::threads::Threads;
+use cuweld_passes::threads::Work;
 use thiserror::Error;
-
-/// Files of so many sections are worth a thread that writes what another one makes: fewer are made in less time than the threads lose, and
-/// large contents come from the other processor's cache (33 MB of one section take 13.5 ms with one thread and 18.2 with two).
-const WORTH_A_THREAD: usize = 1 << 11;
 
 /// How many blocks there are at most: one that is written, one that is filled, one that waits.
 const BLOCKS: usize = 3;
@@ -44,19 +40,17 @@ impl From<StreamError<io::Error>> for OutputError {
 }
 
 /// Writes the blocks of a file of so many sections, which are made one by one: whoever makes them hands each on and gets memory for another,
-/// empty. Blocks of a large file are written by a second thread.
+/// empty. Where there are many sections a second thread writes them: large contents would come from the other processor's cache (33 MB of
+/// one section take 13.5 ms with one thread and 18.2 with two).
 pub fn write_blocks(
     file: &mut File,
     sections: usize,
-    threads: &dyn Threads,
+    threads: &Threads,
     make: impl FnOnce(
         &mut dyn FnMut(Vec<u8>) -> io::Result<Vec<u8>>,
     ) -> Result<(), StreamError<io::Error>>,
 ) -> Result<(), OutputError> {
-    let second = (sections >= WORTH_A_THREAD)
-        .then(|| threads.second())
-        .flatten();
-    let Some(second) = second else {
+    let Some(second) = threads.second(Work::Sections(sections)) else {
         make(&mut |mut block| {
             file.write_all(&block)?;
             block.clear();
@@ -72,7 +66,7 @@ pub fn write_blocks(
     }
     let mut written = Ok(());
     let write = || {
-        written = threads::received(take).try_for_each(|mut block| {
+        written = take.into_iter().try_for_each(|mut block| {
             file.write_all(&block)?;
             block.clear();
             // Nobody takes back the last ones.
@@ -81,11 +75,11 @@ pub fn write_blocks(
         });
         drop(give_back);
     };
-    let made = threads::beside(&second, write, move || {
+    let made = second.beside(write, move || {
         let ended = || io::Error::from(io::ErrorKind::BrokenPipe);
         make(&mut |block| {
             give.send(block).map_err(|_| ended())?;
-            threads::receive(&take_back).ok_or_else(ended)
+            take_back.recv().map_err(|_| ended())
         })
     });
     // What ended the thread comes before what its end brought about.
@@ -208,24 +202,23 @@ mod tests {
 
     use cuweld_ir::elf::StreamError;
     use cuweld_ir::elf::WriteError;
-    use cuweld_passes::threads::OneThread;
-    use cuweld_passes::threads::Threads;
 
     use super::OutputError;
-    use super::WORTH_A_THREAD;
     use super::write_atomically;
     use super::write_blocks;
-    use crate::jobs::Jobs;
+    use crate::jobs;
+
+    /// Sections that are worth a second thread.
+    const MANY: usize = 1 << 16;
 
     #[test]
     fn blocks_come_in_order_and_errors_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.cubin");
-        let two = Jobs::new(Some(2), None);
         let blocks = || (0..200_u8).map(|number| vec![number; 10_000]);
-        for threads in [&OneThread as &dyn Threads, &two] {
+        for threads in [1, 2].map(|count| jobs::threads(Some(count))) {
             let mut file = File::create(&path).unwrap();
-            write_blocks(&mut file, WORTH_A_THREAD, threads, |take| {
+            write_blocks(&mut file, MANY, &threads, |take| {
                 for block in blocks() {
                     assert!(take(block).map_err(StreamError::Sink)?.is_empty());
                 }
@@ -234,7 +227,7 @@ mod tests {
             .unwrap();
             assert!(std::fs::read(&path).unwrap() == blocks().collect::<Vec<_>>().concat());
             let mut closed = File::open(&path).unwrap();
-            let refused = write_blocks(&mut closed, WORTH_A_THREAD, threads, |take| {
+            let refused = write_blocks(&mut closed, MANY, &threads, |take| {
                 for block in blocks() {
                     take(block).map_err(StreamError::Sink)?;
                 }
@@ -242,7 +235,7 @@ mod tests {
             });
             let is_of_the_file = |error: &io::Error| error.kind() != io::ErrorKind::BrokenPipe;
             assert!(matches!(refused, Err(OutputError::Io(error)) if is_of_the_file(&error)));
-            let planned = write_blocks(&mut file, WORTH_A_THREAD, threads, |_| {
+            let planned = write_blocks(&mut file, MANY, &threads, |_| {
                 Err(StreamError::Plan(WriteError::PatchOrder))
             });
             assert!(matches!(

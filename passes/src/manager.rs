@@ -38,14 +38,13 @@ use crate::pass::PassError;
 use crate::pass::Statistics;
 use crate::pipeline::Resolved;
 use crate::pipeline::ResolvedStep;
-use crate::threads::OneThread;
 use crate::threads::Threads;
 
 /// Runs a pipeline.
 #[derive(Debug)]
 pub struct PassManager {
     pipeline: Resolved,
-    threads: Box<dyn Threads>,
+    threads: Threads,
 }
 
 /// How far a run came.
@@ -121,16 +120,13 @@ impl PassManager {
     pub fn new(pipeline: Resolved) -> Self {
         PassManager {
             pipeline,
-            threads: Box::new(OneThread),
+            threads: Threads::default(),
         }
     }
 
     /// Lets passes use these threads; else they have the caller's alone.
-    pub fn with_threads(self, threads: impl Threads + 'static) -> Self {
-        PassManager {
-            threads: Box::new(threads),
-            ..self
-        }
+    pub fn with_threads(self, threads: Threads) -> Self {
+        PassManager { threads, ..self }
     }
 
     /// The pipeline.
@@ -165,7 +161,7 @@ impl PassManager {
             diagnostics,
             instruments,
             analyses: Analyses::default(),
-            threads: &*self.threads,
+            threads: &self.threads,
             changed: Changed::No,
         };
         let result = running.run(&selection, &self.pipeline, &run, module);
@@ -196,7 +192,7 @@ struct Running<'r, 'i, 'data> {
     diagnostics: &'r mut Diagnostics,
     instruments: &'r mut [&'i mut dyn Instrument],
     analyses: Analyses,
-    threads: &'r dyn Threads,
+    threads: &'r Threads,
     changed: Changed,
 }
 

@@ -92,8 +92,8 @@ pub struct PassCx<'cx, 'data> {
     pub diagnostics: &'cx mut Diagnostics,
     /// Where counts go.
     pub statistics: &'cx mut Statistics,
-    /// What starts threads for work that is worth them.
-    pub threads: &'cx dyn Threads,
+    /// Threads for work that is worth them.
+    pub threads: &'cx Threads,
 }
 
 /// Counters of one pass instance, in order of first use.

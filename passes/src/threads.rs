@@ -1,156 +1,242 @@
-//! Threads for passes: whoever runs the pipeline starts them, where the work pays for it.
+//! Threads that the work of a link is divided among.
 //!
-//! What a pass does never depends on how many there are: results come back in the order of the work.
+//! What is done never depends on how many there are: results come back in the order of the work.
 
-use std::fmt::Debug;
-use std::slice::Chunks;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::TryRecvError;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::LazyLock;
 
 use rayon::ThreadPool;
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-/// A second thread, one of a pool that the caller may be in: kept while it is needed.
-pub type Second<'t> = Box<dyn AsRef<ThreadPool> + 't>;
+/// The least that is handed to another thread, in rows: less takes about as long as to wake one.
+const ROWS_PER_TASK: usize = 8 << 10;
 
-/// Starts threads.
-pub trait Threads: Debug {
-    /// Does some work with threads for at most so many pieces of it. The work is told how many there are: with more than one it
-    /// runs in a pool of rayon's, with one in no pool.
-    fn with(&self, pieces: usize, work: &mut (dyn FnMut(usize) + Send));
+/// Tasks for each thread, so that none waits long for the last.
+const TASKS_PER_THREAD: usize = 4;
 
-    /// A thread to do something [`beside`] the caller's; `None` if there is no room for one. Whoever has one takes no other.
-    fn second(&self) -> Option<Second<'_>>;
+/// How much there is to do. All kinds are compared by about how many rows of a table take as long.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// Rows of a table, each looked at.
+    Rows(usize),
+    /// Bytes of contents, each looked at.
+    Bytes(usize),
+    /// Sections or symbols of the output, which are made from several rows.
+    Sections(usize),
+    /// Input files, or functions with their code.
+    Objects(usize),
+    /// Runs of other programs.
+    Programs(usize),
 }
 
-/// The caller's thread alone.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OneThread;
-
-impl Threads for OneThread {
-    fn with(&self, _: usize, work: &mut (dyn FnMut(usize) + Send)) {
-        work(1);
-    }
-
-    fn second(&self) -> Option<Second<'_>> {
-        None
-    }
-}
-
-/// Does something `here` while the second thread does something `there`; each may wait for the other. Returns when both are done.
-pub fn beside<R>(second: &Second<'_>, there: impl FnOnce() + Send, here: impl FnOnce() -> R) -> R {
-    let pool: &ThreadPool = (**second).as_ref();
-    pool.in_place_scope(|scope| {
-        scope.spawn(|_| there());
-        here()
-    })
-}
-
-/// Does two things, at once if there are threads for so many pieces of work; each once.
-pub fn both(
-    threads: &dyn Threads,
-    pieces: usize,
-    here: &mut (dyn FnMut() + Send),
-    there: &mut (dyn FnMut() + Send),
-) {
-    threads.with(pieces, &mut |count| match count {
-        0 | 1 => {
-            here();
-            there();
-        }
-        _ => {
-            rayon::join(&mut *here, &mut *there);
-        }
-    });
-}
-
-/// How often a thread looks for what another one sends before it sleeps, about as long as it takes to write a block of 256 KB: to wake it takes the
-/// other one some microseconds each time.
-const LOOKS: usize = 2000;
-
-/// What is sent next; `None` if there is nobody any more who sends.
-pub fn receive<T>(from: &Receiver<T>) -> Option<T> {
-    for _ in 0..LOOKS {
-        match from.try_recv() {
-            Ok(sent) => return Some(sent),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => std::hint::spin_loop(),
-        }
-    }
-    from.recv().ok()
-}
-
-/// All that is sent, as [`receive`] has it.
-pub fn received<T>(from: Receiver<T>) -> impl Iterator<Item = T> {
-    std::iter::from_fn(move || receive(&from))
-}
-
-/// Changes each item, by threads for at most so many pieces of the work; items do not depend on each other.
-pub fn each<T: Send>(
-    threads: &dyn Threads,
-    pieces: usize,
-    items: &mut [T],
-    task: impl Fn(&mut T) + Sync,
-) {
-    if pieces <= 1 {
-        return items.iter_mut().for_each(task);
-    }
-    threads.with(pieces, &mut |count| match count {
-        0 | 1 => items.iter_mut().for_each(&task),
-        _ => items.par_iter_mut().for_each(&task),
-    });
-}
-
-/// Does something with each item, by threads for at most so many pieces of the work; results are in the order of the items.
-pub fn map<T: Sync, R: Send>(
-    threads: &dyn Threads,
-    pieces: usize,
-    items: &[T],
-    task: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    if pieces <= 1 {
-        return items.iter().map(task).collect();
-    }
-    let mut results = Vec::new();
-    threads.with(pieces, &mut |count| {
-        results = match count {
-            0 | 1 => items.iter().map(&task).collect(),
-            _ => items.par_iter().map(&task).collect(),
+impl Work {
+    fn rows(self) -> usize {
+        let (count, rows) = match self {
+            Work::Rows(count) => (count, 1),
+            Work::Bytes(count) => (count / 16, 1),
+            Work::Sections(count) => (count, 16),
+            Work::Objects(count) => (count, 128),
+            Work::Programs(count) => (count, ROWS_PER_TASK),
         };
-    });
-    results
-}
-
-/// As [`map`], for parts of the work that are made when it is known how many threads there are: one part for one thread, which need not
-/// be put together.
-pub fn map_parts<T: Sync, R: Send>(
-    threads: &dyn Threads,
-    pieces: usize,
-    parts: impl Fn(usize) -> Vec<T> + Sync,
-    task: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    let mut results = Vec::new();
-    let mut work = |count: usize| {
-        results = match count {
-            0 | 1 => parts(1).iter().map(&task).collect(),
-            _ => parts(pieces).par_iter().map(&task).collect(),
-        };
-    };
-    match pieces {
-        0 | 1 => work(1),
-        _ => threads.with(pieces, &mut work),
+        count.saturating_mul(rows)
     }
-    results
 }
 
-/// Parts of the work for each thread, so that none waits long for the last.
-const PARTS: usize = 4;
+/// The threads of a link; clones share them. They are started for the first work that is worth it, and end with the last clone.
+#[derive(Clone, Default)]
+pub struct Threads {
+    /// `None` for the caller's thread alone.
+    started: Option<Arc<Lazy>>,
+}
 
-/// Items in parts for [`each`] and [`map`]: one part where there is one piece of work.
-pub fn parts<T>(items: &[T], pieces: usize) -> Chunks<'_, T> {
-    let size = match pieces {
-        0 | 1 => items.len(),
-        _ => items.len() / pieces / PARTS,
-    };
-    items.chunks(size.max(1))
+type Lazy = LazyLock<Option<Started>, Box<dyn FnOnce() -> Option<Started> + Send>>;
+
+struct Started {
+    pool: ThreadPool,
+    /// What allows as many as these, until they have ended.
+    _permit: Box<dyn Send + Sync>,
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Threads")
+    }
+}
+
+impl Threads {
+    /// Starts threads when they are needed first: as many as `allow` says then, the caller's among them, with what is to be kept as long as
+    /// they run.
+    pub fn new<P: Send + Sync + 'static>(
+        allow: impl FnOnce() -> (usize, P) + Send + 'static,
+    ) -> Self {
+        let start = move || {
+            let (count, permit) = allow();
+            let builder = || ThreadPoolBuilder::new().num_threads(count);
+            if count < 2 {
+                return None;
+            }
+            // The caller's thread works, too; a thread can be in one pool.
+            let pool = builder().use_current_thread().build();
+            Some(Started {
+                pool: pool.or_else(|_| builder().build()).ok()?,
+                _permit: Box::new(permit),
+            })
+        };
+        Threads {
+            started: Some(Arc::new(LazyLock::new(Box::new(start)))),
+        }
+    }
+
+    /// Returns the pool and the number of tasks to divide the work into; `None` if the caller's thread is to do it alone.
+    fn divide(&self, work: Work) -> Option<(&ThreadPool, usize)> {
+        let most = work.rows() / ROWS_PER_TASK;
+        if most < 2 {
+            return None;
+        }
+        let started: &Lazy = self.started.as_ref()?;
+        let pool = &started.as_ref()?.pool;
+        Some((
+            pool,
+            most.min(TASKS_PER_THREAD * pool.current_num_threads()),
+        ))
+    }
+
+    /// Returns how many threads are to share the work.
+    pub fn count(&self, work: Work) -> usize {
+        let divided = self.divide(work);
+        divided.map_or(1, |(pool, tasks)| pool.current_num_threads().min(tasks))
+    }
+
+    /// Returns how many tasks the work is to be divided into: 1 if the caller's thread is to do it alone.
+    pub fn tasks(&self, work: Work) -> usize {
+        self.divide(work).map_or(1, |(_, tasks)| tasks)
+    }
+
+    /// Maps each item.
+    pub fn map<T: Sync, R: Send>(
+        &self,
+        work: Work,
+        items: &[T],
+        task: impl Fn(&T) -> R + Sync,
+    ) -> Vec<R> {
+        let Some((pool, tasks)) = self.divide(work) else {
+            return items.iter().map(task).collect();
+        };
+        let least = items.len() / tasks;
+        let all = items.par_iter().with_min_len(least.max(1));
+        pool.install(|| all.map(&task).collect())
+    }
+
+    /// Maps parts of the items: one part if the caller's thread does it alone.
+    pub fn map_chunks<T: Sync, R: Send>(
+        &self,
+        work: Work,
+        items: &[T],
+        task: impl Fn(&[T]) -> R + Sync,
+    ) -> Vec<R> {
+        let Some((pool, tasks)) = self.divide(work) else {
+            return vec![task(items)];
+        };
+        let chunks = items.par_chunks(items.len().div_ceil(tasks).max(1));
+        pool.install(|| chunks.map(&task).collect())
+    }
+
+    /// Maps parts of the items, which it may change, each with the number of its first item.
+    pub fn map_chunks_mut<T: Send, R: Send>(
+        &self,
+        work: Work,
+        items: &mut [T],
+        task: impl Fn(usize, &mut [T]) -> R + Sync,
+    ) -> Vec<R> {
+        let Some((pool, tasks)) = self.divide(work) else {
+            return vec![task(0, items)];
+        };
+        let size = items.len().div_ceil(tasks).max(1);
+        let chunks = items.par_chunks_mut(size).enumerate();
+        pool.install(|| chunks.map(|(at, chunk)| task(at * size, chunk)).collect())
+    }
+
+    /// Changes each item.
+    pub fn for_each<T: Send>(&self, work: Work, items: &mut [T], task: impl Fn(&mut T) + Sync) {
+        match self.divide(work) {
+            None => items.iter_mut().for_each(task),
+            Some((pool, _)) => pool.install(|| items.par_iter_mut().for_each(&task)),
+        }
+    }
+
+    /// Does two things, at once if they are worth it.
+    pub fn join<A: Send, B: Send>(
+        &self,
+        work: Work,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self.divide(work) {
+            None => (one(), other()),
+            Some((pool, _)) => pool.join(one, other),
+        }
+    }
+
+    /// Lends a second thread, if the work is worth one.
+    pub fn second(&self, work: Work) -> Option<Second<'_>> {
+        self.divide(work).map(|(pool, _)| Second(pool))
+    }
+}
+
+/// A thread that works while the caller's does.
+#[derive(Debug)]
+pub struct Second<'t>(&'t ThreadPool);
+
+impl Second<'_> {
+    /// Does something `here` while the second thread does something `there`; each may wait for the other. Returns when both are done.
+    pub fn beside<R>(&self, there: impl FnOnce() + Send, here: impl FnOnce() -> R) -> R {
+        self.0.in_place_scope(|scope| {
+            scope.spawn(|_| there());
+            here()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_whatever_the_number() {
+        let items: Vec<usize> = (0..100_000).collect();
+        for count in [0, 1, 2, 7] {
+            let threads = Threads::new(move || (count, ()));
+            for work in [Work::Rows(1), Work::Rows(items.len())] {
+                assert_eq!(threads.map(work, &items, |item| 2 * item)[99_999], 199_998);
+                let parts = threads.map_chunks(work, &items, <[usize]>::to_vec);
+                assert!(parts.concat() == items);
+                let mut changed = items.clone();
+                let starts = threads.map_chunks_mut(work, &mut changed, |start, part| {
+                    part.iter_mut().for_each(|item| *item += 1);
+                    part[0] == start + 1
+                });
+                assert!(starts.iter().all(|is_right| *is_right));
+                threads.for_each(work, &mut changed, |item| *item -= 1);
+                assert!(changed == items);
+                assert_eq!(threads.join(work, || 1, || 2), (1, 2));
+            }
+            assert_eq!(threads.count(Work::Programs(64)), count.max(1));
+            assert_eq!(threads.count(Work::Programs(1)), 1);
+        }
+    }
+
+    #[test]
+    fn the_permit_ends_with_the_last_clone() {
+        let permit = Arc::new(());
+        let given = Arc::clone(&permit);
+        let threads = Threads::new(move || (2, given));
+        let other = threads.clone();
+        assert!(other.second(Work::Programs(2)).is_some());
+        drop(threads);
+        assert_eq!(Arc::strong_count(&permit), 2);
+        drop(other);
+        assert_eq!(Arc::strong_count(&permit), 1);
+    }
 }

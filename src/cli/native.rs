@@ -235,7 +235,7 @@ fn run_link(
         file => file,
     };
     if let Some(file) = file
-        && let Err(error) = file.write(&output, &request.jobs)
+        && let Err(error) = file.write(&output, &request.threads)
     {
         let name = output.display();
         reporter.internal_error |= !matches!(error, OutputError::Io(_));

@@ -27,7 +27,7 @@ use crate::extend::Register;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
-use crate::jobs::Jobs;
+use crate::jobs;
 use crate::run::Controls;
 use crate::run::DumpChanged;
 use crate::run::DumpFormat;
@@ -113,9 +113,8 @@ impl InputArgs {
             lto: Default::default(),
         };
         let given = variable("CUWELD_JOBS").and_then(|text| text.to_str()?.parse().ok());
-        let makeflags = variable("MAKEFLAGS").and_then(|flags| flags.into_string().ok());
         Ok(Request {
-            jobs: Jobs::new(self.jobs.map(NonZeroUsize::get).or(given), makeflags),
+            threads: jobs::threads(self.jobs.map(NonZeroUsize::get).or(given)),
             compile,
             discover: DiscoverOptions {
                 target,

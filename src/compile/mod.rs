@@ -31,7 +31,8 @@ use crate::input::InputArena;
 use crate::input::PtxImage;
 use crate::input::SkipReason;
 use crate::input::Target;
-use crate::jobs::Jobs;
+use cuweld_passes::threads::Threads;
+use cuweld_passes::threads::Work;
 use ptxas::CompileError;
 use ptxas::Compiled;
 use ptxas::Ptxas;
@@ -105,7 +106,7 @@ pub fn compile_ptx<'data>(
     inputs: &mut [DeviceInput<'data>],
     target: Target,
     options: &CompileOptions,
-    threads: &Jobs,
+    threads: &Threads,
     arena: &'data InputArena,
 ) -> PtxOutcomes {
     let mut found = PtxOutcomes::default();
@@ -133,10 +134,9 @@ pub fn compile_ptx<'data>(
             return found;
         }
     };
-    let team = threads.waiting(jobs.len());
+    let work = Work::Programs(jobs.len());
     let results: Vec<Result<Compiled, CompileError>> =
-        team.map(&jobs, |(_, ptx)| ptxas.compile(*ptx));
-    drop(team);
+        threads.map(work, &jobs, |(_, ptx)| ptxas.compile(*ptx));
     let mut told_of_release = false;
     for ((index, ptx), result) in jobs.into_iter().zip(results) {
         let Some(input) = inputs.get_mut(index) else {

@@ -1,10 +1,5 @@
 //! Images to rows, while the files behind them are looked for: their bytes are in the cache.
 
-use std::ops::Range;
-use std::ops::RangeInclusive;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-
 use cuweld_elf::Target;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::FileHeader;
@@ -23,7 +18,8 @@ use zerocopy::FromBytes;
 
 use super::Hooks;
 use super::lowering::NamedImage;
-use crate::jobs::Jobs;
+use cuweld_passes::threads::Threads;
+use cuweld_passes::threads::Work;
 
 /// An image that takes part, or none.
 pub(super) type Candidate<'data> = Option<NamedImage<'data>>;
@@ -34,10 +30,8 @@ pub(super) type Outcome = Option<Result<ObjectFacts, ReadError>>;
 /// Images on their way to rows.
 pub(super) struct Reading<'r, 'data> {
     target: Target,
-    jobs: &'r Jobs,
+    threads: &'r Threads,
     reader: ObjectReader<'data>,
-    /// What another thread reads into.
-    others: Vec<ObjectReader<'data>>,
     images: Vec<Candidate<'data>>,
     outcomes: Vec<Outcome>,
     /// Bytes of what was read.
@@ -50,16 +44,12 @@ pub(super) struct Reading<'r, 'data> {
 /// After so many images there is room for as many rows as are expected, and again after twice as many.
 const IMAGES_BEFORE_ROOM: usize = 8;
 
-/// Fewer bytes are read by one thread, and more: rows that another thread reads are in memory twice for a while.
-const BYTES_FOR_A_THREAD: RangeInclusive<u64> = 64 << 10..=32 << 20;
-
 impl<'r, 'data> Reading<'r, 'data> {
-    pub(super) fn new(target: Target, jobs: &'r Jobs, hooks: Hooks) -> Self {
+    pub(super) fn new(target: Target, threads: &'r Threads, hooks: Hooks) -> Self {
         Reading {
             target,
-            jobs,
+            threads,
             reader: ObjectReader::default(),
-            others: Vec::new(),
             images: Vec::new(),
             outcomes: Vec::new(),
             read: 0,
@@ -72,7 +62,7 @@ impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
-            _ => Reading::new(self.target, self.jobs, self.hooks),
+            _ => Reading::new(self.target, self.threads, self.hooks),
         };
         let rest = images.get(reading.images.len()..).unwrap_or(&[]);
         let bytes: u64 = rest.iter().map(size).sum();
@@ -87,11 +77,7 @@ impl<'r, 'data> Reading<'r, 'data> {
         let (first, rest) = images.split_at(first.min(images.len()));
         for images in [first, rest] {
             let bytes: u64 = images.iter().map(size).sum();
-            if !BYTES_FOR_A_THREAD.contains(&bytes) || !self.read_by_two(images) {
-                let outcome =
-                    |image: &Candidate<'data>| outcome(&mut self.reader, image, self.target);
-                self.outcomes.extend(images.iter().map(outcome));
-            }
+            self.read_divided(images, Work::Bytes(bytes as usize));
             self.images.extend_from_slice(images);
             self.read += bytes;
             if self.images.len() >= self.until_room {
@@ -118,74 +104,47 @@ impl<'r, 'data> Reading<'r, 'data> {
         })
     }
 
-    /// Another thread reads the last ones meanwhile, if there is one; whether they were read.
-    fn read_by_two(&mut self, images: &[Candidate<'data>]) -> bool {
-        let (reader, others, target) = (&mut self.reader, &mut self.others, self.target);
-        let waiting = Waiting(Mutex::new(0..images.len()));
-        let (mut first, mut last) = (Vec::with_capacity(images.len()), Vec::new());
-        let here = || {
-            while let Some(next) = waiting.first() {
-                first.push(outcome(reader, &images[next], target));
-            }
-        };
+    /// Reads images. If there are threads for that, the others read the later ones into rows of their own, which are added in the end.
+    fn read_divided(&mut self, images: &[Candidate<'data>], work: Work) {
+        let target = self.target;
+        let part = images.len().div_ceil(self.threads.count(work)).max(1);
+        let (first, rest) = images.split_at(part.min(images.len()));
+        let reader = &mut self.reader;
+        let here = || read_all(reader, first, target);
         let there = || {
-            while let Some(next) = waiting.last() {
-                if others.len() == last.len() {
-                    others.push(ObjectReader::default());
-                }
-                let reader = &mut others[last.len()];
-                let outcomes = images[next.clone()].iter();
-                let outcomes: Vec<_> = outcomes
-                    .map(|image| outcome(reader, image, target))
-                    .collect();
-                last.push((next, outcomes));
-            }
+            let parts: Vec<_> = rest.chunks(part).collect();
+            self.threads.map(work, &parts, |images| {
+                let mut reader = ObjectReader::default();
+                let outcomes = read_all(&mut reader, images, target);
+                (*images, reader.part, outcomes)
+            })
         };
-        if !self.jobs.join(here, there) {
-            return false;
-        }
-        self.outcomes.append(&mut first);
-        for ((range, outcomes), other) in last.into_iter().zip(&mut self.others).rev() {
-            match self.reader.part.append(&other.part) {
+        let (outcomes, others) = self.threads.join(work, here, there);
+        self.outcomes.extend(outcomes);
+        for (images, part, outcomes) in others {
+            match self.reader.part.append(&part) {
                 Ok(()) => self.outcomes.extend(outcomes),
                 // It may be the last of them that does not fit.
                 Err(_) => {
-                    let images = images[range].iter();
-                    let outcome = |image| outcome(&mut self.reader, image, target);
-                    self.outcomes.extend(images.map(outcome));
+                    let outcomes = read_all(&mut self.reader, images, target);
+                    self.outcomes.extend(outcomes);
                 }
             }
-            other.part.clear();
         }
-        true
     }
 }
 
-/// Images that no thread has taken.
-struct Waiting(Mutex<Range<usize>>);
-
-impl Waiting {
-    /// Takes the first one.
-    fn first(&self) -> Option<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).next()
-    }
-
-    /// Takes the last ones, less each time, so that no thread waits long for the other in the end.
-    fn last(&self) -> Option<Range<usize>> {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let end = waiting.end;
-        waiting.end -= waiting.len().div_ceil(4);
-        (waiting.end < end).then_some(waiting.end..end)
-    }
-}
-
-/// What reading an image behind those that were read comes to.
-fn outcome<'data>(
+/// Reads images; returns what each came to.
+fn read_all<'data>(
     reader: &mut ObjectReader<'data>,
-    image: &Candidate<'data>,
+    images: &[Candidate<'data>],
     target: Target,
-) -> Outcome {
-    image.map(|image| read_one(reader, &image, target))
+) -> Vec<Outcome> {
+    let outcome = |image: &Candidate<'data>| {
+        let read = |image| read_one(reader, &image, target);
+        image.map(read)
+    };
+    images.iter().map(outcome).collect()
 }
 
 fn read_one<'data>(
@@ -239,11 +198,11 @@ fn last_facts(part: &ObjectPart<'_>) -> ObjectFacts {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::thread;
 
     use cuweld_ir::ObjectOrigin;
 
     use super::*;
+    use crate::jobs;
 
     /// The objects of all link cases for sm_90.
     fn objects() -> Vec<Vec<u8>> {
@@ -270,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn two_threads_read_what_one_reads() {
+    fn threads_read_what_one_reads() {
         let objects = objects();
         let image = |bytes| NamedImage {
             name: "object",
@@ -287,28 +246,17 @@ mod tests {
         }
         let target = Target::parse("sm_90").unwrap();
         let read = |threads, window: usize| {
-            let jobs = Jobs::new(Some(threads), None);
-            // The pool is started before; without one no other thread reads.
-            assert!(jobs.team(8).size() == threads);
-            let mut reading = Reading::new(target, &jobs, Hooks::default());
+            let threads = jobs::threads(Some(threads));
+            let mut reading = Reading::new(target, &threads, Hooks::default());
             for images in images.chunks(window) {
                 reading.read(images, all);
             }
-            let has_help = !reading.others.is_empty();
-            (format!("{:?}", reading.all_of(&images)), has_help)
+            format!("{:?}", reading.all_of(&images))
         };
-        let (alone, _) = read(1, 100);
+        let alone = read(1, 100);
         assert!(alone.contains("Err("));
-        let mut windows = [7, 100, 1000].into_iter().cycle();
-        // It is a matter of time whether the other thread comes to help.
-        let helped = (0..1000).any(|_| {
-            let window = windows.next().unwrap();
-            // A thread can be in one pool.
-            let (rows, has_help) =
-                thread::scope(|scope| scope.spawn(|| read(3, window)).join().unwrap());
-            assert!(rows == alone);
-            has_help && window == 1000
-        });
-        assert!(helped);
+        for (threads, window) in [(2, 100), (3, 1000), (7, 1000), (7, 300)] {
+            assert!(read(threads, window) == alone);
+        }
     }
 }

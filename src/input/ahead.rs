@@ -3,6 +3,7 @@
 //! It stays in the arena until then. What cannot be unpacked does not: the walk meets it again, and says so in its turn.
 
 use cuweld_elf::raw::EM_CUDA;
+use cuweld_passes::threads::Work;
 
 use super::archive;
 use super::decompress::Codec;
@@ -18,9 +19,6 @@ use super::mapped::Files;
 use super::select::Selection;
 use super::select::select;
 
-/// So many bytes are worth a thread of their own.
-const BYTES_PER_THREAD: u64 = 2 << 20;
-
 impl<'data, F> Walk<'_, 'data, F>
 where
     F: Files<'data>,
@@ -28,7 +26,7 @@ where
     /// Unpacks what links for the target take from these files, if that is worth more than one thread.
     pub(super) fn unpack_ahead(&self, files: impl Iterator<Item = &'data [u8]>) {
         // With -lto other members are taken, which stay packed.
-        let Some(jobs) = self.jobs.filter(|_| !self.options.lto) else {
+        let Some(threads) = self.threads.filter(|_| !self.options.lto) else {
             return;
         };
         let mut members = Vec::new();
@@ -43,14 +41,12 @@ where
             }
         }
         let sizes = members.iter().map(FatbinMember::unpacked_size);
-        let pieces = sizes.fold(0, u64::saturating_add) / BYTES_PER_THREAD;
-        let pieces =
-            usize::try_from(pieces).map_or(members.len(), |count| count.min(members.len()));
-        let team = jobs.team(pieces);
-        if team.size() == 1 {
+        let bytes = sizes.fold(0, u64::saturating_add);
+        let work = Work::Bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+        if members.len() < 2 || threads.count(work) == 1 {
             return;
         }
-        let unpacked = team.map(&members, |member| unpack(member).ok().flatten());
+        let unpacked = threads.map(work, &members, |member| unpack(member).ok().flatten());
         for (member, bytes) in members.iter().zip(unpacked) {
             if let Some(bytes) = bytes {
                 self.arena.keep_unpacked(member.stored, bytes);
@@ -96,7 +92,7 @@ mod tests {
     use super::super::test_files::cubin;
     use super::super::test_files::fatbin as build;
     use super::*;
-    use crate::jobs::Jobs;
+    use crate::jobs;
 
     #[test]
     fn threads_give_what_one_gives() {
@@ -124,9 +120,9 @@ mod tests {
         let found = |inputs: &[String], count| {
             let arena = InputArena::new();
             let options = DiscoverOptions::new(Target::parse("sm_90").unwrap(), inputs);
-            let jobs = Jobs::new(Some(count), None);
+            let threads = jobs::threads(Some(count));
             let mut told = |_: &[_], _, _| ControlFlow::Continue(());
-            let outcome = discover_with(&options, Some(&jobs), &arena, &mut told);
+            let outcome = discover_with(&options, Some(&threads), &arena, &mut told);
             let (found, error) = match outcome {
                 Ok(found) => (found, None),
                 Err(failure) => (failure.found, Some(failure.error.to_string())),
@@ -168,8 +164,8 @@ mod tests {
         let inputs: Vec<String> = (0..40).map(write).collect();
         let arena = InputArena::new();
         let options = DiscoverOptions::new(Target::parse("sm_90").unwrap(), &inputs);
-        let jobs = Jobs::new(Some(2), None);
-        for (calls, expected) in [(1, 1), (2, 16), (3, 32), (9, 40)] {
+        let threads = jobs::threads(Some(2));
+        for (calls, expected) in [(1, 1), (2, 16), (9, 40)] {
             let mut left = calls;
             let mut told = |_: &[_], _, _| {
                 left -= 1;
@@ -178,7 +174,7 @@ mod tests {
                     _ => ControlFlow::Continue(()),
                 }
             };
-            let found = discover_with(&options, Some(&jobs), &arena, &mut told);
+            let found = discover_with(&options, Some(&threads), &arena, &mut told);
             let count = found.ok().map(|found| found.inputs.len());
             assert_eq!(count, Some(expected));
         }

@@ -4,14 +4,10 @@ use std::cell::Cell;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-#[cfg(target_os = "linux")]
-use memmap2::Advice;
 use memmap2::Mmap;
-use memmap2::MmapMut;
 use typed_arena::Arena;
 
 /// Owns mapped files, files read into memory and decompressed images for the length of a link.
@@ -21,8 +17,6 @@ use typed_arena::Arena;
 pub struct InputArena {
     buffers: Arena<Vec<u8>>,
     maps: Arena<Mmap>,
-    /// Memory for many buffers.
-    shared: Arena<MmapMut>,
     opened: Mutex<Vec<String>>,
     /// Bytes in `buffers`.
     buffered: Cell<u64>,
@@ -38,24 +32,9 @@ impl InputArena {
 
     /// Takes over a buffer and lends its bytes.
     pub fn keep_buffer(&self, buffer: Vec<u8>) -> &[u8] {
-        self.count_buffered(buffer.len());
-        self.buffers.alloc(buffer)
-    }
-
-    /// Lends memory for many buffers, all zeros, to write into. It is not counted as what buffers hold.
-    #[allow(clippy::mut_from_ref)]
-    pub(super) fn keep_shared(&self, size: usize) -> io::Result<&mut [u8]> {
-        let memory = MmapMut::map_anon(size)?;
-        // One page fault in place of hundreds; where there are no huge pages, nothing is lost.
-        #[cfg(target_os = "linux")]
-        let _ = memory.advise(Advice::HugePage);
-        Ok(self.shared.alloc(memory))
-    }
-
-    /// So many bytes of buffers are in use.
-    pub(super) fn count_buffered(&self, size: usize) {
-        let bytes = self.buffered.get().saturating_add(size as u64);
+        let bytes = self.buffered.get().saturating_add(buffer.len() as u64);
         self.buffered.set(bytes);
+        self.buffers.alloc(buffer)
     }
 
     /// Takes over a mapping and lends its bytes.

@@ -33,7 +33,7 @@ use super::mapped::Files;
 use super::mapped::Loader;
 use super::module_id;
 use super::module_id::ModuleIds;
-use crate::jobs::Jobs;
+use cuweld_passes::threads::Threads;
 
 /// Paths that contain this belong to NVIDIA's device runtime.
 const SYSTEM_LIBRARY: &str = "cudadevrt";
@@ -157,15 +157,15 @@ impl From<InputError> for Ended {
 /// As [`discover()`], with threads that open many files and unpack what is packed.
 pub fn discover_with<'data>(
     options: &DiscoverOptions<'_>,
-    jobs: Option<&Jobs>,
+    threads: Option<&Threads>,
     arena: &'data InputArena,
     told: Told<'_, 'data>,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     Walk {
         options,
-        jobs,
+        threads,
         arena,
-        files: &Loader::new(arena, jobs),
+        files: &Loader::new(arena, threads),
         archives: Vec::new(),
         found: Discovered::default(),
         ordinal: None,
@@ -184,7 +184,7 @@ pub fn discover_bytes<'data>(
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     Walk {
         options,
-        jobs: None,
+        threads: None,
         arena,
         files: &Given(files),
         archives: Vec::new(),
@@ -238,7 +238,7 @@ impl Source<'_> {
 pub(super) struct Walk<'a, 'data, F> {
     pub(super) options: &'a DiscoverOptions<'a>,
     /// What limits the threads that unpack ahead; `None` for none of them.
-    pub(super) jobs: Option<&'a Jobs>,
+    pub(super) threads: Option<&'a Threads>,
     pub(super) arena: &'data InputArena,
     pub(super) files: &'a F,
     /// Archives seen so far, sorted.
@@ -276,7 +276,7 @@ where
         let paths = self.options.inputs.iter().chain(&libraries);
         let paths: Vec<&str> = paths.map(String::as_str).collect();
         self.found.inputs.reserve(paths.len());
-        let window = self.jobs.map_or(1, |_| FILES_AHEAD);
+        let window = self.threads.map_or(1, |_| FILES_AHEAD);
         let (mut done, all) = (0, paths.len());
         let loader = self.files;
         let ended = loader.in_windows(&paths, window, |files| {

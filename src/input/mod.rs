@@ -24,6 +24,7 @@
 mod ahead;
 pub mod archive;
 pub mod arena;
+mod batch;
 #[cfg(test)]
 mod damage_tests;
 pub mod decompress;
@@ -41,7 +42,6 @@ pub mod identify;
 pub mod library_search;
 pub mod mapped;
 pub mod module_id;
-mod room;
 pub mod select;
 #[cfg(test)]
 mod test_files;

@@ -38,7 +38,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::threads;
+use crate::threads::Work;
 use refused::Found;
 use rows::Rows;
 use rows::Shared;
@@ -132,9 +132,6 @@ fn kind(section: &Section<'_>) -> SectionKind {
     }
 }
 
-/// So many rows of objects are worth a thread of their own.
-const ROWS_PER_THREAD: usize = 6 << 10;
-
 /// Some objects with the rows that are theirs alone.
 struct Part<'p, 'data> {
     objects: &'p [Object<'data>],
@@ -153,7 +150,7 @@ struct Part<'p, 'data> {
 fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
     let rows = module.sections.len() + module.symbols.len();
     let rows = rows + module.relocs.len() + module.attributes.len();
-    let pieces = (rows / ROWS_PER_THREAD).max(1);
+    let work = Work::Rows(rows);
     let capmerc = module.is_capmerc();
     let Module {
         objects,
@@ -180,7 +177,8 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
         prototypes,
     };
     let objects = objects.values().as_slice();
-    let chunks = || threads::parts(objects, pieces);
+    let size = objects.len().div_ceil(cx.threads.tasks(work)).max(1);
+    let chunks = || objects.chunks(size);
     let ends = |end: fn(&Object<'_>) -> usize| {
         // An object without rows has a range anywhere.
         chunks().map(move |objects| objects.iter().map(end).max().unwrap_or(0))
@@ -200,11 +198,11 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
         .collect();
     match &mut parts[..] {
         [part] if part.objects.len() == 1 => part.classify(&shared, |found, rows, object| {
-            found.large_object(rows, object, cx.threads, pieces);
+            found.large_object(rows, object, cx.threads, work);
         }),
         parts => {
             let classify = |part: &mut Part<'_, '_>| part.classify(&shared, Found::object);
-            threads::each(cx.threads, pieces, parts, classify);
+            cx.threads.for_each(work, parts, classify);
         }
     }
     let mut found = Vec::with_capacity(parts.len());

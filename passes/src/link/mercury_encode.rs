@@ -230,7 +230,7 @@ const OWN_DEBUG: [&[u8]; 6] = [
 struct Encode<'m, 'data> {
     module: &'m Module<'data>,
     arena: &'data Arena,
-    threads: &'m dyn Threads,
+    threads: &'m Threads,
     /// The Mercury view at first, the whole file in the end.
     plan: ElfPlan<'data>,
     /// How many sections the Mercury view has.
@@ -255,7 +255,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn new(
         module: &'m Module<'data>,
         arena: &'data Arena,
-        threads: &'m dyn Threads,
+        threads: &'m Threads,
         plan: ElfPlan<'data>,
     ) -> Self {
         let view = plan.sections.len();

@@ -35,8 +35,8 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 /// The `merge-metadata` pass.
 pub struct MergeMetadata;
@@ -85,23 +85,18 @@ impl Pass for MergeMetadata {
 /// Few lists get more records from `propagate-resources`.
 const PROPAGATED: usize = 2;
 
-/// So many records are worth a thread of their own.
-const RECORDS_PER_THREAD: usize = 4 << 10;
-
 /// Makes the output lists: the module's first, then kernels and device functions object by object,
 /// as nvlink creates their sections.
 fn merge_info(
     module: &mut Module<'_>,
     origins: &Origins,
     (kinds, meanings): (&Kinds, &Meanings),
-    threads: &dyn Threads,
+    threads: &Threads,
 ) {
     let inputs = inputs(module, kinds, meanings);
     let records: usize = inputs.iter().map(|input| input.attributes.len()).sum();
-    let pieces = records / RECORDS_PER_THREAD;
-    let parts = |count| threads::parts(&inputs, count).collect();
-    let lists = |part: &&[Input]| Lists::new(module, meanings, part);
-    let parts = threads::map_parts(threads, pieces, parts, lists);
+    let lists = |part: &[Input]| Lists::new(module, meanings, part);
+    let parts = threads.map_chunks(Work::Rows(records), &inputs, lists);
     let mut of_module = Vec::new();
     let mut lists = Vec::with_capacity(inputs.len() + 1);
     lists.push(MergedInfo {

@@ -26,7 +26,6 @@ use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::table::EntityId;
-use rayon::prelude::*;
 
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
@@ -38,6 +37,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads::Threads;
+use crate::threads::Work;
 use facts::Facts;
 use refusal::Refusal;
 use refusal::refused;
@@ -143,12 +143,6 @@ fn kept_address(module: &Module<'_>, first: RelocId, count: u64) -> Diagnostic {
     note
 }
 
-/// So many rows are worth a thread of their own.
-const ROWS_PER_THREAD: usize = 2 << 10;
-
-/// How many rows a thread decides on at a time.
-const ROWS_AT_A_TIME: usize = 2 << 10;
-
 /// What was decided on.
 #[derive(Default)]
 struct Decided {
@@ -218,18 +212,11 @@ impl Decided {
 }
 
 /// Decides on every row.
-fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &dyn Threads) -> Decided {
+fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &Threads) -> Decided {
     let mut decided = Decided::default();
-    threads.with(rows.len() / ROWS_PER_THREAD, &mut |count| {
-        if count <= 1 {
-            decided = Decided::new(facts, 0, rows);
-            return;
-        }
-        let parts = rows.par_chunks_mut(ROWS_AT_A_TIME).enumerate();
-        let parts = parts.map(|(part, rows)| Decided::new(facts, part * ROWS_AT_A_TIME, rows));
-        let parts: Vec<Decided> = parts.collect();
-        parts.into_iter().for_each(|part| decided.add(part));
-    });
+    let part = |start, rows: &mut [Reloc]| Decided::new(facts, start, rows);
+    let parts = threads.map_chunks_mut(Work::Rows(rows.len()), rows, part);
+    parts.into_iter().for_each(|part| decided.add(part));
     decided
 }
 

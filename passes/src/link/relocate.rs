@@ -39,10 +39,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::threads;
-
-/// So many relocation rows are worth a thread of their own.
-const ROWS_FOR_A_THREAD: usize = 1 << 12;
+use crate::threads::Work;
 
 /// The `relocate` pass.
 pub struct Relocate;
@@ -75,10 +72,10 @@ impl Pass for Relocate {
     ) -> Result<Changed, PassError> {
         let capmerc = module.is_capmerc();
         let rows = module.relocs.values().as_slice();
-        let pieces = rows.len() / ROWS_FOR_A_THREAD;
-        let parts = |count| parts(rows, count);
+        let work = Work::Rows(rows.len());
+        let parts = parts(rows, cx.threads.tasks(work));
         let part = |part: &Range<usize>| patches_of(module, part.clone());
-        let mut made = threads::map_parts(cx.threads, pieces, parts, part).into_iter();
+        let mut made = cx.threads.map(work, &parts, part).into_iter();
         let mut patches = made.next().unwrap_or_default();
         for more in made {
             patches.extend(more);
@@ -119,11 +116,9 @@ impl Pass for Relocate {
     }
 }
 
-/// Rows in parts for so many threads; those of one section are in one part.
-fn parts(rows: &[Reloc], pieces: usize) -> Vec<Range<usize>> {
-    let size = threads::parts(rows, pieces)
-        .next()
-        .map_or(0, <[Reloc]>::len);
+/// Divides rows into about `count` parts; those of one section are in one part.
+fn parts(rows: &[Reloc], count: usize) -> Vec<Range<usize>> {
+    let size = rows.len().div_ceil(count);
     let mut parts = Vec::new();
     let mut start = 0;
     while start < rows.len() {

@@ -33,7 +33,7 @@ use crate::driver::Request;
 use crate::driver::link;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
-use crate::jobs::Jobs;
+use crate::jobs;
 use crate::output::OutputError;
 use crate::output::Replaced;
 use crate::output::write_atomically;
@@ -156,9 +156,8 @@ fn run_link(
     let variable = |name| environment(name).filter(|value| !value.is_empty());
     compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
     compile.tools.path = variable("PATH").map(OsString::from_vec);
-    let makeflags = variable("MAKEFLAGS").map(|flags| String::from_utf8_lossy(&flags).into_owned());
     let request = Request {
-        jobs: Jobs::new(args.jobs, makeflags),
+        threads: jobs::threads(args.jobs),
         discover,
         compile,
         options: args.link.clone(),
@@ -179,7 +178,7 @@ fn run_link(
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
     }
     if let Some(file) = outcome.output.filter(|_| !reporter.failed()) {
-        let written = file.write(Path::new(&args.output), &request.jobs);
+        let written = file.write(Path::new(&args.output), &request.threads);
         report_output(&args.output, file.size(), strict, written, reporter)?;
         // The process ends: what the link leaves in memory goes with it.
         std::mem::forget(file);

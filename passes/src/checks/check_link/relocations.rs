@@ -1,7 +1,6 @@
 //! What became of relocations.
 
 use std::cell::OnceCell;
-use std::ops::Range;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
@@ -27,8 +26,8 @@ use cuweld_ir::table::EntityId;
 
 use super::Check;
 use super::Link;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 /// The section whose rows are looked at.
 struct Holder {
@@ -42,30 +41,19 @@ struct Holder {
     discarded: OnceCell<Discarded>,
 }
 
-/// So many rows are worth a thread of their own.
-const ROWS_FOR_A_THREAD: usize = 16 << 10;
-
 /// Checks `relocation-fate` and `relocation-target`.
-pub(super) fn check(link: &Link<'_, '_>, threads: &dyn Threads, check: &mut Check) {
-    let sections = link.module.sections.len();
-    let parts = |count| {
-        let size = sections.div_ceil(count).max(1);
-        let starts = (0..sections).step_by(size);
-        starts
-            .map(|start| start..(start + size).min(sections))
-            .collect()
-    };
-    let pieces = link.module.relocs.len() / ROWS_FOR_A_THREAD;
-    let part = |part: &Range<usize>| check_sections(link, part.clone());
-    let found = threads::map_parts(threads, pieces, parts, part);
+pub(super) fn check(link: &Link<'_, '_>, threads: &Threads, check: &mut Check) {
+    let sections: Vec<SectionId> = link.module.sections.ids().collect();
+    let work = Work::Rows(link.module.relocs.len());
+    let found = threads.map_chunks(work, &sections, |part| check_sections(link, part));
     found.into_iter().for_each(|part| check.add(part));
 }
 
 /// Checks the rows of some of the sections.
-fn check_sections(link: &Link<'_, '_>, part: Range<usize>) -> Check {
+fn check_sections(link: &Link<'_, '_>, sections: &[SectionId]) -> Check {
     let mut check = Check::default();
     let module = link.module;
-    for id in part.map(SectionId::new) {
+    for id in sections.iter().copied() {
         let rows = module.sections[id].relocs;
         if rows.is_empty() {
             continue;

@@ -7,7 +7,7 @@ use cuweld_ir::text;
 use super::*;
 use crate::analyses::Analyses;
 use crate::pass::Statistics;
-use crate::threads::OneThread;
+use crate::threads::Threads;
 
 const SOUND: &str = include_str!("../../../../tests/passes/check-link-sound.lir");
 
@@ -25,7 +25,7 @@ fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {
         analyses: &mut Analyses::default(),
         diagnostics: &mut Diagnostics::default(),
         statistics: &mut Statistics::default(),
-        threads: &OneThread,
+        threads: &Threads::default(),
     };
     CheckLink.run(&mut module, &mut cx)
 }

@@ -29,10 +29,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::threads;
-
-/// Asking of images of so many bytes is worth a thread of its own: little of each is looked at.
-const BYTES_PER_THREAD: usize = 16 << 20;
+use crate::threads::Work;
 
 /// The `finalize-inputs` pass.
 pub struct FinalizeInputs;
@@ -73,20 +70,12 @@ impl Pass for FinalizeInputs {
         };
         let objects = module.objects.iter().filter(|(_, object)| has_code(object));
         let objects: Vec<_> = objects.collect();
-        let size = objects
-            .iter()
-            .map(|(_, object)| object.image.len())
-            .sum::<usize>();
-        let answers = threads::map(
-            cx.threads,
-            size / BYTES_PER_THREAD,
-            &objects,
-            |(_, object)| {
-                let mut trace = Vec::new();
-                let asked = ask(module, object, &mut trace);
-                (trace, asked)
-            },
-        );
+        let work = Work::Sections(module.sections.len());
+        let answers = cx.threads.map(work, &objects, |(_, object)| {
+            let mut trace = Vec::new();
+            let asked = ask(module, object, &mut trace);
+            (trace, asked)
+        });
         let mut copied = Vec::new();
         for ((id, object), (trace, asked)) in objects.into_iter().zip(answers) {
             cx.statistics.add("files", 1);

@@ -29,8 +29,8 @@ use super::located;
 use super::shared_rows::same_sites;
 use super::shared_rows::shared_rows;
 use crate::checks::finalizer::profile_of;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 /// The kind of a section in a link of such objects; `None` if both views share it.
 ///
@@ -170,8 +170,8 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
     KNOWN.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
 }
 
-/// Comparing the views of images of so many bytes is worth a thread of its own.
-const VIEW_BYTES_PER_THREAD: usize = 1 << 18;
+/// The views of an object of more bytes are compared by all threads.
+const LARGE_OBJECT: usize = 1 << 19;
 
 /// How many sections of a large object a thread compares at a time.
 const SECTIONS_AT_A_TIME: usize = 1 << 10;
@@ -187,7 +187,7 @@ fn is_known_table(section: &Section<'_>) -> bool {
 }
 
 /// Adds what cannot be linked exactly.
-pub(super) fn refuse(module: &Module<'_>, threads: &dyn Threads, findings: &mut Vec<Diagnostic>) {
+pub(super) fn refuse(module: &Module<'_>, threads: &Threads, findings: &mut Vec<Diagnostic>) {
     let capmerc = module.is_capmerc();
     findings.extend(too_new(module));
     let mut refused = |code: Code, what: &str, section: Option<SectionId>, object: u32| {
@@ -297,20 +297,18 @@ enum Compared<'data> {
 }
 
 /// What is found of the views of each object but the linker's.
-fn compared(module: &Module<'_>, threads: &dyn Threads) -> Vec<Option<Finding>> {
+fn compared(module: &Module<'_>, threads: &Threads) -> Vec<Option<Finding>> {
     let objects = module.objects.values();
     let objects = objects.filter(|object| object.state != ObjectState::Linker);
     let objects: Vec<&Object<'_>> = objects.collect();
-    let size = |object: &Object<'_>| object.image.len() / VIEW_BYTES_PER_THREAD;
     let bytes = objects.iter().map(|object| object.image.len());
-    let pieces = bytes.sum::<usize>() / VIEW_BYTES_PER_THREAD;
-    let read = threads::map(threads, pieces, &objects, |object| {
+    let work = Work::Bytes(bytes.sum());
+    let read = threads.map(work, &objects, |object| {
         let sections = &module.sections[object.sections];
         let names = sections.iter().map(|section| section.name);
         let views = Views::read(object.image, names);
         match views {
-            // A large one is compared by all threads.
-            Some(views) if size(object) > 1 => Compared::Later(Box::new(views)),
+            Some(views) if object.image.len() >= LARGE_OBJECT => Compared::Later(Box::new(views)),
             views => Compared::Found(views.and_then(|views| views.check_all())),
         }
     });
@@ -318,7 +316,7 @@ fn compared(module: &Module<'_>, threads: &dyn Threads) -> Vec<Option<Finding>> 
         Compared::Found(finding) => finding,
         Compared::Later(views) => {
             let parts = views.parts(SECTIONS_AT_A_TIME);
-            let found = threads::map(threads, pieces, &parts, |part| views.check(part));
+            let found = threads.map(work, &parts, |part| views.check(part));
             found.into_iter().flatten().next()
         }
     };

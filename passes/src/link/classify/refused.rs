@@ -30,8 +30,8 @@ use super::rows::Rows;
 use super::symbols;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 /// Reports what cannot be linked exactly, with what was found of each part of the objects; an error if there is anything.
 pub(super) fn refuse(
@@ -195,21 +195,20 @@ impl Found {
         self.calls(rows, object);
     }
 
-    /// As [`Self::object`], with threads for so many pieces of work.
+    /// As [`Self::object`], with threads for work that is worth them.
     pub(super) fn large_object(
         &mut self,
         rows: &Rows<'_, '_>,
         object: &Object<'_>,
-        threads: &dyn Threads,
-        pieces: usize,
+        threads: &Threads,
+        work: Work,
     ) {
         let mut others = Found::default();
-        let mut there = || {
+        let there = || {
             others.records(rows, object);
             others.calls(rows, object);
         };
-        let mut here = || self.all_but_records(rows, object);
-        threads::both(threads, pieces, &mut here, &mut there);
+        threads.join(work, || self.all_but_records(rows, object), there);
         self.whole.add(&others.whole);
         // What they are about is not what the others are about.
         self.findings.append(&mut others.findings);

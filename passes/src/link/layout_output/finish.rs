@@ -53,17 +53,14 @@ use crate::analyses::Prototypes;
 use crate::analyses::counting_calls;
 use crate::link::place_memory::constants_again;
 use crate::pass::PassError;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 use segments::segments;
 use segments::tables_placed;
 
 /// Sections before the sorted ones: null, `.shstrtab`, `.strtab`, `.symtab`; then `.symtab_shndx`.
 const FIXED_SECTIONS: u32 = 4;
-
-/// So many sections are worth a thread of their own.
-const SECTIONS_FOR_A_THREAD: usize = 512;
 
 struct Finish<'m, 'data> {
     null_symbol: u64,
@@ -103,7 +100,7 @@ pub(super) fn plan<'data>(
     strings: Strings,
     null_symbol: u64,
     arena: &'data Arena,
-    threads: &dyn Threads,
+    threads: &Threads,
 ) -> Result<ElfPlan<'data>, PassError> {
     let relocatable = module.options.relocatable;
     let mut finish = Finish {
@@ -133,9 +130,9 @@ pub(super) fn plan<'data>(
         shstrndx: 1,
         ..Default::default()
     };
-    let pieces = order.sections.len() / SECTIONS_FOR_A_THREAD;
+    let work = Work::Sections(order.sections.len());
     let mut places = finish.places(&order, &mut plan);
-    let made = finish.parts(&places, &mut plan, arena, threads, pieces);
+    let made = finish.parts(&places, &mut plan, arena, threads, work);
     let fixed = finish.fixed_sections(first_global, plan.symbols.len(), made.index_table);
     let special = finish.special_contents(arena, &made.call_graph);
     plan.e_flags = finish.flags();
@@ -146,7 +143,7 @@ pub(super) fn plan<'data>(
         start,
     });
     places.sections.splice(..0, fixed_rows);
-    plan.sections = threads::map(threads, pieces, &places.sections, |place| match place.id {
+    plan.sections = threads.map(work, &places.sections, |place| match place.id {
         NO_SECTION => fixed[place.start as usize].clone(),
         id => finish.section(id as OutId, place.start as usize, &made.lists, &special),
     });

@@ -10,11 +10,8 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::threads;
 use crate::threads::Threads;
-
-/// So many functions are worth a thread of their own.
-const FUNCTIONS_FOR_A_THREAD: usize = 1 << 11;
+use crate::threads::Work;
 
 /// Room for sections that are not those of functions.
 const OTHER_SECTIONS: usize = 32;
@@ -54,12 +51,10 @@ pub(super) struct Outcomes {
 
 impl Outcomes {
     /// Those of all functions.
-    pub(super) fn of(module: &Module<'_>, threads: &dyn Threads) -> Self {
+    pub(super) fn of(module: &Module<'_>, threads: &Threads) -> Self {
         let functions = module.functions.values().as_slice();
-        let pieces = functions.len() / FUNCTIONS_FOR_A_THREAD;
-        let parts = |count| threads::parts(functions, count).collect();
-        let part = |functions: &&[Function]| Outcomes::of_part(module, functions);
-        let parts = threads::map_parts(threads, pieces, parts, part);
+        let part = |functions: &[Function]| Outcomes::of_part(module, functions);
+        let parts = threads.map_chunks(Work::Rows(functions.len()), functions, part);
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_default();
         all.rows.reserve_exact(functions.len() - all.rows.len());

@@ -13,17 +13,14 @@ use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
 
 use super::OutId;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 /// How many names are gathered.
 const NAMES_AT_A_TIME: usize = 256;
 
 /// How often names wait for the second thread before the first one does.
 const WAITING: usize = 64;
-
-/// So many names of sections are worth a thread of their own.
-const NAMES_FOR_A_THREAD: usize = 1 << 11;
 
 /// No offset yet.
 pub(super) const NO_OFFSET: u32 = u32::MAX;
@@ -218,14 +215,12 @@ impl Drop for Names<'_, '_> {
 /// Returns what comes of it, and the tables.
 pub(super) fn with_names<'data, A, B>(
     module: &Module<'data>,
-    threads: &dyn Threads,
+    threads: &Threads,
     (sections, names): (usize, usize),
     first: impl FnOnce(Names<'_, 'data>) -> A,
     then: impl FnOnce(A) -> B,
 ) -> (B, Strings) {
-    // Most functions have a name, and three sections or more.
-    let is_worth_it = 3 * module.link_symbols.len() >= NAMES_FOR_A_THREAD;
-    let Some(second) = is_worth_it.then(|| threads.second()).flatten() else {
+    let Some(second) = threads.second(Work::Sections(module.link_symbols.len())) else {
         let mut strings = Strings::new(module, names);
         let made = first(Names::new(Taker::Here(&mut strings), sections));
         return (then(made), strings);
@@ -234,11 +229,11 @@ pub(super) fn with_names<'data, A, B>(
     let mut strings = None;
     let gather = || {
         let strings = strings.insert(Strings::new(module, names));
-        for mut names in threads::received(take) {
+        for mut names in take {
             strings.add_all(&mut names);
         }
     };
-    let made = threads::beside(&second, gather, || {
+    let made = second.beside(gather, || {
         then(first(Names::new(Taker::Thread(give), sections)))
     });
     (made, strings.unwrap_or_else(|| Strings::new(module, names)))

@@ -23,8 +23,8 @@ use cuweld_ir::table::EntityId;
 use super::Encode;
 use super::Refusal;
 use super::contents::Contents;
-use super::contents::in_parts;
 use super::inputs::Inputs;
+use crate::threads::Work;
 
 /// A function in the Mercury view.
 struct Code {
@@ -50,24 +50,26 @@ impl Encode<'_, '_> {
             })
         });
         let codes: Vec<Code> = codes.collect();
-        let made = in_parts(self.threads, &codes, |codes| {
-            let mercury = |code: &Code| &module.sections[code.mercury];
-            let room = codes.iter().map(|code| mercury(code).bytes().len());
-            let (mut made, mut items) = (Contents::with_room(room), Vec::new());
-            for code in codes {
-                let start = made.bytes.len();
-                made.bytes.extend_from_slice(mercury(code).bytes());
-                let bytes = &mut made.bytes[start..];
-                if let Some(word) = bytes.get_mut(..4) {
-                    word.copy_from_slice(&code.text.to_le_bytes());
+        let made = self
+            .threads
+            .map_chunks(Work::Objects(codes.len()), &codes, |codes| {
+                let mercury = |code: &Code| &module.sections[code.mercury];
+                let room = codes.iter().map(|code| mercury(code).bytes().len());
+                let (mut made, mut items) = (Contents::with_room(room), Vec::new());
+                for code in codes {
+                    let start = made.bytes.len();
+                    made.bytes.extend_from_slice(mercury(code).bytes());
+                    let bytes = &mut made.bytes[start..];
+                    if let Some(word) = bytes.get_mut(..4) {
+                        word.copy_from_slice(&code.text.to_le_bytes());
+                    }
+                    if let Err(refusal) = fill(module, inputs, code, bytes, &mut items) {
+                        made.refusals.push(refusal);
+                    }
+                    made.end();
                 }
-                if let Err(refusal) = fill(module, inputs, code, bytes, &mut items) {
-                    made.refusals.push(refusal);
-                }
-                made.end();
-            }
-            made
-        });
+                made
+            });
         let mut codes = codes.into_iter();
         for part in made {
             let bytes = self.arena.bytes(&part.bytes);

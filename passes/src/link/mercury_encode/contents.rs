@@ -1,14 +1,6 @@
 //! Contents of many sections, which threads make from the objects alone.
 
 use super::Refusal;
-use crate::threads;
-use crate::threads::Threads;
-
-/// Making the contents of so many sections is worth a thread of its own.
-const SECTIONS_PER_THREAD: usize = 1 << 6;
-
-/// How many sections a thread makes at a time.
-const SECTIONS_AT_A_TIME: usize = 1 << 5;
 
 /// The contents of some sections, one behind the other, with what was refused on the way.
 pub(super) struct Contents {
@@ -41,15 +33,4 @@ impl Contents {
         let ranges = starts.zip(&self.ends);
         ranges.map(|(start, end)| bytes.get(start..*end).unwrap_or(&[]))
     }
-}
-
-/// Makes something of each part of a list of functions or their sections; results are in the order of the parts.
-pub(super) fn in_parts<T: Sync, R: Send>(
-    threads: &dyn Threads,
-    items: &[T],
-    make: impl Fn(&[T]) -> R + Sync,
-) -> Vec<R> {
-    let parts: Vec<&[T]> = items.chunks(SECTIONS_AT_A_TIME).collect();
-    let pieces = items.len() / SECTIONS_PER_THREAD;
-    threads::map(threads, pieces, &parts, |part| make(part))
 }

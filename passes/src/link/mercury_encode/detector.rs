@@ -17,8 +17,8 @@ use cuweld_ir::Module;
 
 use super::Encode;
 use super::Refusal;
-use super::contents::in_parts;
 use crate::pass::PassCx;
+use crate::threads::Work;
 
 impl Encode<'_, '_> {
     /// Reports functions whose code nvlink would change: it stays as it was compiled. Says whether the link goes on, which it
@@ -37,17 +37,19 @@ impl Encode<'_, '_> {
             has_code: module.is_for_debugger() || self.inputs.for_debugger,
         };
         let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
-        let found = in_parts(cx.threads, &functions, |functions| {
-            let found = functions.iter().filter_map(|function| {
-                let (what, why) = change(module, *function, debugger)?;
-                Some(Kept {
-                    function: *function,
-                    what,
-                    why,
-                })
-            });
-            found.collect::<Vec<_>>()
-        });
+        let found =
+            cx.threads
+                .map_chunks(Work::Objects(functions.len()), &functions, |functions| {
+                    let found = functions.iter().filter_map(|function| {
+                        let (what, why) = change(module, *function, debugger)?;
+                        Some(Kept {
+                            function: *function,
+                            what,
+                            why,
+                        })
+                    });
+                    found.collect::<Vec<_>>()
+                });
         let found: Vec<Kept> = found.into_iter().flatten().collect();
         if module.options.strict_finalize {
             for kept in &found {

@@ -18,10 +18,7 @@ use cuweld_ir::plan::PlanContent;
 
 use super::Encode;
 use super::Refusal;
-use crate::threads;
-
-/// Looking at the code of so many functions is worth a thread of its own.
-const FUNCTIONS_PER_THREAD: usize = 1 << 8;
+use crate::threads::Work;
 
 /// Bytes of the record's value, its last.
 const VALUE: usize = 8;
@@ -83,10 +80,9 @@ impl Encode<'_, '_> {
             }
         };
         let objects: Vec<&Object<'_>> = module.included_objects().map(|(_, row)| row).collect();
-        let pieces = module.functions.len() / FUNCTIONS_PER_THREAD;
+        let work = Work::Objects(module.functions.len());
         // What becomes of the value by an object, if it has functions that are linked.
-        let parts: Vec<_> = threads::parts(&objects, pieces).collect();
-        let found = threads::map(self.threads, pieces, &parts, |objects| {
+        let found = self.threads.map_chunks(work, &objects, |objects| {
             let of_objects = objects.iter().map(|object| {
                 let functions = |live: bool| {
                     let all = object.functions.iter();

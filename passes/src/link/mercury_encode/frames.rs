@@ -20,7 +20,7 @@ use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
-use crate::threads;
+use crate::threads::Work;
 
 /// An entry of `.debug_frame` of an object.
 #[derive(Clone, Copy)]
@@ -66,9 +66,6 @@ fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
     Some(u64::from_le_bytes(field.try_into().ok()?))
 }
 
-/// So many objects with frames are worth a thread of their own.
-const OBJECTS_PER_THREAD: usize = 1 << 6;
-
 /// The frames of some objects that stay.
 #[derive(Default)]
 struct Frames<'m> {
@@ -107,11 +104,10 @@ impl<'m, 'data> Encode<'m, 'data> {
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
         let module = self.module;
         let objects = self.inputs.debug_sections(module, b".debug_frame");
-        let pieces = objects.len() / OBJECTS_PER_THREAD;
-        let parts: Vec<_> = threads::parts(&objects, pieces).collect();
-        let made = threads::map(self.threads, pieces, &parts, |objects| {
+        let work = Work::Objects(objects.len());
+        let made = self.threads.map_chunks(work, &objects, |objects| {
             let (mut made, mut entries) = (Frames::default(), Vec::new());
-            for (id, rows) in *objects {
+            for (id, rows) in objects {
                 frames_of(module, *id, rows, &mut entries, &mut made)?;
             }
             Ok(made)

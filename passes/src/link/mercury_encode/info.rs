@@ -17,7 +17,7 @@ use cuweld_ir::table::EntityId;
 use super::Encode;
 use super::Refusal;
 use super::contents::Contents;
-use super::contents::in_parts;
+use crate::threads::Work;
 
 /// Records that only the SASS view has, at the end of its lists.
 fn is_sass_only(code: u8) -> bool {
@@ -78,17 +78,19 @@ impl<'data> Encode<'_, 'data> {
             })
         });
         let lists: Vec<List<'_>> = lists.collect();
-        let made = in_parts(self.threads, &lists, |lists| {
-            let room = lists.iter().map(|list| list.merged.len() + SASS_RECORDS);
-            let (mut made, mut pairs) = (Contents::with_room(room), Vec::new());
-            for list in lists {
-                let derived = twins(module, list.function, &mut pairs)
-                    .and_then(|sass| derived(module, list, &pairs, sass, &mut made.bytes));
-                made.refusals.extend(derived.err());
-                made.end();
-            }
-            made
-        });
+        let made = self
+            .threads
+            .map_chunks(Work::Objects(lists.len()), &lists, |lists| {
+                let room = lists.iter().map(|list| list.merged.len() + SASS_RECORDS);
+                let (mut made, mut pairs) = (Contents::with_room(room), Vec::new());
+                for list in lists {
+                    let derived = twins(module, list.function, &mut pairs)
+                        .and_then(|sass| derived(module, list, &pairs, sass, &mut made.bytes));
+                    made.refusals.extend(derived.err());
+                    made.end();
+                }
+                made
+            });
         let mut indices = lists.into_iter().map(|list| list.section);
         for part in made {
             let bytes = self.arena.bytes(&part.bytes);

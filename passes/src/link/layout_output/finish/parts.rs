@@ -16,8 +16,8 @@ use super::Placed;
 use super::ROWS;
 use super::lists::is_list;
 use super::rows;
-use crate::threads;
 use crate::threads::Threads;
+use crate::threads::Work;
 
 /// How many symbols, or sections, make a part.
 const PART: usize = 1024;
@@ -90,10 +90,13 @@ impl<'data> Finish<'_, 'data> {
         places: &Places,
         plan: &mut ElfPlan<'data>,
         arena: &'data Arena,
-        threads: &dyn Threads,
-        pieces: usize,
+        threads: &Threads,
+        work: Work,
     ) -> Made<'data> {
-        let size = if pieces > 1 { PART } else { usize::MAX };
+        let size = match threads.count(work) {
+            1 => usize::MAX,
+            _ => PART,
+        };
         let none = PlanReloc {
             offset: 0,
             ty: 0,
@@ -118,7 +121,7 @@ impl<'data> Finish<'_, 'data> {
             (of_rows, rows_left) = rows_left.split_at_mut(counts.sum());
             parts.push(Part::Rows(sections, of_rows));
         }
-        threads::each(threads, pieces, &mut parts, |part| self.make(part));
+        threads.for_each(work, &mut parts, |part| self.make(part));
         let mut call_graph = Vec::new();
         let mut index_rows = Vec::new();
         let mut lists = Vec::with_capacity(with_lists.len());

@@ -1,0 +1,129 @@
+//! Files that are opened together: small ones are read into one buffer, larger ones are mapped.
+
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::ops::Range;
+
+use memmap2::Mmap;
+use memmap2::MmapOptions;
+
+/// Files below this size are read: a read into a buffer costs less than setting up a mapping and
+/// taking its page faults.
+const MAP_THRESHOLD: u64 = 16 << 10;
+
+/// Below this size a mapping takes more memory than the file.
+const SMALLEST_MAP: u64 = 2 << 10;
+
+/// How much is read from something that is not a regular file (a pipe has no size to go by).
+const STREAM_LIMIT: u64 = 4 << 30;
+
+/// Which files are mapped.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mapping {
+    /// None: there are too many mappings already.
+    None,
+    /// Large ones.
+    Large,
+    /// Small ones, too: those that were read take much memory already.
+    Small,
+}
+
+/// What one file of a batch holds.
+pub(super) enum Contents {
+    Map(Mmap),
+    Own(Vec<u8>),
+    /// A part of the batch's buffer.
+    Part(Range<usize>),
+}
+
+/// Files that were opened together.
+pub(super) struct Batch {
+    /// The small ones.
+    pub(super) buffer: Vec<u8>,
+    pub(super) files: Vec<io::Result<Contents>>,
+}
+
+/// How a file is brought into memory.
+enum Way {
+    Map(u64),
+    Read(u64),
+    Stream,
+}
+
+impl Batch {
+    /// Opens files and brings them into memory.
+    pub(super) fn open(paths: &[&str], mapping: Mapping) -> Batch {
+        let opened = paths.iter().map(|path| open(path, mapping));
+        let opened: Vec<_> = opened.collect();
+        let small = opened.iter().flatten().map(|(_, way)| match way {
+            Way::Read(size) => *size as usize,
+            Way::Map(_) | Way::Stream => 0,
+        });
+        let mut buffer = vec![0; small.sum()];
+        let mut end = 0;
+        let mut load = |(mut file, way): (File, Way)| {
+            Ok(match way {
+                Way::Map(size) => Contents::Map(map(&file, size)?),
+                Way::Read(size) => {
+                    let start = end;
+                    end += size as usize;
+                    let read = read_into(&mut file, &mut buffer[start..end])?;
+                    Contents::Part(start..start + read)
+                }
+                Way::Stream => {
+                    let mut bytes = Vec::new();
+                    file.take(STREAM_LIMIT).read_to_end(&mut bytes)?;
+                    Contents::Own(bytes)
+                }
+            })
+        };
+        let files = opened.into_iter().map(|file| load(file?)).collect();
+        Batch { buffer, files }
+    }
+}
+
+/// Opens a file and decides how it is brought into memory.
+fn open(path: &str, mapping: Mapping) -> io::Result<(File, Way)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    let size = metadata.len();
+    let way = match (size, mapping) {
+        (0, _) => Way::Stream,
+        _ if !metadata.is_file() => Way::Stream,
+        (SMALLEST_MAP..MAP_THRESHOLD, Mapping::Small) => Way::Map(size),
+        (0..MAP_THRESHOLD, _) => Way::Read(size),
+        (MAP_THRESHOLD.., Mapping::None) => Way::Stream,
+        (MAP_THRESHOLD.., Mapping::Large | Mapping::Small) => Way::Map(size),
+    };
+    Ok((file, way))
+}
+
+fn map(file: &File, size: u64) -> io::Result<Mmap> {
+    let mut options = MmapOptions::new();
+    if let Ok(size) = usize::try_from(size) {
+        options.len(size);
+    }
+    // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
+    // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
+    // on this platform; it is the documented contract of `load` and `discover`, as it is of
+    // every linker that maps its inputs.
+    unsafe { options.map(file) }
+}
+
+/// Reads until a buffer is full or the file ends; returns how much was read.
+fn read_into(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut end = 0;
+    while end < buffer.len() {
+        match file.read(&mut buffer[end..]) {
+            Ok(0) => break,
+            Ok(more) => end += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(end)
+}
