@@ -99,6 +99,6 @@ mod tests {
         assert_eq!(rows.of(5), []);
         let mut none = Grouped::<u8>::default();
         none.group(3);
-        assert_eq!(none.of(2), []);
+        assert!(none.of(2).is_empty());
     }
 }

@@ -71,7 +71,7 @@ impl<'data> Encode<'_, 'data> {
                 _ => self.index_fields(self.twin_of(place), *row),
             };
             mercury_indices.push(other);
-            if *row == SHN_COMMON.into() && symbol.shndx == SHN_COMMON {
+            if *row == u32::from(SHN_COMMON) && symbol.shndx == SHN_COMMON {
                 let what = mercury::SYMBOL_SECTION;
                 self.refusals.push(Refusal::new(what, None));
             }

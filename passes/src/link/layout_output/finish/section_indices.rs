@@ -15,7 +15,7 @@ use super::OutId;
 fn fields(index: u32, number: u32, relocatable: bool) -> (u16, u32) {
     match u16::try_from(index) {
         Ok(0) => (0, 0),
-        _ if relocatable && number == SHN_COMMON.into() => (SHN_COMMON, number),
+        _ if relocatable && number == u32::from(SHN_COMMON) => (SHN_COMMON, number),
         Ok(SHN_COMMON) => (SHN_COMMON, number),
         Ok(index @ ..SHN_LORESERVE) => (index, number),
         _ => (SHN_XINDEX, index),
