@@ -19,7 +19,7 @@ pub mod pass;
 pub mod pipeline;
 pub mod registry;
 pub mod reports;
-mod suggest;
+pub mod suggest;
 pub mod threads;
 pub mod transforms;
 

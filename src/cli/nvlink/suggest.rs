@@ -1,20 +1,13 @@
 //! Finds what a mistyped option was meant to be.
 
-use super::options;
-use super::options::OptionSpec;
-use super::options::ValueKind;
+use cuweld_passes::suggest::nearest;
 
-/// Names further away than this are no suggestion.
-const MAX_DISTANCE: usize = 2;
-/// Longer texts are no typing mistake; bounds the work.
-const MAX_LENGTH: usize = 64;
+use super::options;
+use super::options::ValueKind;
 
 /// A help line for an unknown option; `name` is the text after its first dash.
 pub fn for_unknown(name: &str) -> Option<String> {
     let bare = name.strip_prefix('-').unwrap_or(name);
-    if bare.is_empty() || bare.len() > MAX_LENGTH {
-        return None;
-    }
     if options::find_long(bare.as_bytes()).is_some() {
         return Some(format!("long options take two dashes: --{bare}"));
     }
@@ -28,14 +21,13 @@ pub fn for_unknown(name: &str) -> Option<String> {
             && bare.starts_with(option.short)
             && !name.starts_with('-')
     });
-    let nearest = options::all()
-        .filter(|option| option.section != options::Section::Hidden)
-        .flat_map(spellings)
-        .map(|(spelling, text)| (distance(bare, spelling), text))
-        .filter(|(distance, text)| *distance <= MAX_DISTANCE && *distance < text.len() / 2)
-        .min_by_key(|(distance, _)| *distance);
-    match (nearest, glued) {
-        (Some((_, text)), _) => Some(format!("did you mean {text}?")),
+    let listed = options::all().filter(|option| option.section != options::Section::Hidden);
+    let spellings = listed.flat_map(|option| [("--", option.long), ("-", option.short)]);
+    let spellings: Vec<_> = spellings.collect();
+    let near = nearest(bare, spellings.iter().map(|(_, name)| *name));
+    let near = spellings.iter().find(|(_, name)| Some(*name) == near);
+    match (near, glued) {
+        (Some((dashes, name)), _) => Some(format!("did you mean {dashes}{name}?")),
         (None, Some(option)) => Some(format!(
             "-{} takes its value after a blank or '='",
             option.short
@@ -64,47 +56,9 @@ pub fn for_value(value: &str, option: &str) -> Option<String> {
     Some(format!("known values: {}", values.join(", ")))
 }
 
-fn spellings(option: &'static OptionSpec) -> impl Iterator<Item = (&'static str, String)> {
-    [("--", option.long), ("-", option.short)]
-        .into_iter()
-        .filter(|(_, name)| !name.is_empty())
-        .map(|(dashes, name)| (name, format!("{dashes}{name}")))
-}
-
-/// Number of insertions, deletions and replacements that make `a` of `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let b = b.as_bytes();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (line, byte) in a.bytes().enumerate() {
-        let mut diagonal = line;
-        let mut left = line + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, other) in row.iter_mut().skip(1).zip(b) {
-            let above = *cell;
-            let best = (diagonal + usize::from(byte != *other))
-                .min(above + 1)
-                .min(left + 1);
-            diagonal = above;
-            left = best;
-            *cell = best;
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_edits() {
-        assert_eq!(distance("arch", "arch"), 0);
-        assert_eq!(distance("arhc", "arch"), 2);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn unknown_options_are_explained() {
