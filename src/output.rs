@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::io::Write;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::StreamError;
@@ -104,12 +103,15 @@ pub fn write_atomically_with<E: From<io::Error>>(
         write(&mut File::create(path)?)?;
         return Ok(Replaced::default());
     }
-    let (mut file, unfinished) = Unfinished::create(path)?;
-    reserve(&file, size)?;
-    write(&mut file)?;
+    let mut unfinished = tempfile::Builder::new()
+        .prefix(".cuweld-")
+        // With the permissions that the user's umask leaves.
+        .make_in(path.parent().unwrap_or(path), |path| File::create_new(path))?;
+    let file = unfinished.as_file_mut();
+    reserve(file, size)?;
+    write(file)?;
     let replaced = Replaced::at(path);
-    std::fs::rename(&unfinished.path, path)?;
-    unfinished.forget();
+    unfinished.persist(path).map_err(|error| error.error)?;
     Ok(replaced)
 }
 
@@ -136,42 +138,6 @@ impl Replaced {
     #[cfg(not(target_os = "linux"))]
     fn at(_path: &Path) -> Self {
         Replaced::default()
-    }
-}
-
-/// A file beside the output, which is removed with the value.
-struct Unfinished {
-    path: PathBuf,
-}
-
-impl Unfinished {
-    /// A new file with the permissions that the user's umask leaves.
-    fn create(output: &Path) -> io::Result<(File, Self)> {
-        let process = std::process::id();
-        let mut number = 0u32;
-        loop {
-            let path = output.with_file_name(format!(".cuweld-{process}-{number}"));
-            match File::create_new(&path) {
-                Ok(file) => return Ok((file, Unfinished { path })),
-                // Left behind by a process that was killed, or made by another thread.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// It is the output now.
-    fn forget(mut self) {
-        self.path = PathBuf::new();
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            // What cannot be removed is a file too many, and no reason to fail.
-            let _ = std::fs::remove_file(&self.path);
-        }
     }
 }
 
