@@ -7,13 +7,31 @@
 //! fields, the object block that it stands in, and the heading it stands under if the heading names a
 //! section. All values are strings, spelled as in the text but for quotes. It does not parse back.
 
-use super::quote::put;
+use serde::Serialize;
+use serde::Serializer;
 
-/// Turns a text form, also one with hashes or filtered, into JSON. Linear in the size of the text.
+/// A row of the text.
+#[derive(Serialize)]
+struct Row<'t> {
+    row: String,
+    words: Vec<String>,
+    #[serde(serialize_with = "in_order")]
+    fields: Vec<(&'t str, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    under: Option<String>,
+}
+
+/// Writes fields as an object, in the order of the text.
+fn in_order<S: Serializer>(fields: &[(&str, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(fields.iter().map(|(key, value)| (key, value)))
+}
+
+/// Turns a text form, also one with hashes or filtered, into JSON, a row a line. Linear in the size of the text.
 pub fn rows_as_json(text: &str) -> String {
-    let mut out = String::from("{\"rows\":[");
     let (mut object, mut heading) = (None, None);
-    let mut first = true;
+    let mut rows = Vec::new();
     for line in text.lines() {
         let words = words(line);
         let Some((&row, rest)) = words.split_first() else {
@@ -26,45 +44,26 @@ pub fn rows_as_json(text: &str) -> String {
             "relocs" | "attributes" | "notes" => heading = rest.first().copied(),
             _ => {}
         }
-        out.push_str(if first { "\n" } else { ",\n" });
-        first = false;
-        put_row(&mut out, row, rest);
-        if let Some(object) = object.filter(|_| row != "object") {
-            out.push_str(",\"object\":");
-            put_string(&mut out, object);
-        }
-        if let Some(heading) = heading.filter(|_| !matches!(row, "relocs" | "attributes" | "notes"))
-        {
-            out.push_str(",\"under\":");
-            put_string(&mut out, heading);
-        }
-        out.push('}');
+        let is_heading = matches!(row, "relocs" | "attributes" | "notes");
+        let row = Row {
+            row: unquoted(row),
+            words: rest
+                .iter()
+                .filter(|word| key(word).is_none())
+                .map(|word| unquoted(word))
+                .collect(),
+            fields: rest
+                .iter()
+                .filter_map(|word| key(word))
+                .map(|(key, value)| (key, unquoted(value)))
+                .collect(),
+            object: object.filter(|_| row != "object").map(unquoted),
+            under: heading.filter(|_| !is_heading).map(unquoted),
+        };
+        // Nothing but texts, which can be written.
+        rows.push(serde_json::to_string(&row).unwrap_or_default());
     }
-    out.push_str("\n]}\n");
-    out
-}
-
-fn put_row(out: &mut String, row: &str, rest: &[&str]) {
-    out.push_str("{\"row\":");
-    put_string(out, row);
-    out.push_str(",\"words\":[");
-    let is_field = |word: &&&str| key(word).is_some();
-    for (index, word) in rest.iter().filter(|word| !is_field(word)).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        put_string(out, word);
-    }
-    out.push_str("],\"fields\":{");
-    for (index, (key, value)) in rest.iter().filter_map(|word| key(word)).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        put_string(out, key);
-        out.push(':');
-        put_string(out, value);
-    }
-    out.push('}');
+    format!("{{\"rows\":[\n{}\n]}}\n", rows.join(",\n"))
 }
 
 /// Key and value of a field.
@@ -110,26 +109,16 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// Appends a JSON string; a word in quotes loses them.
-fn put_string(out: &mut String, word: &str) {
-    let unquoted = word
+/// A word without its quotes.
+fn unquoted(word: &str) -> String {
+    let inner = word
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
-        .filter(|rest| !rest.contains("\"") || rest.contains("\\\""));
-    let text = match unquoted {
-        Some(rest) => rest.replace("\\\"", "\"").replace("\\\\", "\\"),
+        .filter(|rest| !rest.contains('"') || rest.contains("\\\""));
+    match inner {
+        Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
         None => word.to_owned(),
-    };
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            control if control < ' ' => put!(out, "\\u{:04x}", control as u32),
-            other => out.push(other),
-        }
     }
-    out.push('"');
 }
 
 #[cfg(test)]
