@@ -44,7 +44,7 @@ pub trait Pass {
 
     /// The analyses that stay valid when the pass reports a change.
     fn preserves(&self) -> Preserved {
-        Preserved::NONE
+        Preserved::empty()
     }
 
     /// Runs the pass. Findings about the input go to `cx.diagnostics`; a pass that emitted an error

@@ -27,34 +27,23 @@ pub use meanings::Meanings;
 pub use prototypes::Prototypes;
 pub use reachers::reachers;
 
+use bitflags::bitflags;
 use cuweld_ir::Module;
 
-/// A set of analyses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preserved(u32);
-
-impl Preserved {
-    /// No analysis.
-    pub const NONE: Preserved = Preserved(0);
-    /// The call graph and its components.
-    pub const CALL_GRAPH: Preserved = Preserved(1);
-    /// The functions that are kept.
-    pub const LIVE_FUNCTIONS: Preserved = Preserved(2);
-    /// The kinds of sections.
-    pub const KINDS: Preserved = Preserved(4);
-    /// What symbols stand for.
-    pub const MEANINGS: Preserved = Preserved(8);
-    /// Every analysis.
-    pub const ALL: Preserved = Preserved(u32::MAX);
-
-    /// The analyses of two sets.
-    pub const fn and(self, other: Preserved) -> Preserved {
-        Preserved(self.0 | other.0)
-    }
-
-    /// Whether this set has all of another.
-    pub fn contains(self, other: Preserved) -> bool {
-        self.0 & other.0 == other.0
+bitflags! {
+    /// A set of analyses.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Preserved: u32 {
+        /// The call graph and its components.
+        const CALL_GRAPH = 1;
+        /// The functions that are kept.
+        const LIVE_FUNCTIONS = 2;
+        /// The kinds of sections.
+        const KINDS = 4;
+        /// What symbols stand for.
+        const MEANINGS = 8;
+        /// Every analysis.
+        const ALL = !0;
     }
 }
 

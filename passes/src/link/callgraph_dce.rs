@@ -51,8 +51,8 @@ impl Pass for CallgraphDce {
 
     fn preserves(&self) -> Preserved {
         Preserved::CALL_GRAPH
-            .and(Preserved::KINDS)
-            .and(Preserved::MEANINGS)
+            .union(Preserved::KINDS)
+            .union(Preserved::MEANINGS)
     }
 
     fn run<'data>(

@@ -80,7 +80,7 @@ impl Pass for SymbolResolve {
     }
 
     fn preserves(&self) -> Preserved {
-        Preserved::KINDS.and(Preserved::MEANINGS)
+        Preserved::KINDS.union(Preserved::MEANINGS)
     }
 
     fn run<'data>(
