@@ -25,7 +25,8 @@ fn module<'data>(image: &'data [u8], target: &str) -> Module<'data> {
 
 #[test]
 fn a_dump_shows_mercury_code_and_parses_back() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links/mercury-targets");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links/mercury/mercury-targets");
     let image = std::fs::read(folder.join("sm_120/b.cubin")).unwrap();
     let module = module(&image, "sm_120");
     let dump = text::print(&module, DumpBytes::Full);
@@ -39,7 +40,8 @@ fn a_dump_shows_mercury_code_and_parses_back() {
 
 #[test]
 fn a_dump_says_what_it_does_not_know() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links/mercury-targets");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links/mercury/mercury-targets");
     let mut image = std::fs::read(folder.join("sm_120/b.cubin")).unwrap();
     let version = 0xc000_0001_u32.to_le_bytes();
     let at = image.windows(4).position(|bytes| bytes == version).unwrap();

@@ -8,7 +8,7 @@ fn fixture(path: &str) -> Vec<u8> {
 }
 
 fn cubin() -> Vec<u8> {
-    fixture("tests/links/printf-assert/expected/sm_90.cubin")
+    fixture("tests/links/resources/printf-assert/expected/sm_90.cubin")
 }
 
 fn section<'a, 'data>(elf: &'a DeviceElf<'data>, name: &str) -> &'a Section<'data> {
@@ -373,7 +373,7 @@ fn every_byte_counts() {
 
 #[test]
 fn inputs_and_outputs_compare() {
-    let left = fixture("tests/links/printf-assert/sm_90/a.cubin");
+    let left = fixture("tests/links/resources/printf-assert/sm_90/a.cubin");
     let found = diff_images(&left, &cubin()).unwrap();
     let categories: std::collections::BTreeSet<Category> =
         found.iter().map(|difference| difference.category).collect();

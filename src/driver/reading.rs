@@ -207,10 +207,9 @@ mod tests {
     /// The objects of all link cases for sm_90.
     fn objects() -> Vec<Vec<u8>> {
         let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
-        let mut folders: Vec<_> = std::fs::read_dir(cases).unwrap().flatten().collect();
-        folders.sort_by_key(|folder| folder.path());
-        let files = folders
-            .iter()
+        let topics = std::fs::read_dir(cases).unwrap().flatten();
+        let cases = topics.flat_map(|topic| std::fs::read_dir(topic.path()).unwrap().flatten());
+        let files = cases
             .filter_map(|folder| std::fs::read_dir(folder.path().join("sm_90")).ok())
             .flatten()
             .flatten();

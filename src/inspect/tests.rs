@@ -53,8 +53,9 @@ fn show(bytes: &[u8]) -> Vec<(String, String)> {
 fn every_fixture_is_read_whole() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
     let mut seen = 0;
-    for case in std::fs::read_dir(root).unwrap() {
-        let case = case.unwrap().path();
+    let topics = std::fs::read_dir(root).unwrap().flatten();
+    let cases = topics.flat_map(|topic| std::fs::read_dir(topic.path()).unwrap().flatten());
+    for case in cases.map(|case| case.path()) {
         for folder in ["sm_90", "expected"] {
             for file in std::fs::read_dir(case.join(folder)).into_iter().flatten() {
                 let path = file.unwrap().path();
@@ -80,7 +81,7 @@ fn every_fixture_is_read_whole() {
 
 #[test]
 fn records_of_an_executable() {
-    let bytes = fixture("tests/links/printf-assert/expected/sm_90.cubin");
+    let bytes = fixture("tests/links/resources/printf-assert/expected/sm_90.cubin");
     let elf = cubin(&bytes);
     assert_eq!((elf.header.arch.as_str(), elf.segments.len()), ("sm_90", 4));
     let info = elf
@@ -135,7 +136,7 @@ fn records_of_an_executable() {
 
 #[test]
 fn wrappings_nest() {
-    let bytes = fixture("tests/links/archive/sm_90/libk.a");
+    let bytes = fixture("tests/links/inputs/archive/sm_90/libk.a");
     let arena = InputArena::new();
     let node = inspect_bytes(b"libk.a", &bytes, &arena);
     let mut path = vec![&node];
@@ -191,7 +192,7 @@ fn members_before_the_damage_are_shown() {
 
 #[test]
 fn tables_before_the_damage_are_shown() {
-    let bytes = fixture("tests/links/printf-assert/expected/sm_90.cubin");
+    let bytes = fixture("tests/links/resources/printf-assert/expected/sm_90.cubin");
     let elf = cubin(&bytes);
     let info = &elf.attributes[0];
     let at = elf.sections[info.section_index as usize].offset as usize;
@@ -210,7 +211,7 @@ fn tables_before_the_damage_are_shown() {
 
 #[test]
 fn tables_over_each_other_are_not_all_decoded() {
-    let bytes = fixture("tests/links/printf-assert/expected/sm_90.cubin");
+    let bytes = fixture("tests/links/resources/printf-assert/expected/sm_90.cubin");
     let elf = cubin(&bytes);
     let mut damaged = bytes.clone();
     for section in &elf.sections[5..] {
@@ -229,11 +230,11 @@ fn tables_over_each_other_are_not_all_decoded() {
 #[test]
 fn every_cut_is_an_error() {
     for path in [
-        "tests/links/printf-assert/expected/sm_90.cubin",
-        "tests/links/weak-templates/sm_90/a.cubin",
-        "tests/links/archive/sm_90/libk.a",
-        "tests/links/fatbin/sm_90/a.fatbin",
-        "tests/links/elf32-object/sm_75/k.cubin",
+        "tests/links/resources/printf-assert/expected/sm_90.cubin",
+        "tests/links/symbols/weak-templates/sm_90/a.cubin",
+        "tests/links/inputs/archive/sm_90/libk.a",
+        "tests/links/inputs/fatbin/sm_90/a.fatbin",
+        "tests/links/inputs/elf32-object/sm_75/k.cubin",
     ] {
         let bytes = fixture(path);
         for length in (0..bytes.len()).step_by(37) {
@@ -254,14 +255,14 @@ fn random(state: &mut u64) -> usize {
 fn damage_never_panics() {
     let mut state = 0x9e37_79b9_7f4a_7c15;
     for path in [
-        "tests/links/printf-assert/expected/sm_90.cubin",
-        "tests/links/printf-assert/sm_90/a.cubin",
-        "tests/links/debug-link/expected/sm_90.cubin",
-        "tests/links/function-pointers/expected/sm_90.cubin",
-        "tests/links/archive/sm_90/libk.a",
-        "tests/links/fatbin/sm_90/a.fatbin",
+        "tests/links/resources/printf-assert/expected/sm_90.cubin",
+        "tests/links/resources/printf-assert/sm_90/a.cubin",
+        "tests/links/debug/debug-link/expected/sm_90.cubin",
+        "tests/links/liveness/function-pointers/expected/sm_90.cubin",
+        "tests/links/inputs/archive/sm_90/libk.a",
+        "tests/links/inputs/fatbin/sm_90/a.fatbin",
         "examples/rdc/b.o",
-        "tests/links/elf32-object/sm_75/k.cubin",
+        "tests/links/inputs/elf32-object/sm_75/k.cubin",
     ] {
         let bytes = fixture(path);
         let mut headers: Vec<usize> = (0..64).collect();

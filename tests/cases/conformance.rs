@@ -34,7 +34,7 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
                 for arch in case.arch.clone() {
                     let (nvlink, name) = (
                         Linker::nvlink(tools.join("nvlink")),
-                        format!("conformance::links/{}/{arch}", case.name),
+                        format!("conformance::links/{}/{arch}", case.path),
                     );
                     let (folder, link_arguments) = (case.folder.clone(), case.arguments(&arch));
                     let ours = Linker::ours().strict(case.strict);

@@ -1,7 +1,8 @@
-//! Link cases: every folder of `tests/links` for every architecture it names. No oracle is needed; `BLESS=1` asks it first.
+//! Link cases: every folder `tests/links/<topic>/<case>` for every architecture it names. No oracle is needed; `BLESS=1` asks it first.
 //!
 //! `cargo test --test cases links::weak` runs the cases whose name contains a word.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::process::Command;
 
@@ -10,18 +11,20 @@ use crate::harness::link::{Expected, Linker, compare};
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
-    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
-        bless(arguments.filter.as_deref())?;
-    }
     let mut trials = Vec::new();
+    let mut wanted = BTreeSet::new();
     for case in Case::all()? {
         for arch in &case.arch {
-            let (case, arch) = (case.clone(), arch.clone());
-            trials.push(Trial::test(
-                format!("links::{}/{arch}", case.name),
-                move || run(&case, &arch),
-            ));
+            let (case, path, arch) = (case.clone(), case.path.clone(), arch.clone());
+            let trial = Trial::test(format!("links::{path}/{arch}"), move || run(&case, &arch));
+            if !arguments.is_filtered_out(&trial) {
+                wanted.insert(path);
+            }
+            trials.push(trial);
         }
+    }
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        bless(&wanted)?;
     }
     if trials.is_empty() {
         return Err("no case in tests/links: nothing would be tested".into());
@@ -29,12 +32,10 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
     Ok(libtest_mimic::run(arguments, trials))
 }
 
-/// Inputs and expectations come from NVIDIA's tools, never from this linker.
-fn bless(filter: Option<&str>) -> Result<(), Box<dyn Error>> {
+/// Makes inputs and expectations of cases by NVIDIA's tools, never by this linker.
+fn bless(cases: &BTreeSet<String>) -> Result<(), Box<dyn Error>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/bless");
-    let name = filter.map(|filter| filter.trim_start_matches("links::"));
-    let word = name.map(|name| name.split('/').next().unwrap_or(name));
-    let status = Command::new(script).args(word).status()?;
+    let status = Command::new(script).args(cases).status()?;
     if status.success() {
         Ok(())
     } else {
@@ -48,7 +49,7 @@ fn run(case: &Case, arch: &str) -> Result<(), Failed> {
             return Err(format!(
                 "{} is not there; run tests/tools/bless {}",
                 file.display(),
-                case.name
+                case.path
             )
             .into());
         }

@@ -180,7 +180,7 @@ fn fixtures() -> Result<Vec<Fixture>, Box<dyn Error>> {
                     .map(|option| option.replace("{arch}", arch)),
             );
             fixtures.push(Fixture {
-                name: format!("{}/{arch}", case.name),
+                name: format!("{}/{arch}", case.path),
                 options,
                 inputs,
             });

@@ -1,4 +1,4 @@
-//! Single passes: every `tests/passes/*.lir` is a module, what to run on it, and what changes.
+//! Single passes: every `tests/passes/<pass>/*.lir` is a module, what to run on it, and what changes.
 //!
 //! ```text
 //! ; One sentence that states the rule.
@@ -33,9 +33,12 @@ const LEAST: usize = 5;
 
 pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for pass in std::fs::read_dir(folder)? {
+        for file in std::fs::read_dir(pass?.path())? {
+            files.push(file?.path());
+        }
+    }
     files.sort();
     let mut trials = Vec::new();
     let mut shown: BTreeMap<String, usize> = BTreeMap::new();
@@ -45,13 +48,16 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
         for name in pass_names(passes) {
             *shown.entry(name).or_default() += 1;
         }
-        let name = format!("passes::{}", file.file_stem().unwrap_or_default().display());
+        let stem = file.with_extension("");
+        let pass = file.parent().and_then(Path::file_name).unwrap_or_default();
+        let what = stem.file_name().unwrap_or_default();
+        let name = format!("passes::{}/{}", pass.display(), what.display());
         trials.push(Trial::test(name, move || run(&file, &text)));
     }
     let registry = registry();
     for info in registry.iter() {
         let (pass, count) = (info.name, shown.get(info.name).copied().unwrap_or(0));
-        trials.push(Trial::test(format!("passes::{pass}-is-shown"), move || {
+        trials.push(Trial::test(format!("passes::{pass}/is-shown"), move || {
             (count >= LEAST).then_some(()).ok_or_else(|| {
                 format!("{count} files of tests/passes run '{pass}', fewer than {LEAST}").into()
             })

@@ -20,7 +20,7 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
     for case in Case::all()? {
         for arch in case.arch.clone() {
             let case = case.clone();
-            let name = format!("resume::{}/{arch}", case.name);
+            let name = format!("resume::{}/{arch}", case.path);
             trials.push(Trial::test(name, move || run(&case, &arch)));
         }
     }

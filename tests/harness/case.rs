@@ -1,4 +1,4 @@
-//! Link cases: one folder of `tests/links` each, described by its `case.toml`.
+//! Link cases: a folder `tests/links/<topic>/<case>` each, described by its `case.toml`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,8 @@ pub enum Expect {
     Deviation,
 }
 
-/// What a case is about: the headings of `docs/SUPPORT.md`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
+/// What a case is about: a folder of `tests/links`, and a heading of `docs/SUPPORT.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Topic {
     /// Which files are taken, and what of them.
     Inputs,
@@ -66,6 +65,24 @@ impl Topic {
         Topic::Further,
     ];
 
+    /// Its folder in `tests/links`.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Topic::Inputs => "inputs",
+            Topic::Symbols => "symbols",
+            Topic::Liveness => "liveness",
+            Topic::Data => "data",
+            Topic::SharedMemory => "shared-memory",
+            Topic::Resources => "resources",
+            Topic::Relocations => "relocations",
+            Topic::Debug => "debug",
+            Topic::Relocatable => "relocatable",
+            Topic::Mercury => "mercury",
+            Topic::Options => "options",
+            Topic::Further => "further",
+        }
+    }
+
     /// Its heading.
     pub fn title(self) -> &'static str {
         match self {
@@ -89,16 +106,19 @@ impl Topic {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Folder name.
+    /// Name of its folder. No two cases have the same.
     #[serde(skip)]
     pub name: String,
+    /// Topic and name, as the tests call it: `symbols/weak-variable`.
+    #[serde(skip)]
+    pub path: String,
     /// Where the case lies; links run in this folder.
     #[serde(skip)]
     pub folder: PathBuf,
     /// What the case shows, in a sentence.
     pub summary: String,
     /// What it is about.
-    #[serde(default)]
+    #[serde(skip)]
     pub topic: Topic,
     /// Targets it runs for.
     pub arch: Vec<String>,
@@ -136,17 +156,36 @@ pub struct Case {
 impl Case {
     /// All cases of `tests/links`, sorted by name.
     pub fn all() -> Result<Vec<Self>, Box<dyn Error>> {
-        Self::in_folder("tests/links")
+        let links = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
+        let mut cases = Vec::new();
+        for entry in std::fs::read_dir(links)? {
+            let folder = entry?.path();
+            let is_of = |topic: &Topic| folder.ends_with(topic.folder());
+            let topic = Topic::ALL.into_iter().find(is_of);
+            let topic = topic.ok_or_else(|| format!("{} is no topic", folder.display()))?;
+            for mut case in Self::in_folder(&folder)? {
+                case.topic = topic;
+                case.path = format!("{}/{}", topic.folder(), case.name);
+                cases.push(case);
+            }
+        }
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        match cases.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            Some(pair) => Err(format!("{} and {}", pair[0].path, pair[1].path).into()),
+            None => Ok(cases),
+        }
     }
 
     /// The cases of `tests/live`, whose inputs hold NVIDIA's device code and are made for each run.
     #[allow(dead_code, reason = "only live conformance has the tools")]
     pub fn live() -> Result<Vec<Self>, Box<dyn Error>> {
-        Self::in_folder("tests/live")
+        let live = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live");
+        let mut cases = Self::in_folder(&live)?;
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(cases)
     }
 
-    fn in_folder(folder: &str) -> Result<Vec<Self>, Box<dyn Error>> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    fn in_folder(root: &Path) -> Result<Vec<Self>, Box<dyn Error>> {
         let mut cases = Vec::new();
         for entry in std::fs::read_dir(root)? {
             let folder = entry?.path();
@@ -154,7 +193,6 @@ impl Case {
                 cases.push(Self::load(folder)?);
             }
         }
-        cases.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(cases)
     }
 
@@ -185,6 +223,7 @@ impl Case {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
+        case.path = case.name.clone();
         case.folder = folder;
         Ok(case)
     }

@@ -8,7 +8,7 @@ use crate::harness::command::{cuweld, stderr};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn opt(folder: &Path, passes: &str, more: &[&str]) -> Output {
-    let input = Path::new(ROOT).join("tests/links/weak-templates/sm_90/a.cubin");
+    let input = Path::new(ROOT).join("tests/links/symbols/weak-templates/sm_90/a.cubin");
     let input = input.to_str().unwrap();
     let words = [
         "opt",

@@ -42,7 +42,7 @@ fn objects(case: &str, arch: &str) -> [String; 2] {
 #[test]
 fn contradictions_and_code_generation_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let [a, b] = objects("shared-static", "sm_100");
+    let [a, b] = objects("shared-memory/shared-static", "sm_100");
     for (arch, options, expected) in [
         (
             "sm_100",
@@ -126,7 +126,7 @@ fn fatbin(sm: u32, image: &[u8]) -> Vec<u8> {
 #[test]
 fn links_are_traced_and_checked() {
     let folder = tempfile::tempdir().unwrap();
-    let [a, cubin] = objects("mercury-targets", "sm_120");
+    let [a, cubin] = objects("mercury/mercury-targets", "sm_120");
     let b = folder.path().join("b.fatbin");
     std::fs::write(&b, fatbin(120, &std::fs::read(cubin).unwrap())).unwrap();
     let b = b.display().to_string();
@@ -167,7 +167,7 @@ fn links_are_traced_and_checked() {
 #[test]
 fn code_is_copied_for_another_sm_if_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let [a, b] = objects("shared-static", "sm_100");
+    let [a, b] = objects("shared-memory/shared-static", "sm_100");
     let words = ["link", &a, &b, "--arch", "sm_103", "-o", "x.cubin"];
     let (succeeded, lines) = run(folder.path(), false, &words);
     assert!(!succeeded);
@@ -187,7 +187,7 @@ fn code_is_copied_for_another_sm_if_asked_for() {
 #[test]
 fn the_sass_view_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let [a, b] = objects("shared-static", "sm_100");
+    let [a, b] = objects("shared-memory/shared-static", "sm_100");
     let words = [
         "link",
         &a,
@@ -219,7 +219,7 @@ fn the_sass_view_alone() {
 fn outputs_without_a_name() {
     let folder = tempfile::tempdir().unwrap();
     for (arch, name) in [("sm_90", "cubin"), ("sm_100", "capmerc.cubin")] {
-        let [a, b] = objects("shared-static", arch);
+        let [a, b] = objects("shared-memory/shared-static", arch);
         let (succeeded, lines) = run(folder.path(), false, &["link", &a, &b, "--arch", arch]);
         assert!(succeeded && folder.path().join(name).exists(), "{lines:?}");
     }
@@ -229,7 +229,7 @@ fn outputs_without_a_name() {
 #[test]
 fn kept_code_is_told_once() {
     let folder = tempfile::tempdir().unwrap();
-    let input = fixture("mercury-debugger-barriers-taken-out/sm_100/r.cubin");
+    let input = fixture("mercury/mercury-debugger-barriers-taken-out/sm_100/r.cubin");
     let input = input.display().to_string();
     let said = |option: &str| {
         let words = ["nvlink", "-arch=sm_100", &input, "-o", "x.cubin", option];

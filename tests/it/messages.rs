@@ -6,6 +6,8 @@ use std::error::Error;
 use std::io::Write as _;
 use std::path::Path;
 
+use crate::harness::case::Case;
+
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 /// Adds the lines of `stderr`, and of what is refused.
@@ -36,10 +38,8 @@ fn expected_lines() -> Result<BTreeSet<String>> {
             }
         }
     }
-    for entry in std::fs::read_dir(root.join("tests/links"))? {
-        if let Ok(text) = std::fs::read_to_string(entry?.path().join("case.toml")) {
-            collect(&toml::from_str(&text)?, &mut lines);
-        }
+    for case in Case::all()? {
+        lines.extend(case.stderr);
     }
     let observed = std::fs::read(root.join("src/cli/nvlink/testdata/observed.json"))?;
     let observed: serde_json::Value = serde_json::from_slice(&observed)?;

@@ -186,7 +186,8 @@ fn printed_pipelines_come_back() {
 #[test]
 fn a_link_in_parts_is_the_link() {
     let folder = tempfile::tempdir().unwrap();
-    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links/weak-templates/sm_90");
+    let inputs =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links/symbols/weak-templates/sm_90");
     let input = inputs.join("a.cubin");
     let input = input.to_str().unwrap();
     let run = |arguments: &[&str]| {

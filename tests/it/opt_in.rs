@@ -424,7 +424,7 @@ fn predefined_pipelines() {
     };
     let inputs = |arch: &str| match arch {
         "sm_90" => INPUTS.to_owned(),
-        _ => format!("{links}/weak-templates/{arch}"),
+        _ => format!("{links}/symbols/weak-templates/{arch}"),
     };
     let runs = |pipeline: &str, arch: &str, more: &[&str], out: &str| {
         let command = ["opt", "--pipeline", pipeline, "--verify-each"];
@@ -439,7 +439,7 @@ fn predefined_pipelines() {
     assert!(runs("mercury", "sm_100", &[], "out.cubin").0 == link("sm_100", &[]));
     let (relocatable, _) = runs("mercury-relocatable", "sm_100", &["-r"], "out.cubin");
     assert!(relocatable == link("sm_100", &["-r"]));
-    let sass = format!("{links}/sass-only/sm_100");
+    let sass = format!("{links}/mercury/sass-only/sm_100");
     for more in [&[][..], &["-r"]] {
         let linked = |command| of(command, &sass, "sm_100", more, "out.cubin").bytes;
         assert!(linked(&["opt", "--pipeline", "sass"]) == linked(&["link"]));

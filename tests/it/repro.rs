@@ -19,7 +19,7 @@ fn a_link_is_replayed_from_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().join("work");
     std::fs::create_dir(&work).unwrap();
-    let input = Path::new(LINKS).join("weak-templates/sm_90/a.cubin");
+    let input = Path::new(LINKS).join("symbols/weak-templates/sm_90/a.cubin");
     std::fs::copy(&input, work.join("a.cubin")).unwrap();
     std::fs::copy(&input, folder.path().join("b.cubin")).unwrap();
     std::fs::write(work.join("options"), "--ignore-host-info\n").unwrap();
@@ -99,7 +99,7 @@ fn a_replay_has_the_files_of_pipelines() {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().join("work");
     std::fs::create_dir_all(work.join("lib")).unwrap();
-    let input = Path::new(LINKS).join("weak-templates/sm_90/a.cubin");
+    let input = Path::new(LINKS).join("symbols/weak-templates/sm_90/a.cubin");
     std::fs::copy(&input, work.join("a.cubin")).unwrap();
     let write = |name: &str, text: &str| std::fs::write(work.join(name), text).unwrap();
     let inside = |name: &str| work.join(name).to_string_lossy().into_owned();
@@ -154,7 +154,7 @@ fn a_replay_has_the_files_of_pipelines() {
 #[test]
 fn a_replay_ends_as_the_link_did() {
     let folder = tempfile::tempdir().unwrap();
-    let input = Path::new(LINKS).join("weak-templates/sm_90/a.cubin");
+    let input = Path::new(LINKS).join("symbols/weak-templates/sm_90/a.cubin");
     std::fs::copy(&input, folder.path().join("a.cubin")).unwrap();
     let words = [
         "nvlink",
@@ -275,7 +275,7 @@ fn files_are_reduced() {
 #[test]
 fn a_module_is_reduced() {
     let folder = tempfile::tempdir().unwrap();
-    let input = Path::new(LINKS).join("weak-templates/sm_90/a.cubin");
+    let input = Path::new(LINKS).join("symbols/weak-templates/sm_90/a.cubin");
     let input = input.to_str().unwrap();
     let done = cuweld(
         folder.path(),

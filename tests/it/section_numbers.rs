@@ -90,7 +90,7 @@ fn links(arch: &str) -> Result<(), Box<dyn Error>> {
     };
     // Copies of a dead weak function, of which only the first has numbers.
     let case = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/links/weak-dead-copies")
+        .join("tests/links/liveness/weak-dead-copies")
         .join(arch);
     let copies = ["a", "b", "c", "d"].map(|name| {
         case.join(format!("{name}.cubin"))

@@ -258,7 +258,7 @@ const OF_LINKS: &[(Rule, Change)] = &[
 
 #[test]
 fn each_rule_of_files_is_broken_by_a_change() {
-    let path = "tests/links/mercury-targets/expected/sm_120.cubin";
+    let path = "tests/links/mercury/mercury-targets/expected/sm_120.cubin";
     let good = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     assert_eq!(check_image(&good), []);
     for (rule, change) in OF_FILES {
@@ -273,7 +273,7 @@ fn each_rule_of_files_is_broken_by_a_change() {
 #[test]
 fn each_rule_of_links_is_broken_by_a_change() {
     let arena = Arena::new();
-    let mut module = linked("mercury-targets", "sm_120", &arena);
+    let mut module = linked("mercury/mercury-targets", "sm_120", &arena);
     let good = module.image.clone().unwrap();
     for (rule, change) in OF_LINKS {
         let mut image = good.clone();
@@ -314,7 +314,7 @@ fn every_rule_has_a_change() {
 #[test]
 fn what_failed_is_named_with_its_place() {
     let arena = Arena::new();
-    let mut module = linked("mercury-targets", "sm_120", &arena);
+    let mut module = linked("mercury/mercury-targets", "sm_120", &arena);
     let image = module.image.as_mut().unwrap();
     let code = place(image, ".text._Z5twicei");
     image[code + 4] ^= 1;
@@ -329,7 +329,7 @@ fn what_failed_is_named_with_its_place() {
 #[test]
 fn files_of_sass_are_checked_too() {
     let arena = Arena::new();
-    let mut module = linked("shared-static", "sm_90", &arena);
+    let mut module = linked("shared-memory/shared-static", "sm_90", &arena);
     let (said, ok) = passes(&mut module, &arena, "self-check");
     assert!(ok, "{said}");
     let image = module.image.as_mut().unwrap();

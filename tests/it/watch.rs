@@ -7,7 +7,7 @@ use crate::harness::command::{cuweld, stderr};
 
 const INPUT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/links/weak-templates/sm_90/a.cubin"
+    "/tests/links/symbols/weak-templates/sm_90/a.cubin"
 );
 
 /// An `exec` pass that makes every register count 99, at step 2 of a link.
@@ -321,7 +321,7 @@ fn remarks_say_why() {
         let words = ["opt", &file, "--passes", passes, question, "-o", "out.lir"];
         stderr(&cuweld(folder.path(), &words))
     };
-    let named = "callgraph-dce-named-kernels";
+    let named = "callgraph-dce/named-kernels";
     assert_eq!(
         remarks(named, "callgraph-dce", "--why-live=f,k1,dead,kk2"),
         "'f' is live\n  defined in 'a.cubin'\n  kernel 'k2' in 'a.cubin': -kernels-used names it\n  calls 'f' in 'a.cubin'\n\
@@ -330,12 +330,12 @@ fn remarks_say_why() {
          'kk2': no symbol of the link; did you mean 'k2'?\n"
     );
     let taken = remarks(
-        "callgraph-dce-address-taken",
+        "callgraph-dce/address-taken",
         "callgraph-dce",
         "--why-live=taken",
     );
     assert!(taken.contains("address is taken in 'a.cubin'"), "{taken}");
-    let library = "select-objects-system-library";
+    let library = "select-objects/system-library";
     assert_eq!(
         remarks(
             library,

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 const INPUTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../tests/links/weak-templates/sm_90"
+    "/../../tests/links/symbols/weak-templates/sm_90"
 );
 
 fn driver(arguments: &[&str]) -> Output {

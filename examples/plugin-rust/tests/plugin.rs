@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 const INPUT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../tests/links/weak-templates/sm_90/a.cubin"
+    "/../../tests/links/symbols/weak-templates/sm_90/a.cubin"
 );
 
 /// The library that cargo has built for this test, beside it.

@@ -9,7 +9,8 @@ const OLDER_MERCURY: &str = "mercury-toolkit-12-8";
 /// Path and contents of every cubin in `tests/links`, in the order of paths, but for Mercury of another form.
 pub fn cubins() -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     let links = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links");
-    let cases = entries(&links).into_iter();
+    let topics = entries(&links).into_iter();
+    let cases = topics.flat_map(|topic| entries(&topic));
     let cases = cases.filter(|case| !case.ends_with(OLDER_MERCURY));
     let folders = cases.flat_map(|case| entries(&case));
     let files = folders.flat_map(|folder| entries(&folder));

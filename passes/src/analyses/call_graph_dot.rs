@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn dot(names: &[&str]) -> String {
-        let text = include_str!("../../../tests/passes/callgraph-dce-unreached.lir");
+        let text = include_str!("../../../tests/passes/callgraph-dce/unreached.lir");
         let arena = Arena::new();
         let module = text::parse(text, &arena, &|_| None).unwrap();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();

@@ -33,7 +33,7 @@ pub fn fixtures() -> Result<Vec<Fixture>, Box<dyn Error>> {
         for arch in &case.arch {
             let mut inputs = Vec::new();
             for (name, file) in case.inputs.iter().zip(case.files(arch)) {
-                let origin = format!("{}/{}", case.name, name.replace("{arch}", arch));
+                let origin = format!("{}/{}", case.path, name.replace("{arch}", arch));
                 inputs.push((origin, Arc::new(std::fs::read(file)?)));
             }
             // Of objects with Mercury nvlink takes the Mercury view, which is not what is changed here.

@@ -231,7 +231,7 @@ pub fn write_case(
         }
     }
     let text = format!(
-        "summary = \"TODO: {}\"\ntopic = \"further\"\narch = [\"{}\"]\ninputs = {:?}\noptions = {:?}\nexpect = \"identical\"\n{builds}",
+        "summary = \"TODO: {}\"\narch = [\"{}\"]\ninputs = {:?}\noptions = {:?}\nexpect = \"identical\"\n{builds}",
         class.replace(['"', '\\'], "'"),
         link.arch,
         last.1,

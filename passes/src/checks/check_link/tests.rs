@@ -9,7 +9,7 @@ use crate::analyses::Analyses;
 use crate::pass::Statistics;
 use crate::threads::Threads;
 
-const SOUND: &str = include_str!("../../../../tests/passes/check-link-sound.lir");
+const SOUND: &str = include_str!("../../../../tests/passes/check-link/sound.lir");
 
 /// What is said of the sound module with some words replaced.
 fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {

@@ -15,12 +15,12 @@ fn fixture(name: &str) -> Vec<u8> {
 
 /// An object with Mercury for sm_120.
 fn object() -> Vec<u8> {
-    fixture("mercury-targets/sm_120/b.cubin")
+    fixture("mercury/mercury-targets/sm_120/b.cubin")
 }
 
 /// An object for sm_100, which is for no variant.
 fn object_100() -> Vec<u8> {
-    fixture("shared-static/sm_100/a.cubin")
+    fixture("shared-memory/shared-static/sm_100/a.cubin")
 }
 
 fn config(target: &str, entry: EntryPoint) -> FinalizerConfig {
@@ -79,7 +79,7 @@ fn a_file_for_its_own_sm_goes_through_unchanged() {
 
 #[test]
 fn files_of_linkers_are_known_by_their_notes() {
-    let linked = fixture("mercury-targets/expected/sm_120.cubin");
+    let linked = fixture("mercury/mercury-targets/expected/sm_120.cubin");
     let finalized = Finalizer::run(&linked, &config("sm_120", EntryPoint::PostLink)).unwrap();
     assert!(finalized.already_linked);
     let at = linked
@@ -453,8 +453,8 @@ fn outputs_have_names() {
 #[test]
 fn the_sass_view_stands_alone() {
     for name in [
-        "mercury-targets/expected/sm_120.cubin",
-        "mercury-targets/sm_120/a.cubin",
+        "mercury/mercury-targets/expected/sm_120.cubin",
+        "mercury/mercury-targets/sm_120/a.cubin",
     ] {
         let bytes = fixture(name);
         let mut config = config("sm_120", EntryPoint::PostLink);
