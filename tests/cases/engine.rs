@@ -1,7 +1,7 @@
 //! The conformance engine: random links by seed, run by nvlink 13.0.88 and by cuweld, and compared in bytes, messages and exit code.
 //!
 //! Seeds are spread over all SASS targets, over executable links under random options, `-r` links whose output is linked again, links of fatbins,
-//! host objects and archives, and links with one changed object. `tests/conformance/run FROM..TO` runs a range, `tests/conformance/shrink SEED` cuts
+//! host objects and archives, and links with one changed object. `cargo xtask conformance FROM..TO` runs a range, `cargo xtask conformance --shrink SEED` cuts
 //! a mismatch down to a case for `tests/links`. Without the oracle nothing runs.
 
 mod execute;

@@ -1,0 +1,152 @@
+//! What every change has to pass.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::tools::{cargo, program, run};
+
+/// The static program: another C library, start and heap.
+const STATIC: &str = "x86_64-unknown-linux-musl";
+
+/// Lines of test programs that are shown once more at the end.
+const CLOSING: [&str; 5] = [
+    "     Running",
+    "   Doc-tests",
+    "test result:",
+    "conformance: ran 0",
+    "The static program",
+];
+
+/// Runs all steps. Format, lints and documentation end it where they fail; tests run to their end.
+pub fn run_all() -> Result<(), Box<dyn Error>> {
+    step(&["fmt", "--all", "--check"])?;
+    step(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    let without_c = ["--no-default-features", "--features", "ruzstd", "--lib"];
+    step(
+        &[
+            &["clippy", "-p", "cuweld"],
+            &without_c[..],
+            &["--", "-D", "warnings"],
+        ]
+        .concat(),
+    )?;
+    oldest_compiler()?;
+    announce("cargo doc --workspace --no-deps");
+    run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    // tests/it/book.rs checks links and the table of contents; this shows that the book can be built, where that costs seconds.
+    announce("mdbook build docs");
+    let mut version = program("mdbook");
+    match version.arg("--version").output() {
+        Ok(_) => run(program("mdbook").args(["build", "docs"]))?,
+        Err(_) => println!("there is no mdbook: cargo install mdbook"),
+    }
+    let out = std::env::temp_dir().join(format!("cuweld-ci-{}.cubin", std::process::id()));
+    announce("The link of the README");
+    let inputs = ["examples/rdc/a.o", "examples/rdc/b.o"];
+    run(cargo(&["run", "-q", "--", "nvlink", "-arch=sm_90", "-m64"])
+        .args(inputs)
+        .arg("-o")
+        .arg(&out))?;
+    std::fs::remove_file(&out)?;
+
+    let mut closing = Vec::new();
+    let mut passed = tests(&["test", "--no-fail-fast"], &mut closing)?;
+    if let Err(reason) = static_target() {
+        let line = format!("The static program was not tested: {reason}");
+        println!("{line}");
+        closing.push(line);
+    } else {
+        announce("The static program");
+        let target = ["--target", STATIC, "-p", "cuweld"];
+        let lints = ["--bins", "--", "-D", "warnings"];
+        passed &= run(cargo(&["clippy"]).args(target).args(lints)).is_ok();
+        let units = ["--no-fail-fast", "--lib", "--test", "alone"];
+        passed &= tests(&[&["test"], &target[..], &units].concat(), &mut closing)?;
+        let cases = ["--test", "cases", "--", "links", "conformance"];
+        passed &= tests(&[&["test"], &target[..], &cases].concat(), &mut closing)?;
+    }
+    announce("Results");
+    for line in closing {
+        println!("{line}");
+    }
+    match passed {
+        true => {
+            println!("CI passed");
+            Ok(())
+        }
+        false => Err("CI failed".into()),
+    }
+}
+
+fn announce(step: &str) {
+    println!("\n=== {step}");
+}
+
+fn step(words: &[&str]) -> Result<(), Box<dyn Error>> {
+    announce(&format!("cargo {}", words.join(" ")));
+    run(cargo(words))
+}
+
+/// Runs tests, shows what they write, and keeps their closing lines. Returns whether they passed.
+fn tests(words: &[&str], closing: &mut Vec<String>) -> Result<bool, Box<dyn Error>> {
+    announce(&format!("cargo {}", words.join(" ")));
+    // cargo names the test programs on the one stream, and they write to the other.
+    let (reader, writer) = std::io::pipe()?;
+    let mut child = {
+        let mut command: Command = cargo(words);
+        command
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
+            .stdin(Stdio::null());
+        command.spawn()?
+    };
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        println!("{line}");
+        if CLOSING.iter().any(|beginning| line.starts_with(beginning)) {
+            closing.push(line);
+        }
+    }
+    Ok(child.wait()?.success())
+}
+
+/// Checks the program with the oldest compiler it is said to build with, where rustup can install that. Clippy's `incompatible_msrv` has looked for
+/// newer items of the standard library before.
+fn oldest_compiler() -> Result<(), Box<dyn Error>> {
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    announce(&format!("cargo +{version} check"));
+    let mut install = program("rustup");
+    install.args(["toolchain", "install", version, "--profile", "minimal"]);
+    if !install.output().is_ok_and(|done| done.status.success()) {
+        println!("rustup cannot install Rust {version} here: it was not tried");
+        return Ok(());
+    }
+    // Not `cargo +VERSION`: this cargo is not rustup's.
+    let mut check = program("rustup");
+    let words = ["run", version, "cargo", "check", "--locked", "-p", "cuweld"];
+    run(check
+        .args(words)
+        .args(["--target-dir", "target/oldest-compiler"]))
+}
+
+/// Whether the static program can be built here; rustup adds the target.
+fn static_target() -> Result<(), String> {
+    let has = |mut command: Command| command.output().is_ok_and(|done| done.status.success());
+    let mut compiler = program("musl-gcc");
+    compiler.arg("--version");
+    let mut target = program("rustup");
+    target.args(["target", "add", STATIC]);
+    match (has(compiler), has(target)) {
+        (true, true) => Ok(()),
+        (false, _) => Err("there is no musl-gcc".into()),
+        (true, false) => Err(format!("there is no target {STATIC}")),
+    }
+}

@@ -1,0 +1,84 @@
+//! The project's tasks, one command each: `cargo xtask` lists them.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people at a terminal"
+)]
+
+mod ci;
+mod tools;
+
+use std::error::Error;
+use std::process::{Command, ExitCode};
+
+use tools::{cargo, program, run, with_oracle};
+
+const USAGE: &str = "\
+usage: cargo xtask TASK [ARGUMENTS]
+
+    ci                          what every change has to pass: format, lints, documentation, tests, the static program
+    bless links [WORD...]       inputs and expectations of link cases, by NVIDIA's tools (tests/tools/bless has more options)
+    bless passes [WORD]         what pass cases expect: read the difference before you commit it
+    bless docs                  generated pages, the texts of `cuweld inspect`, counts of allocations
+    bench [ARGUMENTS]           the benchmark with target/release/cuweld (docs/contributing/benchmarks.md)
+    oracle [--nvshmem]          installs NVIDIA's tools and prints lines for the shell: eval \"$(cargo xtask oracle)\"
+    conformance SEEDS           the conformance engine: 0..20000, or 57,300..320
+    conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
+    conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match task(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
+    match words {
+        ["ci"] => ci::run_all(),
+        ["bless", "links", words @ ..] => run(program("tests/tools/bless").args(words)),
+        ["bless", "passes", word @ ..] if word.len() < 2 => {
+            let filter = format!("passes::{}", word.concat());
+            bless(&["--test", "cases", &filter])
+        }
+        ["bless", "docs"] => {
+            bless(&["-p", "cuweld", "--lib", "passes_doc"])?;
+            bless(&["-p", "cuweld", "--test", "it", "support"])?;
+            bless(&["-p", "cuweld", "--test", "it", "inspect"])?;
+            bless(&["-p", "cuweld-benches", "--test", "allocations"])
+        }
+        ["bench", words @ ..] => {
+            run(cargo(&["build", "--release", "--bin", "cuweld"]))?;
+            let bench = ["run", "--release", "-p", "cuweld-benches", "--"];
+            run(with_oracle(&[&bench[..], words].concat()))
+        }
+        ["oracle", words @ ..] => run(program("tests/tools/oracle").args(words)),
+        ["conformance", "--shrink", seed] => engine("CUWELD_SHRINK", seed, "0"),
+        ["conformance", "--mercury", rest @ ..] if rest.len() < 3 => engine(
+            "CUWELD_MERCURY",
+            rest.first().unwrap_or(&"500"),
+            rest.get(1).unwrap_or(&"0"),
+        ),
+        ["conformance", seeds] => engine("CUWELD_LINKS", seeds, "0"),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Runs tests that write their expectations anew.
+fn bless(words: &[&str]) -> Result<(), Box<dyn Error>> {
+    run(cargo(&["test"]).args(words).env("BLESS", "1"))
+}
+
+/// Runs the conformance engine with what a variable asks of it.
+fn engine(variable: &str, value: &str, first: &str) -> Result<(), Box<dyn Error>> {
+    let mut command: Command = with_oracle(&["test", "--release", "--test", "cases", "engine"]);
+    run(command
+        .env(variable, value)
+        .env("CUWELD_MERCURY_FIRST", first))
+}
