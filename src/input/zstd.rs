@@ -1,14 +1,20 @@
 //! Zstandard frames, by libzstd or by ruzstd.
 //!
-//! The feature `libzstd` (on by default) takes the C library, which is the faster one (docs/contributing/benchmarks.md); without it no C compiler is needed.
+//! The feature `libzstd` (on by default) takes the C library, which is the faster one (docs/contributing/benchmarks.md). With
+//! `--no-default-features --features ruzstd` no C compiler is needed.
 //! Either writes into a buffer of the declared size, so that a frame cannot make it grow.
 
 #[cfg(feature = "libzstd")]
 use std::cell::RefCell;
 
+#[cfg(any(test, feature = "ruzstd"))]
 use ruzstd::decoding::FrameDecoder;
 
+#[cfg(not(any(feature = "libzstd", feature = "ruzstd")))]
+compile_error!("one of the features libzstd and ruzstd is needed");
+
 /// Largest window that ruzstd keeps whatever the data's size. libzstd unpacks in place and needs none.
+#[cfg(any(test, feature = "ruzstd"))]
 const LARGEST_WINDOW: u64 = 128 << 20;
 
 /// Unpacks all frames into memory that is not to be left; how many bytes they are, or what is wrong with them.
@@ -38,6 +44,7 @@ pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
 }
 
 /// [`unpack_into`] by the Rust library.
+#[cfg(any(test, feature = "ruzstd"))]
 pub fn by_ruzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(LARGEST_WINDOW.max(unpacked.len() as u64));
