@@ -82,8 +82,10 @@ impl PipelineError {
         let at = source.zip(place.0.as_ref()).map(|(source, range)| {
             let text = &source.text;
             // A span that no reader could have made is moved rather than believed.
-            let start = text.floor_char_boundary(range.start);
-            let end = text.ceil_char_boundary(range.end).max(start);
+            let is_boundary = |at: &usize| text.is_char_boundary(*at);
+            let (start, end) = (range.start.min(text.len()), range.end.min(text.len()));
+            let start = (0..=start).rev().find(is_boundary).unwrap_or(0);
+            let end = (end..=text.len()).find(is_boundary).unwrap_or(text.len()).max(start);
             Box::new((source.clone(), start..end))
         });
         PipelineError {
