@@ -85,7 +85,10 @@ impl PipelineError {
             let is_boundary = |at: &usize| text.is_char_boundary(*at);
             let (start, end) = (range.start.min(text.len()), range.end.min(text.len()));
             let start = (0..=start).rev().find(is_boundary).unwrap_or(0);
-            let end = (end..=text.len()).find(is_boundary).unwrap_or(text.len()).max(start);
+            let end = (end..=text.len())
+                .find(is_boundary)
+                .unwrap_or(text.len())
+                .max(start);
             Box::new((source.clone(), start..end))
         });
         PipelineError {
