@@ -3,6 +3,7 @@
 //! - [`raw`]: the file's records, as zero-copy views; [`class32`]: ELF32 files in the form of ELF64 ones.
 //! - [`validate`]: the four layers of checks that a reader relies on.
 //! - [`symbol`], [`target`]: constants of CUDA; tables of architectures, relocations, attributes and the toolkit.
+//! - [`behaviours`]: rules of nvlink that no standard explains.
 //! - [`note_records`], [`string_table`]: contents of sections.
 //! - [`mercury`]: the second form of code that objects for sm_100 and later carry.
 //! - [`check`]: rules of a finished file, each with a name.
@@ -15,6 +16,7 @@
 mod rules;
 
 pub mod align;
+pub mod behaviours;
 pub mod check;
 pub mod class32;
 pub mod mercury;

@@ -1,5 +1,5 @@
 //! String tables as nvlink builds them: in order of first use, without duplicates, without sharing
-//! of suffixes (`merge.md` section 4).
+//! of suffixes.
 
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
@@ -173,8 +173,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
         }
     }
 
-    /// As [`NameTables::add_prepared`], but the empty string gets a place of its own: the empty prototypes of kernels whose
-    /// address is taken (measured).
+    /// Adds a string as [`NameTables::add_prepared`] does, but gives the empty one a place of its own, for the empty
+    /// prototypes of kernels whose address is taken [empty-prototype].
     pub fn add_even_empty(
         &mut self,
         name: &[u8],

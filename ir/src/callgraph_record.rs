@@ -1,4 +1,4 @@
-//! Rows of `.nv.callgraph` and `.nv.prototype` (`merge.md` section 7).
+//! Rows of `.nv.callgraph` and `.nv.prototype`.
 
 use crate::symbol::SymbolRef;
 

@@ -77,8 +77,8 @@ impl Symbol<'_> {
         !self.is_function() && self.other & 0x81 == 0x81
     }
 
-    /// Whether it has no part in any link: NOTYPE, whatever its name, section and value (measured). ptxas writes anonymous
-    /// ones, and other names of the reserved block.
+    /// Returns whether it has no part in any link: NOTYPE, whatever its name, section and value [untyped-symbols]. ptxas
+    /// writes anonymous ones, and other names of the reserved block.
     pub fn is_filler(&self) -> bool {
         self.ty == stt::NOTYPE
     }

@@ -44,8 +44,8 @@ impl<'data> HostReferences<'data> {
         }
     }
 
-    /// Whether the object says which kernels it refers to: it has the list of those with global binding, of at least
-    /// the one NUL that stands for none. The other lists may be missing (measured).
+    /// Returns whether the object says which kernels it refers to: it has the list of those with global binding, of at
+    /// least the one NUL that stands for none. The other lists may be missing [host-lists-count].
     pub fn names_kernels(&self) -> bool {
         matches!(self.sections, [Some(list), ..] if !list.is_empty())
     }
@@ -64,7 +64,7 @@ pub struct HostInfo<'data> {
 
 impl<'data> HostInfo<'data> {
     /// Adds what one host object says. A member of the device runtime (`system`) tells which of its own kernels it
-    /// needs, but does not make pruning start (measured, `docs/formats/device-elf.md`).
+    /// needs, but does not make pruning start [runtime-starts-no-pruning].
     pub fn add(&mut self, file: &str, references: &HostReferences<'data>, system: bool) {
         if !references.names_kernels() {
             self.set_unknown(file);

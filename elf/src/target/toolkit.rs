@@ -32,7 +32,7 @@ pub const REL_ACTION: [u8; 16] = [
 ];
 
 /// Functions that may stay undefined because the driver provides them, besides those that begin with
-/// [`SYSTEM_CALL_PREFIX`]. ptxas knows the same names: it takes no address of them.
+/// [`SYSTEM_CALL_PREFIX`] [system-functions]. ptxas knows the same names: it takes no address of them.
 const SYSTEM_FUNCTIONS: [&[u8]; 33] = [
     b"__assertfail",
     b"__profile",

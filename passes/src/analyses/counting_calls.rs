@@ -10,11 +10,12 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
-/// The rows of all included objects that count, in input order (measured, `docs/formats/device-elf.md`).
+/// Returns the rows of all included objects that count, in input order.
 ///
 /// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
-/// replaced it. That an address is taken counts for a losing weak copy too, if a row of the same
-/// object that counts says who takes it; a function has one such row, its first.
+/// replaced it [edges-of-replaced-copies]. That an address is taken counts for a losing weak copy too,
+/// if a row of the same object that counts says who takes it [address-of-passed-copy]; a function has
+/// one such row, its first.
 pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
     let calls = counting_call_ids(module).into_iter();
     calls.map(|id| &module.calls[id]).collect()

@@ -1,5 +1,4 @@
-//! The order in which nvlink creates functions, which decides most orders of the output
-//! (`merge.md` section 4, P1).
+//! The order in which nvlink creates functions, which decides most orders of the output [creation-order].
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use crate::analyses::LiveFunctions;
 
 /// What is said of kernels that need more than their MAX_STACK_SIZE records allow; one whose need is not known needs more than any
-/// limit (measured). Limits of device functions do not count.
+/// limit [unknown-stack-exceeds]. Limits of device functions do not count.
 pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnostic> {
     let limits = live.kernels.iter().filter_map(|(link, function)| {
         let limit = module.functions[*function].stack_limit;

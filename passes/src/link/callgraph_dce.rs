@@ -62,7 +62,7 @@ impl Pass for CallgraphDce {
     ) -> Result<Changed, PassError> {
         let everything = module.keeps_dead_code();
         let kernel_roots = HostNames::kernels(&module.options);
-        // nvlink keeps such a kernel as if it were a device function (measured).
+        // [kernel-kept-by-address]
         let kept_by = if module.options.relocatable {
             None
         } else if !module.options.debug {

@@ -2,7 +2,7 @@
 //!
 //! Every object that fits the target was lowered as a candidate. Finished executables are ignored.
 //! A member of NVIDIA's device runtime library takes part only if, at its turn, a function is undefined
-//! that the driver does not provide, as it does `vprintf`; variables do not count (measured).
+//! that the driver does not provide, as it does `vprintf`; variables do not count [runtime-when-needed].
 //! `-keep-system-libraries` lifts the condition.
 
 use cuweld_elf::raw::ET_EXEC;

@@ -1,11 +1,11 @@
 //! `symbol-resolve`: every symbol gets the link symbol that it stands for.
 //!
-//! Objects in link order; in each first the functions, then the rest, in symbol table order
-//! (`merge.md` sections 4 and 6):
+//! Objects in link order; in each first the functions, then the rest, in symbol table order:
 //!
 //! - a local symbol stands for itself;
-//! - of weak functions the one with the fewest registers wins, of equals the first, or the one that was compiled for a
-//!   higher virtual architecture than the first; a strong one wins over weak ones; two strong ones are an error;
+//! - of weak functions the one with the fewest registers wins [weak-fewest-registers], of equals the first, or the one
+//!   that was compiled for a higher virtual architecture than the first; a strong one wins over weak ones; two strong
+//!   ones are an error;
 //! - of weak variables the first wins, a strong one wins over weak ones; tentative definitions merge
 //!   to the largest size and the first alignment, a real definition wins over them;
 //! - memory spaces and sizes must agree; size 0 agrees with every size.
@@ -139,7 +139,7 @@ impl Pass for SymbolResolve {
             }
             resolver.prototypes(object);
             resolver.warn_of_isa_class(object, kinds);
-            // The first object with a conflict ends the link (measured).
+            // [conflicts-end-merge]
             if resolver.failed {
                 break;
             }
@@ -192,7 +192,8 @@ struct Resolver<'m, 'data> {
     /// The first definitions, also those that others replaced, by link symbol.
     first_definition: Vec<Option<SymbolId>>,
     /// The symbol whose file messages name as the variable's, by link symbol: the first, or the common symbol or the
-    /// initialised variable over a common symbol that gave it its memory; not another definition (measured).
+    /// initialised variable over a common symbol that gave it its memory; not another definition
+    /// [named-by-first-symbol].
     named_by: Vec<SymbolId>,
     /// Whether a strong definition without contents has taken the memory of a common symbol, by link symbol.
     common_is_taken: Vec<bool>,
@@ -333,7 +334,7 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// One name in two memory spaces: nvlink says what else is wrong, too (measured).
+    /// Reports one name in two memory spaces, and what else is wrong with it [space-conflict-goes-on].
     fn space_conflict(
         &mut self,
         known: &LinkSymbol,
@@ -459,7 +460,7 @@ impl<'data> Resolver<'_, 'data> {
     }
 
     /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
-    /// architecture than that of the first copy, which need not be the one before it (measured).
+    /// architecture than that of the first copy, which need not be the one before it [weak-higher-architecture].
     fn replaces_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> bool {
         let (new_registers, old_registers) = (self.registers(new), self.registers(old));
         if new_registers != old_registers {
@@ -470,7 +471,8 @@ impl<'data> Resolver<'_, 'data> {
         self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old))
     }
 
-    /// How many registers a function uses: what the section of its code says (below sm_90), else its record (measured).
+    /// Returns how many registers a function uses: what the section of its code says (below sm_90), else its record
+    /// [registers-of-code].
     fn registers(&self, id: FunctionId) -> u32 {
         let function = &self.module.functions[id];
         match self.module.sections[function.views.sass.text].info {
@@ -555,7 +557,7 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// nvlink takes no more objects once it has passed over one of the device runtime (measured).
+    /// Refuses an object behind one of the device runtime that was passed over, as nvlink does.
     fn refuse_behind_runtime(&mut self, object: ObjectId, runtime: &str) {
         self.ended = true;
         let file = self.module.objects[object].display();
@@ -583,7 +585,7 @@ impl<'data> Resolver<'_, 'data> {
         self.find(Diagnostic::warning(link::BESIDE_EWP, message).at(object.index_u32(), 0));
     }
 
-    /// A `.nv.compat` without the ISA class counts as one of class 0 (`nvinfo.md` section 4).
+    /// Warns of a `.nv.compat` without the ISA class, which counts as one of class 0.
     fn warn_of_isa_class(&mut self, object: ObjectId, kinds: &Kinds) {
         if !self.module.target.has_compat() {
             return;

@@ -9,9 +9,9 @@
 //!   kernel's limit (MAXREG_COUNT) is an error, whether the graph is shown or not, as is a kernel that needs more stack than its
 //!   limit (MAX_STACK_SIZE).
 //!
-//! Executables only. Everything is measured; names are always spelled as in the source, also with
-//! `-dump-callgraph-no-demangle`. Linear in functions and calls for the check; the text is as long as
-//! nvlink's, whose indirect calls repeat all candidates.
+//! Executables only. Names are always spelled as in the source, also with `-dump-callgraph-no-demangle`
+//! [call-graph-names]. Linear in functions and calls for the check; the text is as long as nvlink's,
+//! whose indirect calls repeat all candidates.
 
 use std::fmt::Write as _;
 

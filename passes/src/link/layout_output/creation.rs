@@ -273,7 +273,7 @@ impl<'data> Replay<'_, 'data> {
         self.outcomes.get(function).is_live
     }
 
-    /// Whether a symbol that makes its link symbol puts it into the list of global ones.
+    /// Returns whether a symbol that makes its link symbol puts it into the list of global ones [weak-before-global].
     fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
         symbol.bind == stb::GLOBAL && !self.module.link_symbols[link].internal
     }
@@ -334,9 +334,7 @@ impl<'data> Replay<'_, 'data> {
             self.out.text[link.index()] = id as u32;
             self.out.placed[text_id.index()] = id as u32;
             self.out.by_function.insert(link, text.name, id);
-            // Relocatable output keeps kernels that options leave out, but makes their sections as it does those of
-            // device functions (measured).
-            // So do executables with a kernel that is kept by its address and not in the list of an option.
+            // [left-out-kernels-late]
             let can_leave_out = match self.module.options.relocatable {
                 true => !self.module.shows_dynamic_shared(),
                 // With `-g` all kernels stay as they are.

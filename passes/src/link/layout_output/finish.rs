@@ -156,7 +156,8 @@ pub(super) fn plan<'data>(
     Ok(plan)
 }
 
-/// A variable that nobody defines has address -1 in relocatable output, if a strong reference made it (measured).
+/// Returns whether nobody defines a variable that a strong reference made: relocatable output has it at address -1
+/// [undefined-value].
 fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
     row.definition.is_none()
         && symbol.bind == stb::GLOBAL

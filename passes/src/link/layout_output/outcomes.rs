@@ -45,7 +45,7 @@ pub(super) struct Outcomes {
     pub(super) has_code_without_bytes: bool,
     /// Alignments in bytes of the code of copies that another replaced.
     replaced: Vec<(LinkSymbolId, u64)>,
-    /// The largest of each, which stays that of the section (measured).
+    /// The largest of each, which stays that of the section [replaced-alignment].
     pub(super) replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
 }
 

@@ -397,7 +397,7 @@ impl Summaries {
     }
 
     /// How many calls of a kernel lead to recursion: direct ones, and for an indirect one every
-    /// function that it may call (measured).
+    /// function that it may call [recursion-warning-per-call].
     pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
         let is_recursive = |node: &u32| {
             let component = graph.components().of_node[*node as usize] as usize;

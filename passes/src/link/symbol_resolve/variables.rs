@@ -24,7 +24,7 @@ impl<'data> Resolver<'_, 'data> {
         let known = self.module.link_symbols[link];
         let is_common = |place| place == SymbolPlace::Common;
         let known_common = known.common_align != 0;
-        // A size of 0 is none, but of tentative definitions (measured: what compilers do not write).
+        // [size-zero-agrees]
         let has_size = |size: u64, is_common: bool| size != 0 || is_common;
         let sizes_differ = known.size != symbol.size
             && has_size(known.size, known_common)
@@ -58,7 +58,7 @@ impl<'data> Resolver<'_, 'data> {
             }
         };
         match (known.definition.is_some(), symbol.place) {
-            // The size stays that of the first reference, also where that says none: `extern int a[]` (measured).
+            // [first-reference-size]
             (_, SymbolPlace::Undefined) => size_conflict(self),
             (false, place) => {
                 size_conflict(self);
@@ -82,7 +82,7 @@ impl<'data> Resolver<'_, 'data> {
             }
             (true, SymbolPlace::Common) if known_common => {
                 let row = &mut self.module.link_symbols[link];
-                // The alignment stays that of the first (measured).
+                // [tentative-first-alignment]
                 if symbol.size > row.size {
                     row.size = symbol.size;
                     self.named_by[link.index()] = id;

@@ -23,8 +23,8 @@ struct Row {
 }
 
 impl<'data> Finish<'_, 'data> {
-    /// The call graph, by functions in order of creation (`merge.md` section 7). Rows of one caller
-    /// are in reverse.
+    /// Returns the call graph, by functions in order of creation. Rows of one caller are in reverse
+    /// [creation-order].
     pub(super) fn call_graph(&self) -> Vec<u8> {
         let rows = self.call_rows();
         let mut bytes = Vec::with_capacity(8 * (rows.len() + CallKind::ALL.len()));
@@ -49,7 +49,7 @@ impl<'data> Finish<'_, 'data> {
         let mut rows: Vec<Row> = Vec::with_capacity(self.calls.len());
         // The end of each caller's rows.
         let mut ends = vec![0_u32; functions.len()];
-        // Relocatable output has each call with a target once (measured).
+        // [relocatable-calls-once]
         let mut known: HashSet<(CallKind, u32, u32), FixedState> = HashSet::default();
         for call in &self.calls {
             let symbol = call

@@ -178,7 +178,7 @@ impl<'data> Finish<'_, 'data> {
         } else if row.definition.is_none() && !symbol.is_function() {
             1
         } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
-            // A tentative definition that replaced a weak one stays weak (measured).
+            // [tentative-stays-weak]
             first.bind
         } else {
             symbol.bind
@@ -228,7 +228,7 @@ impl<'data> Finish<'_, 'data> {
             },
             info: bind << 4 | ty,
             // In executables the memory space goes; what remains marks kernels and managed variables.
-            // What is unified is marked so if the symbol that came first is (measured).
+            // [unified-by-first-symbol]
             other: if relocatable {
                 let mark = match symbol.is_function() {
                     true => sto::UNIFIED,
