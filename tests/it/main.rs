@@ -5,6 +5,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod behaviours;
 mod book;
 mod builds;
 mod compatibility;

@@ -3,7 +3,7 @@
 //!
 //! Code that follows such a rule cites it in a comment, as `[replaced-alignment]`. Where another toolkit has another rule the
 //! code asks [`Toolkit::has`](crate::toolkit::Toolkit::has). `docs/formats/behaviours.md` is made from these tables, and
-//! `tests/behaviours.rs` checks that each rule has a case, that each is cited, and that each citation has a rule.
+//! `tests/it/behaviours.rs` checks that each rule has a case, that each is cited, and that each citation has a rule.
 
 pub mod call_graph;
 pub mod symbols;

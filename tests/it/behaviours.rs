@@ -134,7 +134,7 @@ fn toolkits(rule: &Behaviour) -> String {
 fn page() -> String {
     let mut out = String::from(
         "# Rules of nvlink\n\n\
-         Generated from `elf/src/behaviours`; do not edit. `BLESS=1 cargo test --test behaviours` writes it anew.\n\n\
+         Generated from `elf/src/behaviours`; do not edit. `BLESS=1 cargo test --test it behaviours` writes it anew.\n\n\
          These are rules that no standard explains: each has a name, which comments of the code cite in brackets, the\n\
          toolkits that it holds for, and cases that show it (`tests/README.md`). [Device ELF](device-elf.md) and\n\
          [Mercury](mercury.md) say what they are part of. 13.0 is the first toolkit that was looked at; that a rule ends\n\
@@ -167,6 +167,6 @@ fn the_list_is_current() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page(),
-        "docs/formats/behaviours.md: BLESS=1 cargo test --test behaviours"
+        "docs/formats/behaviours.md: BLESS=1 cargo test --test it behaviours"
     );
 }
