@@ -1,5 +1,5 @@
 //! The file of `--register-link-binaries`: which modules a device link took in, for the host stub
-//! that registers them at program start (`inputs.md` section 4).
+//! that registers them at program start.
 
 use std::fmt::Write;
 

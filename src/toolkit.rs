@@ -1,7 +1,7 @@
 //! A shadow toolkit: a CUDA toolkit's folder over again, with cuweld in the place of nvlink.
 //!
 //! nvcc calls nvlink by its bare name, and puts its own folder in front of `PATH` before; so it takes
-//! another nvcc folder to have another linker (`inputs.md` section 11). The folder holds links to
+//! another nvcc folder to have another linker. The folder holds links to
 //! everything in the toolkit but two files: `bin/nvlink` is cuweld, and `bin/nvcc.profile` names the
 //! real toolkit as its root, so that include and library folders are passed on as they always are.
 

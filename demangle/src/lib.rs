@@ -9,7 +9,7 @@
 //! for; [`print`] writes the tree. Reading takes time linear in the name; depth and length of the
 //! result are bounded, and a name beyond the bounds stays mangled.
 //!
-//! The spelling is measured: `tests.rs` holds names with what nvlink 13.0.88 made of them.
+//! The spelling is nvlink's: `tests.rs` holds names with what nvlink 13.0.88 made of them.
 
 mod ast;
 mod expressions;

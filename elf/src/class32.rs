@@ -115,7 +115,8 @@ pub fn is_class32(image: &[u8]) -> bool {
     image.starts_with(b"\x7fELF") && image.get(4) == Some(&CLASS)
 }
 
-/// Whether the bytes are a whole ELF32 file. Of those nvlink says that they do not fit; damaged ones it ignores (measured).
+/// Returns whether the bytes are a whole ELF32 file. Of those nvlink says that they do not fit; damaged ones it ignores
+/// [elf32-files].
 pub fn is_sound_class32(image: &[u8]) -> bool {
     widen(image).is_ok_and(|(wide, narrow)| {
         !narrow.sections.is_empty() && validate_structure(&wide).is_ok()

@@ -17,7 +17,7 @@ pub const OSABI_CUDA: u8 = 0x41;
 /// `e_ident[EI_ABIVERSION]` of the current device ELF.
 pub const ABI_VERSION: u8 = 8;
 /// `e_ident[EI_OSABI]` that toolkits up to 12.9 write below sm_100; any other than [`OSABI_CUDA`] means
-/// the same to nvlink (measured).
+/// the same to nvlink [toolkit-of-object].
 pub const OSABI_LEGACY: u8 = 0x33;
 /// `e_ident[EI_ABIVERSION]` of such files.
 pub const ABI_VERSION_LEGACY: u8 = 7;

@@ -56,7 +56,7 @@ pub mod stb {
     pub const WEAK: u8 = 2;
 }
 
-/// `st_other` bits (`merge.md` section 5).
+/// `st_other` bits.
 pub mod sto {
     /// A kernel.
     pub const ENTRY: u8 = 0x10;
@@ -68,11 +68,11 @@ pub mod sto {
     pub const CONSTANT: u8 = 0x80;
     /// A variable in reserved shared memory.
     pub const RESERVED: u8 = 0xa0;
-    /// With [`GLOBAL`]: managed memory, which host code uses by address (measured).
+    /// With [`GLOBAL`]: managed memory, which host code uses by address.
     pub const MANAGED: u8 = 0x04;
-    /// Of a function: it has a unified address (measured).
+    /// Of a function: it has a unified address.
     pub const UNIFIED: u8 = 0x04;
-    /// Of a variable, beside its space: it has a unified address (measured).
+    /// Of a variable, beside its space: it has a unified address.
     pub const UNIFIED_VARIABLE: u8 = 0x10;
     /// With [`CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
     pub const COMPILER: u8 = 0x01;

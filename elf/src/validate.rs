@@ -284,7 +284,7 @@ pub struct ObjectFacts {
     pub specific: bool,
     /// What `.nv.compat` says, for Mercury targets.
     pub profile: Option<Profile>,
-    /// An object with Mercury comes before this one: nvlink looks at SASS as it does at Mercury then (measured).
+    /// An object with Mercury comes before this one: nvlink looks at SASS as it does at Mercury then.
     pub after_mercury: bool,
 }
 
@@ -369,7 +369,7 @@ pub fn lacks_64bit_flag(file: &FileHeader) -> bool {
     file.ident[7] != OSABI_CUDA && file.flags.get() & LEGACY_64BIT_ADDRESS == 0
 }
 
-/// Layer 3: the architecture, then the toolkit, in nvlink's order. `after_ewp` says that an EWP object comes
+/// Layer 3: the architecture, then the toolkit, in nvlink's order. `after_ewp` [whole-program-lock] says that an EWP object comes
 /// before this one: from there on all objects have to be of the current toolkit.
 pub fn validate_architecture(
     file: &FileHeader,

@@ -19,7 +19,7 @@ pub mod format {
 /// The code of rows of `.nv.uft.entry` and `.nv.udt.entry`, which are kept as records too: not NVIDIA's, and not in the file.
 pub const UNIFIED_ENTRY: u8 = 0xfe;
 
-/// Bytes of such a row: the words symbol, flags, value of the symbol, zero, and an identifier of 16 bytes (measured).
+/// Bytes of such a row: the words symbol, flags, value of the symbol, zero, and an identifier of 16 bytes [unified-rows].
 pub const UNIFIED_ENTRY_SIZE: usize = 32;
 
 /// One type-length-value record.

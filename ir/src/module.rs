@@ -110,7 +110,7 @@ pub struct LinkOptions {
     pub relocatable: bool,
     /// `-g`: keep everything, record file names.
     pub debug: bool,
-    /// The options as the tool note records them (`nvinfo.md` section 5).
+    /// The options as the tool note records them.
     pub recorded_options: String,
     /// Base name of the output, if it is recorded (`-g`, `--verbose-tkinfo`).
     pub output_name: String,
@@ -260,7 +260,7 @@ impl<'data> Module<'data> {
 
     /// Whether the output has symbols of shared variables.
     pub fn shows_shared_variables(&self) -> bool {
-        // `-preserve-relocs` shows them as `-g` does, so that resolved rows can name them (measured).
+        // [preserved-symbols]
         self.options.preserve_relocs || self.shows_dynamic_shared()
     }
 
@@ -338,7 +338,7 @@ impl<'data> Module<'data> {
     }
 
     /// Size in bytes of a kernel's constant bank up to the end of a piece. What is behind the constants of device
-    /// functions is aligned, what is behind the kernel's own is not (measured, `docs/formats/device-elf.md`).
+    /// functions is aligned, what is behind the kernel's own is not [banks-share-alignment].
     pub fn bank_size(&self, piece: &BankPiece) -> u64 {
         let link = |function: FunctionId| self.symbols[self.functions[function].symbol].link;
         let end = piece.offset.saturating_add(piece.size);
@@ -374,8 +374,7 @@ impl<'data> Module<'data> {
                 .is_none_or(|function| self.is_function_live(function))
     }
 
-    /// Whether all objects hold Mercury beside SASS, so that the link merges the Mercury view
-    /// (`mercury.md` section 3).
+    /// Returns whether all objects hold Mercury beside SASS, so that the link merges the Mercury view [sass-link].
     pub fn is_capmerc(&self) -> bool {
         let holds_both =
             |object: &Object<'_>| object.state == ObjectState::Linker || object.is_capmerc();
@@ -392,7 +391,7 @@ impl<'data> Module<'data> {
     }
 
     /// Whether a symbol of an included object stands for nothing. nvlink takes `.nv.reservedSmem.cap` out of objects with
-    /// Mercury that come before [`Module::first_sass_object`] (measured).
+    /// Mercury that come before [`Module::first_sass_object`] [mercury-before-sass].
     pub fn stands_for_nothing(&self, symbol: &Symbol<'_>, first_sass: Option<ObjectId>) -> bool {
         let is_converted = first_sass.is_some_and(|first| symbol.object < first);
         symbol.is_filler() || is_converted && symbol.name == toolkit::RESERVED_SHARED_CAP

@@ -1,4 +1,4 @@
-//! ELF notes (`nvinfo.md` section 5).
+//! ELF notes.
 
 use crate::ids::*;
 

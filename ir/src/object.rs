@@ -64,7 +64,7 @@ impl Object<'_> {
         self.legacy.map(|_| ((self.e_flags >> 16) & 0xff) as u16)
     }
 
-    /// Whether the object holds Mercury beside SASS: bit 1 of `e_flags` (`mercury.md` section 1). Bit 0 beside it is of no effect.
+    /// Returns whether the object holds Mercury beside SASS: bit 1 of `e_flags`. Bit 0 beside it is of no effect [kind-bits].
     pub fn is_capmerc(&self) -> bool {
         self.legacy.is_none() && self.e_flags & MERCURY_FLAG != 0
     }
@@ -100,7 +100,7 @@ pub enum ObjectState {
     Candidate,
     /// Linked.
     Included,
-    /// A member of a system library at whose turn nothing was undefined (`inputs.md` section 4).
+    /// A member of a system library at whose turn nothing was undefined [runtime-when-needed].
     SkippedUnneeded,
     /// Already executable (`e_type` 2): ignored without a message.
     SkippedExecutable,

@@ -17,7 +17,7 @@ pub struct SharedFrame {
 }
 
 /// The place of a texture, sampler or surface header in constant bank 0 of the kernels that use any
-/// (`relocs.md` section 6).
+/// [header-slots].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderSlot {
     /// The texture, sampler or surface.
@@ -26,7 +26,7 @@ pub struct HeaderSlot {
     pub offset: u64,
 }
 
-/// A function's constants as part of a kernel's constant bank (`merge.md` section 8).
+/// A function's constants as part of a kernel's constant bank [constants-join-banks].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankPiece {
     /// The kernel whose `.nv.constantN.K` it is part of; the owner itself if no kernel reaches it.
@@ -38,14 +38,14 @@ pub struct BankPiece {
     /// Offset in bytes in the kernel's bank.
     pub offset: u64,
     /// Size in bytes: the section's, or 0 if only the place of the section remains. nvlink keeps that when a copy
-    /// without constants replaces one that has some (measured, `docs/formats/device-elf.md`).
+    /// without constants replaces one that has some [emptied-place-stays].
     pub size: u64,
     /// Alignment in bytes of the kernel's bank once this piece is in it; its size is a multiple.
     pub align: u64,
 }
 
 /// A compiler constant in a pool that takes the place of a bank's pieces: each kernel that has pieces of
-/// the bank has the whole pool instead (`merge.md` section 8).
+/// the bank has the whole pool instead [pool-beyond-limit].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolPart {
     /// The bank number.

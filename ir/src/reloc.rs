@@ -22,7 +22,7 @@ pub struct Reloc {
     pub plan: RelocPlan,
 }
 
-/// What becomes of a relocation (`relocs.md` section 1).
+/// What becomes of a relocation [kept-by-target].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RelocPlan {
     /// `plan-relocations` has not run.

@@ -106,7 +106,7 @@ pub enum SectionContent<'data> {
     Decoded,
 }
 
-/// What a section is to the linker (`merge.md` sections 3 and 4).
+/// What a section is to the linker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SectionKind {
     /// `classify` has not run.

@@ -1,9 +1,9 @@
 //! Link-time optimisation: all LTO-IR to one PTX, and that to a program, or to an object of the link.
 //!
-//! A program of LTO-IR alone is what ptxas makes; nvlink's own layout takes no part then (`inputs.md`
-//! section 9). If other code belongs to the link, with `-r`, or if functions are missing that only the
-//! device runtime may have, ptxas makes an object, and nvlink links that in the place of the last LTO-IR
-//! (measured).
+//! A program of LTO-IR alone is what ptxas makes; nvlink's own layout takes no part then. If other code
+//! belongs to the link, with `-r`, or if functions are missing that only the device runtime may have,
+//! ptxas makes an object, and nvlink links that in the place of the last LTO-IR (see "Link-time
+//! optimisation" in `docs/formats/device-elf.md`).
 
 use std::io;
 use std::path::PathBuf;
@@ -150,7 +150,7 @@ pub fn compile(
         LtoLink::Partial | LtoLink::None => nvvm.of_part(),
     };
     let mut library_options = vec![
-        // The suffix reaches ptxas alone (measured).
+        // The suffix reaches ptxas alone.
         format!("-arch=sm_{}", target.sm),
         "-lto".to_owned(),
         "-ptx".to_owned(),

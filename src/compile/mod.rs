@@ -1,7 +1,7 @@
 //! Intermediate code of inputs becomes device objects here, with NVIDIA's own compilers.
 //!
 //! nvlink has the PTX compiler inside; cuweld runs the program `ptxas` of the same toolkit with the
-//! options that nvlink uses, which gives the same object (`inputs.md` section 8).
+//! options that nvlink uses, which gives the same object.
 //!
 //! Architecture Invariant: no environment variable is read here; [`ToolPaths`] carries what the
 //! command line found there.

@@ -1,7 +1,7 @@
 //! NVIDIA's libnvJitLink, loaded at run time: link-time optimisation.
 //!
 //! nvlink hands LTO-IR to entries of libNVVM that are not public. The public library libnvJitLink makes
-//! the same PTX of the same inputs (`inputs.md` section 9); ptxas makes the program of it.
+//! the same PTX of the same inputs; ptxas makes the program of it.
 
 use std::ffi::CString;
 use std::ffi::c_char;

@@ -15,8 +15,8 @@ const INPUT_NAME: &str = "application ptx input";
 /// The object's name in the compiler's folder.
 const OUTPUT_NAME: &str = "cuweld.cubin";
 
-/// Options for ptxas that come from the link's command line. nvlink passes these and no others
-/// (measured by the option record of the compiled objects).
+/// Options for ptxas that come from the link's command line. nvlink passes these and no others, as the
+/// option records of the compiled objects show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PtxasOptions {
     /// `-g`, without `-suppress-debug-info`.
@@ -145,8 +145,7 @@ impl Ptxas {
     }
 }
 
-/// Options that follow the member's own, so that the command line's registers limit wins, as
-/// measured.
+/// Returns the options that follow the member's own, so that the command line's registers limit wins.
 fn link_options(options: &PtxasOptions) -> Vec<String> {
     let mut words: Vec<String> = options
         .extra

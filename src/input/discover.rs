@@ -68,7 +68,7 @@ pub struct DiscoverOptions<'a> {
 }
 
 /// Errors while inputs are read. They do not end nvlink's walk, but the next input that is more than a
-/// cubin does (measured).
+/// cubin does [errors-while-reading].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EarlyErrors {
     /// There was one before any input.
@@ -222,7 +222,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Whether nvlink takes it for a part of the device runtime library (`inputs.md` section 4).
+    /// Returns whether nvlink takes it for a part of the device runtime library.
     pub(super) fn is_system(&self) -> bool {
         self.path.contains(SYSTEM_LIBRARY)
     }

@@ -19,7 +19,7 @@ where
     pub(super) fn archive(&mut self, path: &str, bytes: &'data [u8]) -> Result<(), InputError> {
         let whole = Source { path, member: None };
         if whole.is_system() && self.found.inputs.is_empty() {
-            // Nothing can be undefined yet. nvlink then does not look into it, nor remember it (measured).
+            // Nothing can be undefined yet. nvlink then does not look into it, nor remember it.
             self.ignore(whole, IgnoredReason::RuntimeFirst);
             return Ok(());
         }

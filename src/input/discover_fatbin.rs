@@ -25,7 +25,7 @@ where
         bytes: &'data [u8],
         base: u64,
     ) -> Result<Option<Image<'data>>, InputError> {
-        // The device runtime is linked, and not optimised with the program (measured).
+        // The device runtime is linked, and not optimised with the program.
         let takes_ir = self.options.lto && !source.is_system();
         match match_fatbin(bytes, self.options.target, takes_ir, self.arena) {
             Ok(image) => Ok(Some(image)),

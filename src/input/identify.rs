@@ -166,7 +166,7 @@ fn device_code(bytes: &[u8]) -> Option<FileKind> {
     is_ptx_text(bytes).then_some(FileKind::Ptx)
 }
 
-/// The SM number of a device ELF, from its flags (`inputs.md` section 3).
+/// Returns the SM number of a device ELF, from its flags.
 pub fn device_elf_sm(bytes: &[u8]) -> Option<u16> {
     let flags = u32::from_le_bytes(*bytes.get(48..)?.first_chunk()?);
     Some((flags >> 8) as u16)

@@ -140,8 +140,7 @@ impl SearchPath<'_> {
     }
 }
 
-/// Shorter files are passed over instead of refused: they hold no more than an archive's magic
-/// (measured).
+/// Shorter files are passed over instead of refused: they hold no more than an archive's magic.
 const SHORTEST_ARCHIVE: usize = 9;
 
 enum Fit {

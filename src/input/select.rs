@@ -10,7 +10,7 @@
 //!
 //! From sm_100 on that is so for ELF whose member carries a copy of the cubin's `.nv.compat`, as
 //! fatbinary writes it. Without one (members packed by hand) ELF fits its own SM number only, unless its
-//! suffix says otherwise, and plain 120 fits 121 (measured for all 15 x 15).
+//! suffix says otherwise, and plain 120 fits 121.
 
 use std::cmp::Reverse;
 
@@ -134,7 +134,7 @@ mod tests {
         Target::parse(name).unwrap()
     }
 
-    /// The measured table of inputs.md, word for word: members, then the targets that take them.
+    /// What nvlink takes: members, then the targets that take them.
     const ELF_TABLE: [(&str, &str); 14] = [
         ("75", "75"),
         ("80", "80 86 89"),

@@ -1,5 +1,5 @@
 //! The rules of nvlink in `elf/src/behaviours`: each has a case that shows it and code that cites it, what the code cites is
-//! a rule. `docs/formats/behaviours.md` lists them; `BLESS=1`
+//! a rule, and nothing rests on notes that are not in the repository. `docs/formats/behaviours.md` lists them; `BLESS=1`
 //! writes it anew.
 
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ fn cited(line: &str) -> impl Iterator<Item = &str> {
             && name
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-        (is_name && !behind.starts_with(['(', ':'])).then_some(name)
+        (is_name && !behind.starts_with('(')).then_some(name)
     })
 }
 
@@ -120,6 +120,38 @@ fn each_is_cited_and_what_is_cited_exists() {
         .iter()
         .filter(|(name, _)| !names.contains(&name[..]));
     findings.extend(unknown.map(|(name, place)| format!("{place}: there is no rule [{name}]")));
+    report(findings);
+}
+
+/// "Measured" alone says nothing that a name would not say better, and the notes behind these names are not in the
+/// repository.
+#[test]
+fn nothing_rests_on_notes_elsewhere() {
+    let folders = [
+        "src", "ir", "elf", "passes", "demangle", "plugin", "docs", "tests", "benches", "examples",
+    ];
+    // Put together so that this file has none of them.
+    let notes = ["merge", "nvinfo", "relocs", "inputs", "nvjitlink"].map(|name| format!("`{name}.md"));
+    let measured = ["(", ": ", ", "].map(|before| format!("{before}measured"));
+    let others = ["`mercury.md` section", "specification: FN", "quirk Q0"].map(str::to_owned);
+    let mut findings = Vec::new();
+    for path in files(&folders, &[".rs", ".md", ".toml", ".py", ".lir"]) {
+        if path.ends_with("tests/it/behaviours.rs") {
+            continue;
+        }
+        for (line, number) in read(&path).lines().zip(1..) {
+            let is_code = path.extension().is_some_and(|it| it == "rs");
+            let text = match is_code {
+                true => line.split_once("//").map_or("", |(_, comment)| comment),
+                false => line,
+            };
+            let is_found = |words: &[String]| words.iter().any(|word| text.contains(word));
+            let anonymous = is_code && is_found(&measured) || text.contains("(measured)");
+            if anonymous || is_found(&notes) || is_found(&others) {
+                findings.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
     report(findings);
 }
 

@@ -5,8 +5,16 @@
 //! code asks [`Toolkit::has`](crate::toolkit::Toolkit::has). `docs/formats/behaviours.md` is made from these tables, and
 //! `tests/it/behaviours.rs` checks that each rule has a case, that each is cited, and that each citation has a rule.
 
+pub mod attributes;
 pub mod call_graph;
+pub mod constants;
+pub mod layout;
+pub mod memory;
+pub mod mercury;
+pub mod messages;
+pub mod relocations;
 pub mod symbols;
+pub mod textures;
 
 /// A minor release of the toolkit. Patch releases of one minor release link alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +110,18 @@ macro_rules! behaviours {
 pub(crate) use behaviours;
 
 /// All rules, by subject.
-pub static SUBJECTS: &[&Subject] = &[&symbols::SUBJECT, &call_graph::SUBJECT];
+pub static SUBJECTS: &[&Subject] = &[
+    &symbols::SUBJECT,
+    &call_graph::SUBJECT,
+    &attributes::SUBJECT,
+    &memory::SUBJECT,
+    &constants::SUBJECT,
+    &textures::SUBJECT,
+    &relocations::SUBJECT,
+    &layout::SUBJECT,
+    &mercury::SUBJECT,
+    &messages::SUBJECT,
+];
 
 /// Goes through all rules.
 pub fn all() -> impl Iterator<Item = &'static Behaviour> {

@@ -11,7 +11,7 @@ use crate::mercury::frames;
 use crate::raw::RawRela;
 use crate::target::section_types::sht;
 
-/// Sections of the Mercury view that are names of those of the SASS view (`mercury.md` section 5).
+/// Sections of the Mercury view that are names of those of the SASS view.
 const ALIASES: [&[u8]; 8] = [
     b".nv.constant.user",
     b".nv.constant.pic",
@@ -78,7 +78,7 @@ fn frame_section(
         let found = by_offset.binary_search_by_key(&at, |(offset, _)| *offset);
         by_offset.get(found.ok()?).map(|(_, symbol)| *symbol)
     };
-    // In files of SASS alone nvlink leaves the frames of copies that were replaced (measured).
+    // [frames-of-replaced-copies]
     let has_mercury = has_mercury(view);
     let table = relocs.and_then(|relocs| view.section(relocs.header.link.get()));
     for start in starts.iter().copied() {

@@ -18,8 +18,7 @@ use crate::target::section_types::is_relocs;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
-/// Bytes that a file with Mercury leaves between the names of sections and those of symbols
-/// (`mercury.md` section 5).
+/// Bytes that a file with Mercury leaves between the names of sections and those of symbols.
 const NAMES_GAP: u64 = 0x24;
 
 pub(super) fn check(view: &View<'_>, findings: &mut Findings) {

@@ -2,7 +2,7 @@
 //!
 //! [`check_image`] reads the file with nothing but its headers and proves that it is sound: every byte has
 //! an owner, tables refer to what exists, and in files with Mercury both views say the same
-//! (`mercury.md` sections 5, 6 and 10). Each rule is a variant of [`Rule`]. The pass `self-check` adds what
+//! (`docs/formats/mercury.md`). Each rule is a variant of [`Rule`]. The pass `self-check` adds what
 //! can be proved with the module at hand; `cuweld check` runs the rules of this module alone.
 //!
 //! All files that ptxas and nvlink wrote into `tests/links` pass.

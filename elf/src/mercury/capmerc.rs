@@ -1,4 +1,4 @@
-//! `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury (`mercury.md` section 6).
+//! `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury.
 //!
 //! ```text
 //! u32 index of the section with the SASS

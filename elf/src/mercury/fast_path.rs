@@ -1,4 +1,4 @@
-//! Which code for sm_100 does not run on sm_103, as nvlink and ptxas say (`docs/formats/mercury.md`): what has double precision
+//! Which code for sm_100 does not run on sm_103, as nvlink and ptxas say [fast-path-record]: what has double precision
 //! arithmetic, `IMMA`, `DMMA` or `UTCIMMA`. Of the comparisons by `AND` with an immediate, between `PT` and `PT`, Mercury has a
 //! short and a long form, which are one in SASS. The short one of single precision counts instead of that of
 //! double precision: NVIDIA's table has the one for the other.

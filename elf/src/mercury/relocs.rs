@@ -1,5 +1,4 @@
-//! Relocation types of the Mercury view, by what the SASS view has in the same places (`mercury.md`
-//! section 5: found on 4000 rows). No tool prints names of theirs.
+//! Relocation types of the Mercury view, by what the SASS view has in the same places. No tool prints names of theirs.
 
 use crate::symbol::stt;
 

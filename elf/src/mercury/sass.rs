@@ -1,5 +1,5 @@
 //! What has to be known of SASS instructions of sm_100 and later: whether nvlink would schedule a kernel
-//! anew (`mercury.md` section 4).
+//! anew [scheduled-anew].
 
 use crate::target::relocs::Field;
 

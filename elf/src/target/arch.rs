@@ -1,4 +1,4 @@
-//! Architectures and which input may go into which target (`inputs.md` section 2).
+//! Architectures and which input may go into which target.
 
 use std::fmt;
 
@@ -84,8 +84,8 @@ impl Target {
         if self.sm >= 90 { 0x400 } else { 0 }
     }
 
-    /// The target that nvlink compiles PTX for: it leaves the suffix `f` out (measured); what the PTX names
-    /// as its own target counts all the same.
+    /// Returns the target that nvlink compiles PTX for: it leaves the suffix `f` out; what the PTX names as its
+    /// own target counts all the same.
     pub fn without_family(self) -> Target {
         match self.suffix {
             Suffix::Family => Target {

@@ -1,4 +1,4 @@
-//! Codes of `.nv.info` records (EIATTR_*), with what the linker knows of them (`nvinfo.md`).
+//! Codes of `.nv.info` records (EIATTR_*), with what the linker knows of them.
 
 macro_rules! attributes {
     ($($code:literal $name:ident,)*) => {
@@ -128,8 +128,8 @@ attributes! {
     0x66 LANGUAGE,
 }
 
-/// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not know (measured on code of
-/// 13.0.100: value 1, at the end of each list). Links of SASS keep it.
+/// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not know: value 1, at the end
+/// of each list. Links of SASS keep it.
 pub const AFTER_13_0_88: u8 = 0x6b;
 
 /// Whether a record holds places of instructions, which each view of code has its own of.
@@ -156,7 +156,7 @@ pub fn holds_places(code: u8) -> bool {
     )
 }
 
-/// How many leading words of an S record's payload are symbol indices (`nvinfo.md` section 2.2).
+/// Returns how many leading words of an S record's payload are symbol indices.
 pub fn reference_words(code: u8, payload_words: usize) -> usize {
     match code {
         IMAGE_SLOT

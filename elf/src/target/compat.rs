@@ -1,4 +1,4 @@
-//! Codes of `.nv.compat` records (EICOMPAT_ATTR_*) and how values merge (`nvinfo.md` section 4).
+//! Codes of `.nv.compat` records (EICOMPAT_ATTR_*) and how values merge [compat-merged].
 
 /// The linker's own first record: 1 if the target ends in `a`.
 pub const CUDA_ACCELERATOR_TARGET: u8 = 0x09;
@@ -8,7 +8,7 @@ pub const ISA_CLASS: u8 = 0x02;
 pub const INST_TENSORMAP_V1: u8 = 0x03;
 /// Tensor core generation 5 instructions.
 pub const INST_TCGEN05_MMA: u8 = 0x05;
-/// Opportunistic finalization.
+/// Opportunistic finalization [compat-finalization-class].
 pub const ENABLE_OPPORTUNISTIC_FINALIZATION: u8 = 0x06;
 /// Mercury ISA version, major and minor.
 pub const MERCURY_ISA_MAJOR_MINOR_VERSION: u8 = 0x07;
@@ -31,8 +31,8 @@ pub fn is_merged(code: u8) -> bool {
     code == MERCURY_ISA_PATCH_VERSION || DEFAULTS.iter().any(|(known, _)| *known == code)
 }
 
-/// The value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own (`mercury.md`
-/// section 7). Bits: 1 sm_100, 8 sm_103, 0x10 sm_120, 0x40 sm_121.
+/// Returns the value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own. Bits: 1 sm_100,
+/// 8 sm_103, 0x10 sm_120, 0x40 sm_121.
 pub fn fast_path_targets(sm: u16) -> u64 {
     match sm {
         100 => 9,

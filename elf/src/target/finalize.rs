@@ -1,5 +1,5 @@
-//! Which code NVIDIA's finalizer takes for which target, by what `.nv.compat` says of the code (measured with changed
-//! objects, `docs/formats/mercury.md`).
+//! Which code NVIDIA's finalizer takes for which target, by what `.nv.compat` says of the code
+//! (`docs/formats/mercury.md`).
 //!
 //! The numbers of SMs are mapped first: 104 counts as 120, 130 as 107, 101 as 110. Two SMs are of one family if they
 //! have the same tens.

@@ -1,4 +1,4 @@
-//! Relocation types R_CUDA_0x00..0x73 of SASS sections, as data (`relocs.md`, `relocs.tsv`).
+//! Relocation types R_CUDA_0x00..0x73 of SASS sections, as data.
 //!
 //! Bits count from the least significant bit of the little-endian word at `r_offset`.
 
@@ -119,7 +119,7 @@ impl RelocType {
 }
 
 /// The type by which the driver fills the header slot of a texture, sampler or surface, by the type
-/// of its symbol; sm_100 and up have another one for samplers (`relocs.md` section 6).
+/// of its symbol; sm_100 and up have another one for samplers [slots-by-kind].
 pub fn header_reloc_type(symbol_type: u8) -> u32 {
     match symbol_type {
         stt::CUDA_SURFACE => 0x34,
@@ -128,8 +128,8 @@ pub fn header_reloc_type(symbol_type: u8) -> u32 {
     }
 }
 
-/// The field that holds the addend of a type without one, for types of which it is a single field
-/// that was measured; bits from their names and with `--force-rela`.
+/// Returns the field that holds the addend of a type without one, for types of which it is a single known
+/// field [field-as-addend].
 pub fn addend_field(ty: u32) -> Option<Field> {
     match ty {
         0x03 => field(0, 32, 0),

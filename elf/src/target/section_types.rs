@@ -84,7 +84,7 @@ pub mod shf {
     pub const EXECINSTR: u64 = 4;
     /// `sh_info` is a section index.
     pub const INFO_LINK: u64 = 0x40;
-    /// The contents are packed (SHF_COMPRESSED). nvlink takes them as they are, and knows nothing of the flag (measured).
+    /// The contents are packed (SHF_COMPRESSED), which means nothing to nvlink [compressed-flag-kept].
     pub const COMPRESSED: u64 = 0x800;
     /// Of the Mercury view.
     pub const MERCURY: u64 = 0x1000_0000;
@@ -94,8 +94,9 @@ pub mod shf {
     pub const CUDA_TOOL_NOTE: u64 = 0x0200_0000;
 }
 
-/// Whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS and the types whose bit is
-/// set in seed 000's mask 0x400D over 0x70000007. The Mercury form of reserved shared memory has some (measured).
+/// Returns whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS and the types whose
+/// bit is set in the mask 0x400D over 0x70000007. The Mercury form of reserved shared memory has some
+/// [reserved-shared-bytes].
 pub fn is_no_bits(ty: u32, flags: u64) -> bool {
     if ty == sht::CUDA_SHARED_RESERVED && flags & shf::MERCURY != 0 {
         return false;

@@ -6,7 +6,7 @@ pub const TOOLKIT: u32 = 0x82;
 /// Oldest toolkit whose sm_90 objects are accepted: 12.0.
 pub const OLDEST_TOOLKIT: u32 = 0x78;
 
-/// Objects of older toolkits (10.0) make nvlink record HAS_PRE_V10_OBJECT (measured).
+/// Objects of older toolkits (10.0) make nvlink record HAS_PRE_V10_OBJECT [pre-v10-object].
 pub const FIRST_V10_TOOLKIT: u32 = 0x64;
 
 /// Owner name of NVIDIA's notes.
@@ -25,8 +25,7 @@ pub const STAMP_VERSION: &str = "Cuda compilation tools, release 13.0, V13.0.88"
 /// Tool branch that `--stamp=nvlink-13.0.88` records.
 pub const STAMP_BRANCH: &str = "Build cuda_13.0.r13.0/compiler.36424714_0";
 
-/// Contents of `.nv.rel.action`: the field layout of CONST_FIELD22_37 for older drivers
-/// (`relocs.md` section 5).
+/// Contents of `.nv.rel.action`: the field layout of CONST_FIELD22_37 for older drivers.
 pub const REL_ACTION: [u8; 16] = [
     0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36,
 ];
@@ -80,11 +79,11 @@ pub fn is_system_function(name: &[u8]) -> bool {
 /// Undefined in the device runtime: how many bytes of constants of all kernels there are.
 pub const CONSTANTS_SIZE: &[u8] = b".nv.ptx.const0.size";
 
-/// The unified table symbol whose relocations always go in a link without tables (`relocs.md` section 1,
-/// measured for UNIFIED types).
+/// The unified table symbol whose relocations always go in a link without tables [unified-offset-goes].
 pub const UNIFIED_FUNCTIONS_OFFSET: &[u8] = b"__UFT_OFFSET";
 
-/// The name that relocatable output has for the dynamic shared memory of each kernel that uses some (measured).
+/// The name that relocatable output has for the dynamic shared memory of each kernel that uses some
+/// [dynamic-shared-instance].
 pub const DYNAMIC_SHARED_INSTANCE: &[u8] = b"externsharedinstance";
 
 /// Whether a name is one of the unified table symbols that the output drops when there is no table.

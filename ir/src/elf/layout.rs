@@ -1,4 +1,4 @@
-//! File offsets of a plan (`merge.md` section 2).
+//! File offsets of a plan [segments-of-empty-sections].
 
 use crate::plan::ElfPlan;
 use cuweld_elf::align::align_up;

@@ -1,4 +1,4 @@
-//! What an object says of the toolkit that made it (measured; docs/formats/device-elf.md, "Which objects a link takes").
+//! What an object says of the toolkit that made it [toolkit-of-object].
 //!
 //! The legacy header has the toolkit in `e_version` and the virtual SM in `e_flags`. Other objects have a note
 //! of type 1000 in the section that bits 31:24 of `e_flags` name by index, or, if these are 0xff, in the one

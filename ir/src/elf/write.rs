@@ -326,8 +326,8 @@ fn apply_all(bytes: &mut [u8], start: usize, patches: &[Patch]) -> Result<(), Wr
     Ok(())
 }
 
-/// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink does
-/// (`relocs.md` section 3); `None` only if it begins past the end or does not lie within a word.
+/// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink does;
+/// `None` only if it begins past the end or does not lie within a word.
 fn apply(bytes: &mut [u8], patch: &Patch) -> Option<()> {
     if patch.width == 0 || u32::from(patch.bit) + u32::from(patch.width) > 64 {
         return None;

@@ -80,7 +80,7 @@ fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
             && (section.flags, section.offset, section.size) == (0, 0, size as u64)
             && (section.link, section.info) == (link, 0)
     });
-    // Its value need not be 0: quirk Q02.
+    // Its value need not be 0 [null-symbol-of-discarded].
     let null_symbol = plan.symbols.first().is_some_and(|symbol| {
         (symbol.name_offset, symbol.info, symbol.shndx) == (0, 0, 0) && symbol.size == 0
     });

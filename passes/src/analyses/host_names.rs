@@ -1,5 +1,4 @@
-//! Which kernels and variables host code refers to: the lists that options and host information give
-//! (`inputs.md` section 5).
+//! Which kernels and variables host code refers to: the lists that options and host information give.
 
 use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkOptions;

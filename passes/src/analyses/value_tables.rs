@@ -1,4 +1,4 @@
-//! The tables by which nvlink finds constants of equal value (measured, `docs/formats/device-elf.md`).
+//! The tables by which nvlink finds constants of equal value [value-tables].
 
 /// Whether nvlink has a table for values of this size in bytes in a section of this alignment.
 pub(crate) fn has_table(size: u64, align: u64) -> bool {

@@ -1,7 +1,7 @@
 //! `check-undefined`: what is live and undefined is an error, unless the driver provides it.
 //!
 //! Each name is reported once, for the first object that names it, behind the warnings about stacks and
-//! the errors about memory (measured). Executables only.
+//! the errors about memory [errors-in-order]. Executables only.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -93,8 +93,8 @@ impl Pass for CheckUndefined {
     }
 }
 
-/// Whether a link of Mercury names the kernels or variables that it keeps, and has code with relocations that a later copy
-/// replaced: what nvlink does not link, whatever is named (measured).
+/// Returns whether a link of Mercury names the kernels or variables that it keeps, and has code with relocations that a
+/// later copy replaced: what nvlink does not link, whatever is named [named-kernels-lose-code].
 fn loses_code_among_left_out(module: &Module<'_>) -> bool {
     let options = &module.options;
     let names_kernels = options.host_kernels_external.is_some()

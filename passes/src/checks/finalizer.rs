@@ -1,7 +1,7 @@
 //! The front end of NVIDIA's finalizer: what it asks of a file before and after a link, without its code generator.
 //!
 //! nvlink calls its finalizer for every file with Mercury before the link and for the linked file after it. Here the
-//! same questions are asked in the same order (specification: FNLZR): whether the file can be finalized at
+//! same questions are asked in the same order (`docs/formats/mercury.md`): whether the file can be finalized at
 //! that stage, for that target, with those options. Code is never compiled: where NVIDIA's would be, the
 //! answer is a typed error. What remains is to take a file as it is, to copy it for another SM on which its
 //! SASS runs, or to write its SASS view alone.

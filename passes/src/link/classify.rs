@@ -3,7 +3,7 @@
 //! A section's kind comes from its type and name; the function that owns it from its header: code
 //! from the symbol defined in it, other per-function sections and relocation
 //! sections from the section that `sh_info` names. A function's register count comes from its
-//! REGCOUNT record (`merge.md` sections 3 and 6, `nvinfo.md` section 2).
+//! REGCOUNT record.
 //!
 //! Refused: what this linker would otherwise drop unseen.
 
@@ -97,7 +97,7 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::STRTAB => SectionKind::SymbolNames,
         sht::REL | sht::RELA => SectionKind::Relocs,
         sht::NOTE if name == b".note.nv.tkinfo" => SectionKind::ToolInfo,
-        // Under either name it goes, as the linker writes its own (measured).
+        // [note-of-either-name]
         sht::NOTE if matches!(name, b".note.nv.cuinfo" | b".note.nv.cuver") => {
             SectionKind::CudaInfo
         }
@@ -107,7 +107,7 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::CUDA_CALLGRAPH => SectionKind::CallGraph,
         sht::CUDA_PROTOTYPE => SectionKind::Prototypes,
         sht::CUDA_RELOCINFO => SectionKind::RelAction,
-        // What `-r -preserve-relocs` records is for people (measured: it changes nothing).
+        // [preserved-rows-ignored]
         sht::CUDA_RESOLVED_RELA => SectionKind::Stripped,
         sht::CUDA_GLOBAL => SectionKind::Global,
         sht::CUDA_GLOBAL_INIT => SectionKind::GlobalInit,

@@ -1,5 +1,4 @@
-//! `constant-bank-dedup`: equal compiler constants are stored once (`merge.md` section 8, measured in
-//! `docs/formats/device-elf.md`).
+//! `constant-bank-dedup`: equal compiler constants are stored once [pool-beyond-limit].
 //!
 //! While every kernel's bank fits into 64 KiB nvlink merges nothing. If one does not, all kernels that
 //! have such a bank get one pool: bank by bank, last created first, the kernel's own constants and

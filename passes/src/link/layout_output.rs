@@ -3,8 +3,7 @@
 //! nvlink's output orders all follow from the order in which it creates things while it merges
 //! object after object. `creation` replays that order in one linear walk; a pass that adds, renames
 //! or reorders entities keeps no books for it. `contents` then fills the sections, `finish`
-//! sorts them into file order, numbers sections and symbols and lays out the file (`merge.md`
-//! sections 2 to 5, 7, 10).
+//! sorts them into file order [sections-by-class], numbers sections and symbols and lays out the file.
 
 mod bank_pool;
 pub(crate) mod constant_merge;
@@ -337,7 +336,7 @@ struct Created<'data> {
 
 impl<'data> Created<'data> {
     /// Whether the file has a `.symtab_shndx`: if any section that was created has a number that
-    /// `st_shndx` cannot hold, also if that section is not in the file (measured).
+    /// `st_shndx` cannot hold, also if that section is not in the file [numbers-of-dead-sections].
     fn needs_index_table(&self) -> bool {
         self.next_number > SHN_LORESERVE.into()
     }

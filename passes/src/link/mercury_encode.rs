@@ -3,10 +3,10 @@
 //! nvlink merges the Mercury view of the objects as it merges any objects, then derives the SASS view from
 //! the result and writes both. So does this pass: it lays out the Mercury view, then renames constant
 //! banks, adds the parameters of kernels, and makes of every section that differs between the views a
-//! second one, behind all others (`mercury.md` section 5).
+//! second one, behind all others [sass-derived-from-mercury].
 //!
 //! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are reported, or refused
-//! (section 4, `detector`, deviation D12).
+//! (`detector`, deviation D12) [scheduled-anew].
 //!
 //! Links of objects without Mercury are laid out as for any target.
 

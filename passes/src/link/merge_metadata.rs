@@ -1,9 +1,9 @@
 //! `merge-metadata`: attribute lists, compatibility records and notes of the output.
 //!
 //! Each output list of `.nv.info` and `.nv.info.F` is the reverse of the concatenated input lists,
-//! with references mapped and with the records of what is not linked left out (`nvinfo.md` section
-//! 2). `.nv.compat` records are merged pairwise in input order (section 4). The tool note is
-//! followed by those of all inputs; the cuinfo note carries the smallest virtual SM (section 5).
+//! with references mapped and with the records of what is not linked left out [attributes-reversed].
+//! `.nv.compat` records are merged pairwise in input order [compat-merged]. The tool note is
+//! followed by those of all inputs; the cuinfo note carries the smallest virtual SM [notes-of-inputs].
 //!
 //! Linear in the records.
 
@@ -239,7 +239,7 @@ impl Lists {
 
 /// What included objects say of what made them.
 struct Origins {
-    /// Whether one is of a toolkit before 10.0, or does not say: executables below sm_100 have a record for it (measured).
+    /// Whether one is of a toolkit before 10.0, or does not say [pre-v10-object].
     any_is_old: bool,
     /// The smallest virtual SM.
     virtual_sm: Option<u16>,

@@ -1,12 +1,11 @@
 //! `place-memory`: every value that a relocation can need becomes final.
 //!
 //! - Same-named data sections are concatenated in link order, each at its alignment; nothing is
-//!   dropped from inside (`merge.md` section 6). Tentative definitions follow at the end of
-//!   `.nv.global`, last first.
-//! - Constants of device functions become part of the banks of the kernels that reach them
-//!   (`banks`, section 8).
+//!   dropped from inside [taken-memory-stays]. Tentative definitions follow at the end of
+//!   `.nv.global`, last first [tentative-last-first].
+//! - Constants of device functions become part of the banks of the kernels that reach them (`banks`).
 //! - Textures, samplers and surfaces get slots in constant bank 0 (`headers`).
-//! - Shared memory is laid out per kernel (`shared`, section 9). Executables only.
+//! - Shared memory is laid out per kernel (`shared`). Executables only.
 
 pub(crate) mod banks;
 mod by_address;
@@ -127,8 +126,7 @@ struct Found {
     concatenated: Vec<SectionId>,
     /// Those of functions' constants.
     constants: Vec<SectionId>,
-    /// Whether functions or variables have places in tables that several programs share (measured: nvlink says so after what
-    /// it says of symbols and stacks, before what does not fit or is undefined).
+    /// Whether functions or variables have places in tables that several programs share [unified-needs-index].
     has_unified_tables: bool,
     /// Whether there is uninitialised memory.
     has_global: bool,
@@ -159,7 +157,7 @@ impl Found {
 }
 
 /// The symbols that took memory at their turn, each with its section: those of variables that no definition before kept from
-/// it, also if another definition replaced them later (measured).
+/// it, also if another definition replaced them later [taken-memory-stays].
 pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, SectionId)) {
     // Whether a weak (or tentative) and a strong definition came before, by link symbol.
     let mut defined = vec![(false, false); module.link_symbols.len()];
@@ -295,7 +293,7 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
         module.pool_parts = parts;
     }
     let mut end = ends.get(&b".nv.global"[..]).copied().unwrap_or(0);
-    // The one that became common last comes first; an earlier reference does not count (measured).
+    // [tentative-last-first]
     commons.sort_by_key(|id| std::cmp::Reverse(module.link_symbols[*id].definition));
     for id in commons {
         let link = &mut module.link_symbols[id];

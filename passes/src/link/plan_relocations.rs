@@ -1,6 +1,6 @@
 //! `plan-relocations`: what becomes of each relocation.
 //!
-//! What a relocation refers to decides, its type only rarely (`relocs.md` section 1): against
+//! What a relocation refers to decides, its type only rarely [kept-by-target]: against
 //! functions and global memory it is kept for the driver; against everything else it is applied and
 //! leaves, except the types that only the driver can apply. Executables first turn UNIFIED types
 //! into plain ones.

@@ -1,7 +1,7 @@
 //! `propagate-resources`: what kernels need because of the functions they reach.
 //!
 //! Registers, barriers, call-return stack, stack, externs and the other attributes that travel up
-//! the call graph (`nvinfo.md` section 3). Executables only.
+//! the call graph. Executables only.
 //!
 //! Everything is answered on the strongly connected components of the call graph, callees first:
 //! each component holds the summary of all that it reaches. Time is linear in nodes, edges and
@@ -203,9 +203,9 @@ fn without_mask(module: &mut Module<'_>, list: usize) {
     }
 }
 
-/// Barrier counts in section flags (measured): a function without a record gets one at the end, of its own count
-/// or a larger one of what it reaches, and its flags are cleared. If there is a record, own or of a function that
-/// is reached, the function's own flags do not count in it, and stay.
+/// Records barrier counts in section flags [barriers-in-flags]: a function without a record gets one at the end, of its
+/// own count or a larger one of what it reaches, and its flags are cleared. If there is a record, own or of a function
+/// that is reached, the function's own flags do not count in it, and stay.
 fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, reached: u8) {
     let records = &module.merged_info[list].records;
     let place = records
@@ -370,8 +370,8 @@ impl<'m, 'data> KernelList<'m, 'data> {
         }
     }
 
-    /// The only kernel of a link: if device functions add to its externs, all of them are listed in
-    /// a new record at the end, the one that is first named last first (measured).
+    /// Lists the externs of the only kernel of a link: if device functions add to its own, all of them are in
+    /// a new record at the end, the one that is first named last first [only-kernel-externs].
     fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
         let place = self.find(code::EXTERNS);
         let own = place.map_or(0, |place| self.module.refs(self.at(place)).len());
@@ -460,7 +460,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
                     let sum = add_mbarriers(summary.mbarriers(summaries), own_value.unwrap_or(0));
                     self.set(value_record(format::HVAL, code, sum), &[]);
                 }
-                // The only kernel takes nobody's value (measured).
+                // [only-kernel-cta-init]
                 code::VRC_CTA_INIT_COUNT if summaries.has_only_kernel() => {
                     let value = own_value.unwrap_or(0) & 0xff;
                     self.set(value_record(format::BVAL, code, value), &[]);

@@ -2,7 +2,7 @@
 //!
 //! Each fills `field = (S + A) >> shift` at its bits; constant bank types also fill the bank number.
 //! REL rows add to the old field. Within a section rows are applied in reverse input order, so that
-//! of two rows on one site the first wins (`relocs.md` sections 1 and 3).
+//! of two rows on one site the first wins [first-row-wins].
 
 mod header_operands;
 mod replaced_constants;
@@ -232,7 +232,7 @@ fn apply(
         value >> field.shift,
         in_place && !slice,
     );
-    // Relocatable output has no slots: an undefined symbol's bank, as for any other (measured).
+    // The bank of an undefined symbol, as for any other [relocatable-without-slots].
     let has_slot = row.makes_slot && !module.options.relocatable;
     let bank = || match has_slot && is_header(module, reloc.target) {
         true => 0,
@@ -261,7 +261,7 @@ fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
 fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
     let section = match target {
         SymbolRef::Section(section) => Some(section),
-        // Dynamic shared memory has no section in the input; with -g nvlink makes it one (measured).
+        // Dynamic shared memory has no section in the input; with -g nvlink makes it one [dynamic-shared-bank].
         SymbolRef::Symbol(symbol)
             if module.shows_dynamic_shared()
                 && module.symbols[symbol]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use cuweld_elf::behaviours;
+
 use crate::registry::PassInfo;
 use crate::registry::Registry;
 
@@ -28,7 +30,23 @@ pub fn generate_passes_doc(registry: &Registry) -> String {
         out.push('\n');
         section(&mut out, info);
     }
+    out.push_str(&links(&out));
     out
+}
+
+/// Returns the targets of the rules that a text cites in brackets.
+fn links(text: &str) -> String {
+    let mut links = String::new();
+    for rule in behaviours::all() {
+        let name = rule.name;
+        if text.contains(&format!("[{name}]")) {
+            let _ = write!(links, "\n[{name}]: ../formats/behaviours.md#{name}");
+        }
+    }
+    if !links.is_empty() {
+        links.push('\n');
+    }
+    links
 }
 
 fn section(out: &mut String, info: &PassInfo) {

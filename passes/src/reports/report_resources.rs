@@ -2,7 +2,7 @@
 //!
 //! A line for global memory and module-wide constants, then two lines for each kernel, last created
 //! first. Registers, barriers and stack are those of the merged attribute records, so that they count
-//! what the kernel reaches; a kernel that reaches a recursion is shown with its own frame (measured).
+//! what the kernel reaches; a kernel that reaches a recursion is shown with its own frame [reported-frame].
 //! The report comes last, also after errors that are not fatal.
 //!
 //! With `format` the pass reports whether `-v` is given or not, as a table or as JSON: of each kernel what `-v` says, which
@@ -186,8 +186,8 @@ fn module_memory(module: &Module<'_>) -> String {
     text
 }
 
-/// Whether a bank is one of the module, and not of each kernel. Reports leave out a bank where it
-/// should not be, though it is in the output (measured with all banks).
+/// Returns whether a bank is one of the module, and not of each kernel. Reports leave out a bank where it
+/// should not be, though it is in the output [reported-banks].
 fn is_module_bank(bank: u8) -> bool {
     matches!(bank, 1 | 3..=6)
 }
@@ -345,7 +345,7 @@ impl Needs {
         if module.is_capmerc() {
             return text;
         }
-        // The slots that the kernel has, whichever of them it uses (measured).
+        // [reported-slots]
         for (kind, plural) in [
             (header::TEXTURE, "textures"),
             (header::SURFACE, "surfaces"),

@@ -17,8 +17,8 @@ const FATBIN_SECTIONS: &str = "SECTIONS\n{\n\
     \t.nv_fatbin : { *(.nv_fatbin) }\n}\n";
 
 /// Prints the default script of the linker that the host compiler uses, as nvlink has it printed
-/// (`inputs.md` section 6): `ld --verbose` with those options of the compiler's own call of it that
-/// choose a script, without what it says about itself.
+/// with `ld --verbose` and those options of the compiler's own call of it that choose a script, without
+/// what it says about itself.
 const DEFAULT_SCRIPT: &str = r#"ld --verbose $("$CUWELD_HOST_COMPILER" -### /dev/null -m64 2>&1 | grep collect2 | grep -wo -e -pie -e "-z [^[:space:]]*" -e "-m [^[:space:]]*" -e -r -e -shared | tr "\n" " ") | grep -Fvx -e "$(ld -V)" | sed '1,2d;$d'"#;
 
 /// Writes the script to a file, or to standard output. A complete one begins with the default script

@@ -221,7 +221,7 @@ pub(super) fn write_output(
     report_output(path, bytes.len() as u64, strict, written, reporter)
 }
 
-/// What nvlink writes only when it closes a file, without looking whether that succeeds (measured).
+/// What nvlink writes only when it closes a file, without looking whether that succeeds.
 const WRITTEN_LAST: u64 = 4096;
 
 /// Reports that a file of some size could not be written.

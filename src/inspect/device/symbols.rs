@@ -66,7 +66,7 @@ impl<'data> Decoder<'data> {
         let mut unnamed = None;
         let mut symbols = Vec::with_capacity(rows.len());
         for (index, row) in rows.iter().enumerate() {
-            // ptxas and nvlink write the section with this index so (measured).
+            // [index-of-tentative]
             let is_section = matches!(row.info & 15, stt::SECTION | stt::FUNC)
                 && sections.len() > SHN_COMMON.into();
             let mut name = Name(string_at(names, row.name.get()).unwrap_or_else(|| {

@@ -1,8 +1,8 @@
 //! What a section of Mercury code says, in text: a line for the head, then one for each item that has an
 //! entry and one for each stretch of plain items.
 //!
-//! Names are those of the fields that were found out by changing objects (`mercury.md` section 6); bytes
-//! without a name are shown as they are.
+//! Names are those of the fields that were found out by changing objects; bytes without a name are shown
+//! as they are.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl Record<'_> {
         found.map(|(_, name)| *name)
     }
 
-    /// The register and the id of a system value; RZ, which is 1023 here, is 255 as in SASS (measured).
+    /// Returns the register and the id of a system value; RZ, which is 1023 here, is 255 as in SASS.
     pub fn system_value(self) -> Option<(u16, u16)> {
         let half = |at: usize| Some(u16::from_le_bytes(self.0.get(at..at + 2)?.try_into().ok()?));
         if self.operation() != SYSTEM_VALUE || self.0.len() != 16 {

@@ -26,12 +26,12 @@ impl<'data> Reader<'_, 'data> {
             let (bind, ty) = (row.info >> 4, row.info & 15);
             let place = match row.shndx.get() {
                 0 => SymbolPlace::Undefined,
-                // ptxas and nvlink write the section with this index so (measured).
+                // [index-of-tentative]
                 SHN_COMMON if matches!(ty, stt::SECTION | stt::FUNC) => {
                     let section = self.section_id(SHN_COMMON.into());
                     section.map_or(SymbolPlace::Common, SymbolPlace::Section)
                 }
-                // nvlink writes the parameters of a kernel for sm_100 and up so (measured).
+                // nvlink writes the parameters of a kernel for sm_100 and up so.
                 SHN_LORESERVE if self.section_id(SHN_LORESERVE.into()).is_some() => {
                     let section = self.section_id(SHN_LORESERVE.into());
                     section.map_or(SymbolPlace::Reserved(SHN_LORESERVE), SymbolPlace::Section)
@@ -134,7 +134,7 @@ impl<'data> Reader<'_, 'data> {
     }
 
     /// Where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in the same
-    /// places, with the sections and sizes of the Mercury view (`mercury.md` section 5).
+    /// places, with the sections and sizes of the Mercury view.
     pub(super) fn mercury_symbols(&mut self) -> Result<(), ReadError> {
         let tables = self.headers.sections.iter().enumerate();
         for (table, _) in tables.filter(|(_, row)| row.ty.get() == sht::CUDA_MERCURY_SYMTAB) {

@@ -67,8 +67,8 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
     })
 }
 
-/// Whether a section is left out of a link of SASS alone: all of the Mercury view of an object with Mercury, and of another
-/// object what only that view has (measured).
+/// Returns whether a section is left out of a link of SASS alone: all of the Mercury view of an object with Mercury, and of
+/// another object what only that view has [sass-link].
 pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
     let is_of_view = matches!(
         section.ty,
@@ -96,7 +96,7 @@ fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
     action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
 }
 
-/// nvlink's finalizer refuses Mercury of a later major version than its own, 1 (measured).
+/// Refuses Mercury of a later major version than 1, as nvlink's finalizer does [mercury-version].
 fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
     let is_new = |record: &Attribute<'_>| {
         record.code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION && record.value & 0xff > 1

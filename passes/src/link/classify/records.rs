@@ -1,5 +1,5 @@
 //! Attribute records and relocations of frames that no compiler of the toolkit writes: nvlink takes them at
-//! their word, crashes, or ends with an internal error, in ways that were not measured, so they are refused.
+//! their word, crashes, or ends with an internal error, in ways that are not known, so they are refused.
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;

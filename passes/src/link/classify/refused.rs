@@ -247,7 +247,7 @@ impl Found {
                 SectionKind::ReservedShared if section.size() != 0 && !with_symbols[ordinal] => {
                     unsupported::RESERVED_SHARED_VARIABLES
                 }
-                // One without symbols is left out: the linker makes its own (measured).
+                // [own-rel-action]
                 SectionKind::RelAction
                     if section.name != b".nv.rel.action" || is_mercury || with_symbols[ordinal] =>
                 {

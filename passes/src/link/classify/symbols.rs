@@ -1,5 +1,5 @@
 //! Symbols that no compiler of the toolkit writes: nvlink takes each of their fields at its word, in ways
-//! that were not measured, so they are refused.
+//! that are not known, so they are refused.
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;
@@ -141,7 +141,7 @@ fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
 }
 
 /// Whether a texture, sampler or surface lies in a section that is never part of the output as it is. Sections of code and
-/// data are mapped at a turn of their own; in those such a symbol is only odd (measured).
+/// data are mapped at a turn of their own; in those such a symbol is only odd.
 pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let SymbolPlace::Section(section) = symbol.place else {
         return false;
@@ -277,7 +277,7 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 }
 
 /// Kernels, textures, samplers and surfaces with the name of a local symbol of another object: nvlink refuses such
-/// links in some orders, and gives kernels of one name each other's parts in others (measured).
+/// links in some orders, and gives kernels of one name each other's parts in others.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     for symbol in module.symbols.values() {
@@ -300,7 +300,7 @@ pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
 }
 
 /// Symbols without a type whose name an object before theirs has: nvlink takes references to them for
-/// references to that name, else to symbol 0 (measured).
+/// references to that name, else to symbol 0 [untyped-symbols].
 pub(super) fn bound_without_type<'module>(
     module: &'module Module<'_>,
 ) -> Vec<&'module Symbol<'module>> {

@@ -1,4 +1,4 @@
-//! Equal contributions to `.nv.constant3` (quirk Q03, deviation D02; measured, `docs/formats/device-elf.md`).
+//! Equal contributions to `.nv.constant3` [equal-constants-merged] (deviation D02).
 //!
 //! While nvlink leaves kernels out because no host code refers to them, it stores whole input sections
 //! of some sizes only once, but leaves the values of their variables and all code as if each had its
@@ -18,7 +18,7 @@ use hashbrown::HashMap;
 use crate::analyses::value_tables::has_table;
 use crate::analyses::value_tables::is_empty_value;
 
-/// The bank whose sections are merged; others are not (measured: 1, 4, 5 and 6).
+/// The bank whose sections are merged [equal-constants-merged].
 pub(crate) const BANK: u8 = 3;
 
 /// What nvlink would do.

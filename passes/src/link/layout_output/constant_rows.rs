@@ -1,7 +1,7 @@
 //! Mercury relocations of constants of functions, such as the tables of switches.
 //!
 //! The constants of a device function stand in the banks of all kernels that reach it, and their rows with
-//! them. The SASS view has offsets in their place and no rows (measured, `docs/formats/mercury.md`).
+//! them. The SASS view has offsets in their place and no rows [mercury-switch-tables].
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -100,8 +100,8 @@ pub(super) fn of_bank<'m>(
                 .filter(|row| piece.size.is_none_or(|size| row.offset < size))
                 .collect();
             if bank_of != function(piece.section) {
-                // Constants that move do so one by one, the last first, each with its rows reversed (measured with
-                // objects of ptxas and with `-r` output, whose rows stand the other way round).
+                // Constants that move do so one by one, the last first, each with its rows reversed: in `-r`
+                // output they stand the other way round already [mercury-switch-tables].
                 let starts = constants_of(module, piece.section);
                 let constant = |row: &Reloc| starts.partition_point(|start| *start <= row.offset);
                 own.sort_by_key(|row| std::cmp::Reverse(constant(row)));

@@ -104,8 +104,8 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
     relocs(module, out);
 }
 
-/// The section of module-wide shared variables stays, empty, as the mark of dynamic shared memory, which nvlink tells by its
-/// alignment (measured).
+/// Keeps the section of module-wide shared variables, empty, as the mark of dynamic shared memory, which nvlink tells by
+/// its alignment [dynamic-shared-by-alignment].
 fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
     let sections = out.special(|content| content == Content::ModuleShared);
     let sections: Vec<OutId> = sections.collect();

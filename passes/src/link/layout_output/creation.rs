@@ -1,4 +1,4 @@
-//! The replay of nvlink's order of creation (`merge.md` section 4).
+//! The replay of nvlink's order of creation [creation-order].
 
 mod code;
 mod late_banks;
@@ -134,7 +134,7 @@ pub(super) fn replay<'data>(
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
-        // block is added to that (measured).
+        // block is added to that [dynamic-shared-symbols].
         shows_reserve: module.options.preserve_relocs
             && module.reserved_shared_size() != 0
             && slots_end(module) != 0,
@@ -357,7 +357,7 @@ impl<'data> Replay<'_, 'data> {
     fn symbols(&mut self) {
         let relocatable = self.module.options.relocatable;
         let mut compiler_constants = 0_u32;
-        // Objects with Mercury before the first of SASS alone were made Mercury of all the same (measured).
+        // Objects with Mercury before the first of SASS alone were made Mercury of all the same [mercury-before-sass].
         let first_sass = self.first_sass;
         for index in 0..self.others.len() {
             let id = self.others[index];
@@ -419,6 +419,7 @@ impl<'data> Replay<'_, 'data> {
                     let is_memory =
                         matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
                     if is_memory && !self.took_memory(link, id) {
+                        // [discarded-makes-no-section]
                         continue;
                     }
                     if !joined && (lost || !self.symbol_section(section)) {
@@ -441,7 +442,7 @@ impl<'data> Replay<'_, 'data> {
                 self.out.global.push(link);
             } else {
                 let name = match symbol.place {
-                    // nvlink gives constants of the compiler new names when it makes Mercury of an object (measured).
+                    // [mercury-constant-names]
                     SymbolPlace::Section(section)
                         if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
                     {
@@ -522,7 +523,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Sections of dead functions are not created, but numbered (measured).
+    /// Numbers sections of dead functions, which are not created [numbers-of-dead-sections].
     fn number_of_dead(&mut self, id: SectionId) {
         if self.numbered.is_empty() {
             return;

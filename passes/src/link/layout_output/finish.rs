@@ -195,7 +195,7 @@ impl Order {
     }
 }
 
-/// The class that sections are sorted by (`merge.md` section 3).
+/// Returns the class that sections are sorted by [sections-by-class].
 fn class(section: &OutSection<'_>) -> u8 {
     match (section.ty, section.flags) {
         (sht::REL | sht::RELA | sht::CUDA_RESOLVED_RELA, _) => 2,

@@ -1,4 +1,4 @@
-//! The value of the null symbol (quirk Q02, measured, `docs/formats/device-elf.md`).
+//! The value of the null symbol.
 
 use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::BankPiece;
@@ -8,14 +8,15 @@ use cuweld_ir::SectionKind;
 
 use super::constant_merge::ConstantMerge;
 
-/// The value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0 too (measured).
+/// Returns the value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0 too
+/// [null-symbol-of-lookup].
 pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
     let value = merge.null_symbol.unwrap_or_else(|| value(module));
     value.wrapping_add(whole_kernels(module))
 }
 
 /// The shared memory of an EWP object's kernel has no symbol, so nvlink moves symbol 0 behind the reserved block,
-/// once for each such kernel (measured).
+/// once for each such kernel [null-symbol-of-whole-kernels].
 fn whole_kernels(module: &Module<'_>) -> u64 {
     if module.options.relocatable || !module.has_ewp_object() {
         return 0;
@@ -34,7 +35,7 @@ fn whole_kernels(module: &Module<'_>) -> u64 {
 /// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
 /// the section's symbol takes that address; it has none in the output, so the address lands in the null symbol.
 /// The last that is placed shows. What stays where it is does not count: a kernel's own banks, and what no kernel
-/// reaches (measured).
+/// reaches [null-symbol-of-discarded].
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     let is_shown = |piece: &&BankPiece| {

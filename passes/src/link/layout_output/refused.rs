@@ -1,5 +1,5 @@
-//! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number we do not know, and with
-//! copies of functions that it makes anew (measured).
+//! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number we do not know, and
+//! with copies of functions that it makes anew.
 
 use cuweld_elf::symbol::stt;
 use cuweld_ir::Module;

@@ -1,4 +1,4 @@
-//! Resolved relocations: what `-preserve-relocs` says of rows that were applied (`relocs.md` section 5).
+//! Resolved relocations: what `-preserve-relocs` says of rows that were applied.
 
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::reloc_type;
@@ -13,7 +13,7 @@ use super::creation::output_of;
 
 /// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces unless `-r`, to
 /// dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of kernels'
-/// banks (measured).
+/// banks [preserved-rows].
 pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
     let Some(id) = reloc.target.symbol() else {
         return true;

@@ -1,4 +1,4 @@
-//! `.nv.capmerc.text.F`: copied, with the few words that a link changes (`mercury.md` section 6).
+//! `.nv.capmerc.text.F`: copied, with the few words that a link changes.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::capmerc::Capmerc;

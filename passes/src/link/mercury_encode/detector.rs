@@ -1,5 +1,5 @@
 //! Code that nvlink would change: kernels that it would schedule anew, and code that it would compile for the debugger
-//! (`mercury.md` section 4).
+//! [scheduled-anew].
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;

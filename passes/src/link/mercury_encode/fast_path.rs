@@ -1,5 +1,4 @@
-//! The record of `.nv.compat` that says on which other targets the SASS would run (measured,
-//! `docs/formats/mercury.md`).
+//! The record of `.nv.compat` that says on which other targets the SASS would run [fast-path-record].
 //!
 //! ptxas clears a bit of an object if its code has an instruction that the other target does in another way;
 //! nvlink clears it if the code of a linked function has one. For sm_100 these instructions are known; for sm_120

@@ -1,4 +1,4 @@
-//! `.debug_frame` of the SASS view (measured, `docs/formats/mercury.md`).
+//! `.debug_frame` of the SASS view [frames-of-linked-functions].
 //!
 //! The Mercury view keeps the frames of all objects, also those of functions that are not linked. In the
 //! SASS view only the frames of linked functions stand, each behind its CIE.

@@ -1,4 +1,4 @@
-//! `.nv.info.F` of the SASS view, derived from the list of the Mercury view (`mercury.md` section 5).
+//! `.nv.info.F` of the SASS view, derived from the list of the Mercury view.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::target::attributes;
@@ -152,7 +152,7 @@ fn derived(
         append_attribute(out, record, refs.iter().copied());
     }
     if module.functions[list.function].header_kinds != 0 {
-        // The bank of slots of textures and of surfaces (measured).
+        // [mercury-slot-banks]
         for code in [
             attributes::BINDLESS_TEXTURE_BANK,
             attributes::BINDLESS_SURFACE_BANK,
@@ -210,7 +210,7 @@ fn twins(
 }
 
 /// Whether two payloads are equal. Most are empty and lie nowhere: comparing nothing there takes the processor 300 ns, for the address
-/// is looked up before it turns out not to matter (measured, masked loads of `memcmp` with AVX-512).
+/// is looked up before it turns out not to matter (masked loads of `memcmp` with AVX-512).
 fn is_equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && (a.is_empty() || a == b)
 }

@@ -1,4 +1,5 @@
-//! Debug sections of the SASS view that depend on which functions are linked (measured, `docs/formats/mercury.md`).
+//! Debug sections of the SASS view that depend on which functions are linked [lines-of-linked-functions]
+//! [ranges-of-first-function].
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_ir::LinkSymbolId;

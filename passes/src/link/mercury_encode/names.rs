@@ -1,4 +1,4 @@
-//! String tables of both views (`mercury.md` section 5).
+//! String tables of both views.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::Bank;
@@ -29,7 +29,7 @@ impl<'data> Encode<'_, 'data> {
                 continue;
             };
             *is_bank = prefix.is_empty();
-            // nvlink renames one string twice, and the name of the function is gone (measured).
+            // nvlink renames one string twice, and the name of the function is gone.
             if !renamed.insert(section.name_offset) {
                 let what = mercury::CONSTANTS_NAME;
                 self.refusals.push(Refusal::new(what, None));

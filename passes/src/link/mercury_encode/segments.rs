@@ -1,4 +1,4 @@
-//! File offsets and program headers of a file with both views (`mercury.md` section 5).
+//! File offsets and program headers of a file with both views.
 
 use cuweld_elf::align::align_up;
 use cuweld_elf::target::section_types::is_no_bits;

@@ -1,4 +1,4 @@
-//! Symbol tables of both views (`mercury.md` section 5).
+//! Symbol tables of both views.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::HEADER_INDICES;
@@ -66,7 +66,7 @@ impl<'data> Encode<'_, 'data> {
             places.push(place);
             let symbol = *symbol;
             let (shndx, other) = match symbol.shndx {
-                // Nothing stands for what looks like a tentative definition (measured).
+                // [mercury-tentative]
                 SHN_COMMON => (SHN_COMMON, *row),
                 _ => self.index_fields(self.twin_of(place), *row),
             };

@@ -1,11 +1,12 @@
-//! Constant banks of kernels (`merge.md` section 8).
+//! Constant banks of kernels [constants-join-banks].
 //!
 //! A kernel's bank begins with its own section. The sections of the device functions that it reaches
 //! follow, last section of the last object first; a function has one offset, the largest that any
 //! kernel that reaches it needs. All banks that a function's constants go into take the largest
-//! alignment that one of them or the constants have, and their sizes are multiples of it (measured on
-//! sm_80, where double constants are aligned to 8 and switch tables to 4). The constants of losing weak copies lie behind those of the copy that
-//! was taken, dead weight (measured); if that copy has none, they stay in a section of their own.
+//! alignment that one of them or the constants have, and their sizes are multiples of it
+//! [banks-share-alignment]. The constants of losing weak copies lie behind those of the copy that was
+//! taken, dead weight [discarded-constants-stay]; if that copy has none, they stay in a section of their
+//! own.
 //! A copy that replaces another takes over the place of its section, with its own constants or none.
 //! Parameter banks have rules of their own.
 //!
@@ -156,7 +157,7 @@ pub fn place_by_function(
     let (constants, orphans) = collect(module, sections, errors);
     for constants in constants.iter().chain(&orphans) {
         if constants.size == 0 && constants.bank != PARAMETER_BANK {
-            // A copy without constants replaced the one that made the section; symbols of that one stay (measured).
+            // [deleted-constants-named]
             let name = String::from_utf8_lossy(module.link_name(constants.link)).into_owned();
             errors.push(
                 Diagnostic::fatal(
@@ -244,8 +245,8 @@ fn collect(
                 constants.sections.clear();
             }
             if is_linked || constants.sections.is_empty() {
-                // Behind the symbols lie losing copies' constants of an earlier relocatable link: nvlink leaves
-                // them out (measured).
+                // Behind the symbols lie losing copies' constants of an earlier relocatable link
+                // [unnamed-constants-dropped].
                 let named = named.unwrap_or(section.size());
                 let size = if is_linked { named } else { 0 };
                 constants.sections.push((id, 0, size));
@@ -301,7 +302,7 @@ fn collect(
     (found, orphans)
 }
 
-/// nvlink goes on with the section of a losing copy that it removed (measured).
+/// Refuses what nvlink links with the section of a losing copy that it removed.
 fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
     let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
     Diagnostic::fatal(
@@ -312,10 +313,11 @@ fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
     )
 }
 
-/// Whether the constants of a losing copy stay in the output (measured).
+/// Returns whether the constants of a losing copy stay in the output [discarded-constants-stay].
 ///
 /// A copy that replaces another drops what there was before. Parameter banks of two weak kernels are
-/// one, but that of a strong kernel is kept apart from those of the weak copies that it met.
+/// one, but that of a strong kernel is kept apart from those of the weak copies that it met
+/// [parameters-of-strong-kernel].
 fn stays(
     module: &Module<'_>,
     bank: u8,

@@ -1,4 +1,4 @@
-//! What of a function's section of constants its symbols cover (measured by changing symbols of `.nv.constant2.F`).
+//! What of a function's section of constants its symbols cover [unnamed-constants-dropped].
 //!
 //! nvlink takes constants symbol by symbol into a list of chunks; bytes that no symbol covers are left out at the end
 //! and are 0 in between. Relocatable links leave symbols of replaced copies behind, whose ranges belong to constants that

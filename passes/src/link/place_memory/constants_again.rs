@@ -1,4 +1,4 @@
-//! Constant variables beyond 64 KiB (measured, `docs/formats/device-elf.md`).
+//! Constant variables beyond 64 KiB [variables-laid-out-again].
 //!
 //! Where the objects' constants together are too large, nvlink lays them out again in executables, one by one:
 //! variables that lose and bytes without a name are left out. They come by alignment, largest first, then by size,

@@ -1,11 +1,11 @@
-//! Slots of texture, sampler and surface headers in constant bank 0 (`relocs.md` section 6).
+//! Slots of texture, sampler and surface headers in constant bank 0 [header-slots].
 //!
 //! Every texture, sampler and surface of the link has a slot of four bytes, used or not. The slots
 //! stand behind the largest bank 0 of all live kernels, so that each has the same offset everywhere;
 //! the bank of every kernel that reaches code with a reference that needs a slot is extended to hold
 //! all of them. The driver fills them in through relocations that `layout-output` creates: for
 //! textures if the kernel reaches a reference to a texture or a surface, for samplers if it reaches
-//! one to a sampler or a surface, and for surfaces always (measured).
+//! one to a sampler or a surface, and for surfaces always [slots-by-kind].
 //!
 //! Linear in relocations and the edges of the call graph.
 
@@ -30,7 +30,8 @@ use crate::analyses::LiveFunctions;
 /// Size in bytes of a slot.
 pub(crate) const SLOT_SIZE: u64 = 4;
 
-/// Alignment in bytes of the first slot where the SASS is derived from Mercury, which counts slots from there (measured).
+/// Alignment in bytes of the first slot where the SASS is derived from Mercury, which counts slots from there
+/// [mercury-slots].
 const MERCURY_ALIGN: u64 = 16;
 
 /// Types of symbols with slots, in the order in which they are listed before the sort.
@@ -77,7 +78,7 @@ pub fn place(
         }
         let reached = graph.reaching(&marked);
         for (link, kernel) in kernels {
-            // The only kernel of a link has the slots of all functions, reached or not (measured).
+            // [only-kernel-slots]
             if has_only_kernel || reached[link.index()] {
                 module.functions[*kernel].header_kinds |= wanted;
             }

@@ -1,9 +1,9 @@
-//! Shared memory of kernels (`merge.md` section 9).
+//! Shared memory of kernels [shared-slots].
 //!
 //! Variables of device functions and of the module that several kernels (or only dead code) use are put
 //! into slots, largest first, so that variables of disjoint kernels overlap. Variables that one kernel
 //! uses follow its slots together with the kernel's own; those that no code refers to take no room. The
-//! order is that of nvlink's list sort, ties permuted (quirk Q01).
+//! order is that of nvlink's list sort, ties permuted [list-sort].
 //!
 //! Bound: variables times slots that their kernels occupy, in bits; otherwise
 //! n log n.
@@ -184,7 +184,7 @@ pub fn place(
             align = align.max(DYNAMIC_ALIGN);
         }
         // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved block only if it
-        // is no larger (measured).
+        // is no larger [dynamic-shared-by-alignment].
         let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
         let reserved = if uses_some {
             module.reserved_shared_size()
@@ -205,8 +205,8 @@ pub fn place(
     }
 }
 
-/// Bytes at the beginning of shared memory that nothing may have: one with `--reserve-null-pointer`
-/// (measured).
+/// Returns the number of bytes at the beginning of shared memory that nothing may have: one with
+/// `--reserve-null-pointer` [null-pointer-reserved].
 pub(super) fn null_size(module: &Module<'_>) -> u64 {
     u64::from(module.options.reserve_null_pointer)
 }
@@ -308,7 +308,7 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
             match module.sections[section].kind {
                 SectionKind::ModuleShared => found.push((link, variable, None)),
                 SectionKind::KernelShared => {
-                    // A kernel has the variables of all its copies (measured).
+                    // [shared-of-all-copies]
                     let owner = module.sections[section].owner;
                     let kernel = owner.and_then(|owner| {
                         let link = module.symbols[module.functions[owner].symbol].link?;
@@ -340,7 +340,7 @@ fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
 
 /// Dynamic shared memory begins behind what a kernel has, at a multiple of 16. A device function has
 /// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each name
-/// of it is a symbol with one value, so that all kernels that use the name move (measured).
+/// of it is a symbol with one value, so that all kernels that use the name move [dynamic-shared-moves].
 fn dynamic(
     module: &mut Module<'_>,
     uses: &Uses,
@@ -402,7 +402,7 @@ fn dynamic(
         module.link_symbols[link].value = Some(0);
     }
     for link in named {
-        // A name that no kernel reaches has the first address there is (measured).
+        // [dynamic-shared-unreached]
         let address = match uses.of(link).first() {
             Some(kernel) => base[root(&mut group, *kernel) as usize],
             None => align_up(null, DYNAMIC_ALIGN),

@@ -1,4 +1,4 @@
-//! Shared memory in relocatable output (measured, `docs/formats/device-elf.md`).
+//! Shared memory in relocatable output [relocatable-shared-sums].
 //!
 //! Nothing is laid out yet: a shared variable's value stays its alignment. But each section of shared memory gets
 //! the sum of the sizes of its variables as its size, as ptxas gives it, and takes on the alignment of the
@@ -67,7 +67,7 @@ pub fn place(module: &mut Module<'_>) {
         let size = sizes[kernel.index()];
         let own_align: Option<u64> = own_aligns[kernel.index()];
         // The section of a kernel that options leave out is made too late for the others' alignment, unless it has
-        // variables (measured).
+        // variables [left-out-shared-last].
         let is_late = !everything && !is_root && own_align.is_none();
         let slots_align = if is_late { 1 } else { slots_align };
         let row = &mut module.functions[kernel];
@@ -75,7 +75,7 @@ pub fn place(module: &mut Module<'_>) {
         if row.dynamic_shared.is_some() {
             align = align.max(DYNAMIC_ALIGN);
         }
-        // Without variables the alignment alone tells nvlink of dynamic shared memory (measured).
+        // [dynamic-shared-by-alignment]
         let present = size > 0 || declared && align == DYNAMIC_ALIGN;
         if present {
             row.shared = Some(SharedFrame {
@@ -121,7 +121,7 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
     if module.shows_dynamic_shared() {
         let unused = align_up(null, DYNAMIC_ALIGN);
         for name in dynamic_names(module) {
-            // A name that no kernel refers to is behind the reserved address alone (measured).
+            // [dynamic-shared-unreached]
             let place = first_user[name.index()]
                 .map_or(unused, |kernel| places[root(&mut group, kernel) as usize]);
             module.link_symbols[name].value = Some(place);

@@ -1,5 +1,5 @@
 //! Kernels of EWP objects (`ptxas -ewp`): their code has the addresses of their shared variables, for which there
-//! are no symbols any more (measured).
+//! are no symbols any more [whole-kernel-shared].
 //!
 //! What such a kernel has keeps its place from 0 on, and dynamic shared memory follows. There is no room for
 //! variables of functions that it calls: nvlink has an error for each reference to one.
@@ -54,7 +54,7 @@ impl WholeKernels {
         found
     }
 
-    /// With `-g` nvlink loses the section, and with `-r` it is not what it was (measured): both are refused.
+    /// Refuses links with `-g`, where nvlink loses the section, and with `-r`, where it is not what it was.
     pub(super) fn refuse_sections(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
         if !module.has_ewp_object() || !(module.options.relocatable || module.options.debug) {
             return;

@@ -1,10 +1,10 @@
-//! Rows of data that go because several objects define a variable or a function (measured, `docs/formats/device-elf.md`).
+//! Rows of data that go because several objects define a variable or a function.
 //!
 //! - What a weak variable holds goes with it if it comes behind another weak definition; behind a strong one it stays,
-//!   and so does what a weak definition holds that a strong one replaces.
+//!   and so does what a weak definition holds that a strong one replaces [rows-of-discarded-variables].
 //! - Rows of the module's constants go if they refer to a weak definition of their object that was not taken at its
 //!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
-//!   An address of the program is then 0 (deviation D14): without `strict` they stay.
+//!   An address of the program is then 0 [rows-to-discarded-definitions] (deviation D14): without `strict` they stay.
 
 use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkSymbolId;

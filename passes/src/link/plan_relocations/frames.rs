@@ -1,4 +1,4 @@
-//! Places in `.debug_frame` of the SASS view (measured, `docs/formats/mercury.md`).
+//! Places in `.debug_frame` of the SASS view [frames-of-linked-functions].
 //!
 //! In an object, rows by which an entry names its CIE have the same addend in both views: the place in the
 //! frames of the Mercury view. nvlink writes the place of the same entry in those of the SASS view.

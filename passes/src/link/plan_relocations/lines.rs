@@ -1,4 +1,4 @@
-//! Line tables of the SASS view (measured, `docs/formats/mercury.md`).
+//! Line tables of the SASS view [lines-of-linked-functions].
 //!
 //! The Mercury view keeps the lines of all functions. In the SASS view only those of linked functions stand, so that
 //! what refers to a line table finds it at another place.

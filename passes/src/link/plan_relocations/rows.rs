@@ -146,7 +146,7 @@ impl<'f> Holder<'f> {
 }
 
 /// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
-/// that it gives no slot; the others are applied as if the symbol were 0 (`relocs.md` section 6).
+/// that it gives no slot; the others are applied as if the symbol were 0 [relocatable-without-slots].
 /// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
 fn is_kept_against_headers(ty: u32) -> bool {
     matches!(
@@ -171,8 +171,8 @@ fn is_kept_against_headers(ty: u32) -> bool {
     )
 }
 
-/// What the field of a relocation without addend holds: the addend that `--force-rela` gives it, in
-/// units of the field (measured).
+/// Returns what the field of a relocation without addend holds: the addend that `--force-rela` gives it,
+/// in units of the field [field-as-addend].
 fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
     let bytes = usize::try_from(offset)
         .ok()
@@ -185,8 +185,7 @@ fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: 
 /// does not take part too.
 fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Result<(), Refusal> {
     match reloc_type(reloc.ty).map(|row| row.class) {
-        // The function becomes one whose address is taken; against anything else nvlink crashes
-        // (measured).
+        // The function becomes one whose address is taken; against anything else nvlink crashes.
         Some(RelocClass::FunctionDescriptor) => {
             let link = reloc.target.symbol().and_then(|id| module.symbols[id].link);
             match link {
@@ -231,7 +230,8 @@ struct Row<'r, 'm, 'data> {
 }
 
 impl Row<'_, '_, '_> {
-    /// A REL row against a moved section loses its in-place addend (`relocs.md` section 2).
+    /// Returns whether the row has an addend. A REL row against a moved section loses what its field holds
+    /// [moved-rel-loses-addend].
     fn has_addend(&self) -> bool {
         self.holder.is_rela || self.moved != 0
     }
@@ -266,7 +266,7 @@ impl Row<'_, '_, '_> {
         let place = contribution(module, self.patched).saturating_add(self.reloc.offset);
         let whole = self.facts.end(section.name).unwrap_or(0);
         if section.kind.is_concatenated() && place < whole {
-            // nvlink goes on in what other objects add to the section (measured).
+            // nvlink goes on in what other objects add to the section.
             Refusal::Unsupported(relocation::OFFSET)
         } else {
             Refusal::Internal(code)
@@ -312,7 +312,7 @@ impl Row<'_, '_, '_> {
         self.check_offset(input::NO_ADDRESS)?;
         let end = reloc_type(self.ty).map_or(0, |row| row.bytes());
         if self.reloc.offset.saturating_add(end) > self.holder.size {
-            // nvlink writes into what lies behind the section in the input's image (measured).
+            // nvlink writes into what lies behind the section in the input's image.
             return Err(Refusal::Unsupported(relocation::FIELD_RANGE));
         }
         Ok(())
@@ -480,7 +480,7 @@ impl Row<'_, '_, '_> {
             TargetKind::UnifiedTable if !executable => Ok(RelocPlan::Drop),
             // Only a link to an executable resolves these.
             _ if unified.is_some() && !executable => self.keep(),
-            // nvlink empties the row (measured).
+            // nvlink empties the row.
             TargetKind::Undefined
                 if matches!(class, Some(RelocClass::Clear | RelocClass::None))
                     && !is_function(module, reloc) =>
@@ -497,10 +497,10 @@ impl Row<'_, '_, '_> {
                 }
                 _ => self.keep(),
             },
-            // nvlink encodes the instruction of relocatable output anew, as it is (measured).
+            // [mercury-slots]
             TargetKind::Header { slot: None } if facts.capmerc => self.keep(),
             TargetKind::Header { slot } => match (reloc_type(like), slot) {
-                // Mercury counts from the first slot, and so does SASS but for operands in the bank (measured).
+                // [mercury-slots]
                 (Some(row), Some(slot)) if row.makes_slot => {
                     let in_bank = row.bank != BankField::None && !is_mercury(ty);
                     match in_bank || !facts.capmerc {

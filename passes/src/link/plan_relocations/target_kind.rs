@@ -54,7 +54,7 @@ pub(super) enum TargetKind {
 }
 
 /// The sections that lose their rows for copies of weak functions that never were part of the link, by
-/// name (measured: a section of another name keeps them).
+/// name [lines-of-discarded-copies].
 pub(super) const LINE_TABLES: [&[u8]; 3] =
     [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
 
@@ -138,8 +138,9 @@ fn symbol_kind(
                 return Err(Refusal::Unsupported(relocation::DISCARDED_REL));
             }
             // Line tables of a copy that never was part of the link lose their rows; other debug sections
-            // keep them, pointing at the copy that won (`nvinfo.md` section 6). A copy that was
-            // replaced loses them too, but only RELA rows, and only if its code, or that of another replaced copy, had relocations (measured).
+            // keep them, pointing at the copy that won. A copy that was replaced loses them too, but only
+            // RELA rows, and only if its code, or that of another replaced copy, had relocations
+            // [lines-of-discarded-copies].
             if !module.functions[loser].fate.ever_prevailed()
                 || is_rela(holder.ty) && facts.is_relocated(loser)
             {
@@ -153,7 +154,7 @@ fn symbol_kind(
         });
     }
     if stt::is_header(symbol.ty) {
-        // Relocatable output has no slots (measured).
+        // [relocatable-without-slots]
         if module.options.relocatable {
             return Ok(TargetKind::Header { slot: None });
         }
@@ -169,7 +170,7 @@ fn symbol_kind(
     // With -g shared variables that have an address are in the symbol table.
     let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
-        // Relocatable output has the size that constants have in this link (measured).
+        // [constants-size]
         if module.options.relocatable && symbol.name != toolkit::CONSTANTS_SIZE {
             return Ok(undefined_kind(facts, module, symbol, link, patched));
         }
@@ -180,7 +181,7 @@ fn symbol_kind(
             {
                 return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
             }
-            // `-preserve-relocs` names the symbol, which is gone without a reserved block (measured).
+            // `-preserve-relocs` names the symbol, which is gone without a reserved block [preserved-without-reserve].
             let has_place = |owner: FunctionId| module.functions[owner].dynamic_shared.is_some();
             if !section.owner.is_some_and(has_place)
                 && module.options.preserve_relocs
@@ -207,7 +208,7 @@ fn symbol_kind(
         } else if symbol.other & 0xe0 == sto::GLOBAL {
             TargetKind::Global
         } else if symbol.name == toolkit::CONSTANTS_SIZE {
-            // The size of bank 3, or -1 if there is none (measured).
+            // [constants-size]
             TargetKind::Known {
                 value: facts.end(BANK_3).unwrap_or(u64::MAX),
                 emitted: false,
@@ -224,7 +225,7 @@ fn symbol_kind(
     {
         return Ok(TargetKind::LosingCopy);
     }
-    // A shared variable without a place, because no kernel reaches it, is at -1 (measured).
+    // [unplaced-shared]
     let unplaced = if symbol.is_shared() { u64::MAX } else { 0 };
     let value = link.value.unwrap_or(unplaced);
     let definition = &module.symbols[definition];
@@ -253,11 +254,11 @@ fn symbol_kind(
             SectionKind::ModuleShared | SectionKind::KernelShared
                 if module.options.relocatable && definition.bind == stb::WEAK =>
             {
-                // Another object may have the one that is linked (measured).
+                // [weak-left-open]
                 TargetKind::Undefined
             }
             // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
-            // is the alignment (`relocs.md` section 1).
+            // is the alignment [relocatable-shared-filled-in].
             SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {
                 TargetKind::Known {
                     value: link.value.unwrap_or(definition.value),
@@ -278,7 +279,7 @@ fn symbol_kind(
                 value,
                 emitted: shown,
             },
-            // The Mercury view leaves it to the driver, relocatable output to a later link (measured).
+            // [reserved-shared-left-open]
             SectionKind::ReservedShared
                 if module.sections[patched].kind == SectionKind::MercuryText
                     || module.options.relocatable =>
@@ -289,7 +290,7 @@ fn symbol_kind(
                 value: toolkit::RESERVED_SHARED_START,
                 emitted: true,
             },
-            // A later link may replace a weak definition (measured).
+            // [weak-left-open]
             _ if module.options.relocatable && definition.bind == stb::WEAK => {
                 TargetKind::Undefined
             }
@@ -322,7 +323,7 @@ fn undefined_kind(
             .owner
             .and_then(|owner| module.functions[owner].dynamic_shared);
         // Code of kernels keeps its references, to a symbol of the kernel's own; what else refers to the name
-        // takes the value of its symbol (measured).
+        // takes the value of its symbol [dynamic-shared-instance].
         let keeps = section.kind.is_code() && user.is_some();
         if symbol.bind == stb::WEAK || keeps && !module.shows_dynamic_shared() {
             TargetKind::Undefined
@@ -350,6 +351,6 @@ fn dynamic_shared(module: &Module<'_>, section: SectionId, named: Option<u64>) -
     let owner = module.sections[section].owner;
     named
         .or_else(|| module.functions[owner?].dynamic_shared)
-        // No kernel reaches the function: nvlink writes -1 (measured).
+        // [unplaced-shared]
         .unwrap_or(u64::MAX)
 }

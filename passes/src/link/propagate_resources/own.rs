@@ -145,7 +145,7 @@ fn own_records(
     let mut mma = false;
     let mut mbarriers: Option<u16> = None;
     // Device functions are looked at in the order of the sections of the copies that are linked, which is that of their
-    // records: one that replaced another at its own place (measured).
+    // records [prevailing-copies-order].
     for id in module.sections[section].attributes.iter() {
         let record = &module.attributes[id];
         let place = id.index() as u32;

@@ -18,7 +18,7 @@ use crate::analyses::CallGraph;
 use crate::analyses::Meanings;
 
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
-/// EXTERNS count even if the output keeps none of the list (measured).
+/// EXTERNS count even if the output keeps none of the list [first-sight-order].
 pub const FIRST_SIGHT_CODES: [u8; 10] = [
     code::CTAIDZ_USED,
     code::RESERVED_SMEM_USED,
@@ -224,7 +224,7 @@ pub struct Summaries {
     /// The row of each component.
     of_component: Vec<u32>,
     /// The only kernel of the link: nvlink does not look what it reaches, but gives it the records
-    /// of every device function (measured; registers and stacks still follow the call graph).
+    /// of every device function [only-kernel-takes-all]. Registers and stacks still follow the call graph.
     only_kernel: Option<(LinkSymbolId, Summary)>,
     /// NUM_MBARRIERS of each device function that has it.
     pub mbarriers: Vec<u16>,

@@ -1,4 +1,4 @@
-//! Operands of SASS that read the slots of textures, samplers and surfaces, in links of Mercury (measured, `docs/formats/mercury.md`).
+//! Operands of SASS that read the slots of textures, samplers and surfaces, in links of Mercury [mercury-slots].
 //!
 //! Mercury counts slots from the first. nvlink makes the operands of such loads anew: the place of the first slot in constant
 //! bank 0, which the output decides, and what the Mercury instruction says. Where a row gives an operand its slot, the

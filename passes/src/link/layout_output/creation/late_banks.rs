@@ -29,7 +29,7 @@ impl<'data> Replay<'_, 'data> {
                 let Some(link) = self.outcomes.get(piece.kernel).link else {
                     continue;
                 };
-                // The place of a copy that a replacement left empty makes a bank that others fill, but no empty one (measured).
+                // [emptied-place-stays]
                 if !self.own_banks.is_filled(link, piece) {
                     continue;
                 }

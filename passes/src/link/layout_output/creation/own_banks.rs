@@ -31,7 +31,7 @@ impl OwnBanks {
             };
         }
         // A bank that a replacement left empty is dropped, and so is what copies before it made that were not linked when
-        // they came (measured). Else the first copy made it, be it linked or not.
+        // they came [emptied-bank-dropped]. Else the first copy made it, be it linked or not.
         let filled: HashSet<(LinkSymbolId, u8), FixedState> = module
             .bank_pieces
             .iter()

@@ -9,7 +9,7 @@ impl<'data> Replay<'_, 'data> {
             let id = self.with_rows[index];
             let section = &self.module.sections[id];
             self.kept_rows(id, section);
-            // Constants of losing copies stay, and with them their rows (measured).
+            // [rows-of-discarded-constants]
             let of_constants = self.out.capmerc
                 && matches!(section.info, SectionInfo::Section(patched)
                     if constant_rows::patches_constants(self.module, patched));
@@ -108,9 +108,9 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Which sections, with addends or without, rows create. A REL row against a moved section becomes
-    /// RELA; other rows take the form of their section. But each row of a RELA section (all are from
-    /// sm_90 on) that has no addend creates the other one, empty, unless it is the first (measured).
+    /// Returns which sections, with addends or without, rows create. A REL row against a moved section becomes
+    /// RELA [moved-rel-loses-addend]; other rows take the form of their section. But each row of a RELA section (all are
+    /// from sm_90 on) that has no addend creates the other one, empty, unless it is the first [empty-rel-names].
     fn forms<'r>(&self, is_rela: bool, rows: impl Iterator<Item = &'r Reloc>) -> [Option<bool>; 2] {
         let has_addend = |row: &Reloc| {
             let moved = match row.target {
@@ -151,7 +151,8 @@ impl<'data> Replay<'_, 'data> {
         self.number_of_form(is_rela);
     }
 
-    /// Where a section of rows without addends is made of the Mercury view, one more has a number (measured).
+    /// Gives one more section a number where one of rows without addends is made of the Mercury view, as nvlink does beyond
+    /// 65279 sections.
     fn number_of_form(&mut self, is_rela: bool) {
         if self.out.capmerc && !is_rela {
             self.number();
@@ -159,7 +160,7 @@ impl<'data> Replay<'_, 'data> {
     }
 
     /// The section of the rows that are applied, which `-preserve-relocs` keeps. It is found by name:
-    /// local functions of one name share it (measured).
+    /// local functions of one name share it [preserved-rows].
     fn resolved_section(&mut self, name: &'data [u8], target_name: &'data [u8], target: OutId) {
         if self.out.resolved_relocs.contains_key(target_name) {
             return;

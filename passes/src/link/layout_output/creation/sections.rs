@@ -43,12 +43,12 @@ impl Header {
             SectionKind::Other if sht::CUDA_CONSTANTS.contains(&section.ty) => sht::PROGBITS,
             _ => section.ty,
         };
-        // nvlink adds the flag that compilers before 12.8 leave out, but not to banks of parameters (measured).
+        // [info-link-added]
         let linked = match section.kind {
             SectionKind::FunctionConstants(1..) | SectionKind::KernelShared => shf::INFO_LINK,
             _ => 0,
         };
-        // Shared memory loses the flag, as code does; sections whose bytes are the inputs' keep it (measured).
+        // [compressed-flag-kept]
         let lost = match section.kind {
             SectionKind::KernelShared | SectionKind::ModuleShared => shf::COMPRESSED,
             _ => 0,
@@ -73,7 +73,7 @@ impl<'data> Replay<'_, 'data> {
         number
     }
 
-    /// A name that is in both tables, of something that is not in the output.
+    /// Adds a name to both tables, of something that is not in the output [names-stay].
     pub(super) fn unused_name(&mut self, name: &'data [u8]) {
         self.names.add(name, Named::Unused);
     }
@@ -154,7 +154,7 @@ impl<'data> Replay<'_, 'data> {
         if has_relocs_number {
             let number = self.number();
             if let Some((rel, link, slots)) = header_relocs {
-                // No SHF_INFO_LINK without addends, unlike other relocation sections (measured).
+                // [info-link-added]
                 let (ty, flags, entsize) = if self.out.capmerc || self.module.options.force_rela {
                     (sht::RELA, shf::INFO_LINK, 24)
                 } else {
@@ -283,7 +283,7 @@ impl<'data> Replay<'_, 'data> {
         };
         let content = match section.kind {
             // Constants of device functions become part of the banks of kernels that reach them; their section is
-            // made first, and removed (measured).
+            // made first, and removed [constants-join-banks].
             SectionKind::FunctionConstants(_) if !self.own_banks.begins[id.index()] => {
                 if self.moved_banks.insert((link, section.name)) {
                     self.number();
@@ -297,7 +297,7 @@ impl<'data> Replay<'_, 'data> {
         };
         let mut header = Header::of(section, self.module.options.relocatable);
         if matches!(content, Content::Constants(..)) && !self.came_in(owner) {
-            // The constants of a copy that lost begin it: its flags are theirs (measured).
+            // [flags-of-first-constants]
             header.flags = section.flags;
         }
         let name = self.view_name(section);

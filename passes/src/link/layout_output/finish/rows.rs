@@ -99,7 +99,7 @@ impl Finish<'_, '_> {
     }
 
     /// The symbol of the first section that has the name of an input section's output: how nvlink finds
-    /// the symbol of a row, where local functions of one name have several (measured).
+    /// the symbol of a row, where local functions of one name have several [section-found-by-name].
     fn section_by_name(&self, section: SectionId) -> u32 {
         let Some(id) = output_of(self.module, &self.out, section) else {
             return 0;

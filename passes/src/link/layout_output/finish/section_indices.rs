@@ -2,7 +2,7 @@
 //!
 //! A row of `.symtab_shndx` holds the index if `st_shndx` cannot; else what nvlink left there: the
 //! number of the section in the order of creation. 0xfff2 means tentative definitions: a section with
-//! that index has it as it is, and in relocatable output one with that number too (measured).
+//! that index has it as it is, and in relocatable output one with that number too [index-of-tentative].
 
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_LORESERVE;
@@ -40,7 +40,7 @@ impl Finish<'_, '_> {
 mod tests {
     use super::fields;
 
-    /// Rows of files that nvlink wrote, of 67015 sections (measured).
+    /// Compares rows of files that nvlink wrote, of 67015 sections.
     #[test]
     fn indices_stand_where_nvlink_puts_them() {
         for (index, number, relocatable, expected) in [

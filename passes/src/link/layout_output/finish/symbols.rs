@@ -206,9 +206,9 @@ impl<'data> Finish<'_, 'data> {
         let reserved = match shared {
             _ if relocatable => 0,
             // Names of dynamic shared memory lack it if there is nothing else in their section, but not where the
-            // Mercury view, which never has it, is taken from this one (measured).
+            // Mercury view, which never has it, is taken from this one.
             // It is added once for each definition that had a place, and for the name of dynamic shared memory before
-            // them, which have none.
+            // them, which have none [dynamic-shared-symbols].
             true if row.definition.is_some() && !self.out.capmerc => {
                 let replaced = u64::from(is_replaced(&self.out.replaced_shared, link));
                 let times = match self.module.began_dynamic(link) {
@@ -264,7 +264,7 @@ impl<'data> Finish<'_, 'data> {
         (plan, index_row)
     }
 
-    /// Size in bytes of constant variables; -1 without any (measured).
+    /// Returns the size in bytes of constant variables; -1 without any [constants-size].
     fn constants_size(&self) -> u64 {
         let view = Bank::numbered(3).map_or(&b""[..], |bank| bank.name);
         let bank = [b".nv.constant3", view]
@@ -273,7 +273,7 @@ impl<'data> Finish<'_, 'data> {
         bank.map_or(u64::MAX, |id| self.out.sections[*id].size)
     }
 
-    /// Whether only `-preserve-relocs` shows a symbol: 1 in `st_other` (measured).
+    /// Returns whether only `-preserve-relocs` shows a symbol: 1 in `st_other` [preserved-symbols].
     pub(super) fn is_marked(&self, symbol: &Symbol<'_>) -> bool {
         self.module.options.preserve_relocs
             && !self.module.shows_dynamic_shared()

@@ -8,7 +8,7 @@ use super::super::OutId;
 use super::super::creation::output_of;
 use super::Finish;
 
-/// The flags that nvlink writes; objects of ptxas have 1 (measured).
+/// The flags that nvlink writes; objects of ptxas have 1 [unified-rows].
 const LINKED: u32 = 7;
 
 impl Finish<'_, '_> {
