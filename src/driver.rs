@@ -269,7 +269,8 @@ fn find_inputs<'r, 'data>(
     arena: &'data Arena,
 ) -> Found<'r, 'data> {
     let (discover, threads) = (&request.discover, &request.threads);
-    let mut reading = Reading::new(discover.target, threads, request.hooks);
+    let of = (discover.toolkit, discover.target);
+    let mut reading = Reading::new(of, threads, request.hooks);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
@@ -348,7 +349,7 @@ fn lower_inputs<'data>(
         ends,
         reading,
     } = found;
-    let target = request.discover.target;
+    let (toolkit, target) = (request.discover.toolkit, request.discover.target);
     let mut inputs = discovered.inputs;
     let mut said = discovered.diagnostics.as_slice();
     let compiles = inputs
@@ -367,7 +368,7 @@ fn lower_inputs<'data>(
     );
     options.strict = request.controls.strict;
     options.strict_finalize = request.controls.strict_finalize;
-    let mut lowering = Lowering::new(target, options);
+    let mut lowering = Lowering::new((toolkit, target), options);
     lowering.trace_compatibility = request.controls.trace_compatibility;
     let mut refused = Vec::new();
     let mut images = Vec::with_capacity(inputs.len());
@@ -414,6 +415,7 @@ fn lower_inputs<'data>(
         return Ok(None);
     }
     let mut module = Module::new(target, lowering.options);
+    module.toolkit = toolkit;
     module.set_rows(part);
     report_found(reporter, said)?;
     if let Some(error) = failure {

@@ -2,8 +2,9 @@
 //!
 //! - [`raw`]: the file's records, as zero-copy views; [`class32`]: ELF32 files in the form of ELF64 ones.
 //! - [`validate`]: the four layers of checks that a reader relies on.
-//! - [`symbol`], [`target`]: constants of CUDA; tables of architectures, relocations, attributes and the toolkit.
-//! - [`behaviours`]: rules of nvlink that no standard explains.
+//! - [`symbol`], [`target`]: constants of CUDA; tables of architectures, relocations and attributes.
+//! - [`toolkit`]: what differs between releases; [`behaviours`]: rules of nvlink that no standard explains;
+//!   [`known_symbols`]: names that mean something.
 //! - [`note_records`], [`string_table`]: contents of sections.
 //! - [`mercury`]: the second form of code that objects for sm_100 and later carry.
 //! - [`check`]: rules of a finished file, each with a name.
@@ -19,6 +20,7 @@ pub mod align;
 pub mod behaviours;
 pub mod check;
 pub mod class32;
+pub mod known_symbols;
 pub mod mercury;
 pub mod note_records;
 pub mod put;
@@ -26,6 +28,7 @@ pub mod raw;
 pub mod string_table;
 pub mod symbol;
 pub mod target;
+pub mod toolkit;
 pub mod validate;
 
 pub use target::Target;

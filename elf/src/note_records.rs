@@ -1,7 +1,13 @@
 //! Notes in their file form, and the descriptors of CUDA's own notes.
 
 use crate::put::put;
-use crate::target::toolkit;
+
+/// Owner name of NVIDIA's notes.
+pub const NOTE_OWNER: &[u8] = b"NVIDIA Corp\0";
+/// `n_type` of `.note.nv.cuinfo`.
+pub const NOTE_CUDA_INFO: u32 = 1000;
+/// `n_type` of `.note.nv.tkinfo`.
+pub const NOTE_TOOL_INFO: u32 = 2000;
 
 /// A note as it stands in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,12 +105,12 @@ pub fn tool_info_strings(desc: &[u8]) -> Option<[&[u8]; 5]> {
     Some(found)
 }
 
-/// The descriptor of a `.note.nv.cuinfo` note.
-pub fn cuda_info(virtual_sm: u16) -> [u8; 8] {
+/// Returns the descriptor of a `.note.nv.cuinfo` note with a virtual SM and the number of a toolkit.
+pub fn cuda_info(virtual_sm: u16, toolkit: u32) -> [u8; 8] {
     let mut desc = [0; 8];
     desc[0] = 2;
     desc[2..4].copy_from_slice(&virtual_sm.to_le_bytes());
-    desc[4..8].copy_from_slice(&toolkit::TOOLKIT.to_le_bytes());
+    desc[4..8].copy_from_slice(&toolkit.to_le_bytes());
     desc
 }
 
@@ -123,7 +129,7 @@ mod tests {
     #[test]
     fn notes_split_and_join() {
         let mut bytes = Vec::new();
-        append_note(&mut bytes, b"NVIDIA Corp\0", 1000, &cuda_info(90));
+        append_note(&mut bytes, b"NVIDIA Corp\0", 1000, &cuda_info(90, 0x82));
         append_note(&mut bytes, b"abc\0", 7, &[1, 2, 3]);
         let notes = split_notes(&bytes).unwrap();
         assert_eq!(notes.len(), 2);

@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::target::finalize::Profile;
 use crate::target::finalize::can_finalize;
 use crate::target::section_types::is_no_bits;
-use crate::target::toolkit;
+use crate::toolkit::Toolkit;
 
 /// The headers of a file that passed layer 1.
 #[derive(Clone, Copy, Debug)]
@@ -328,6 +328,8 @@ pub enum ArchitectureError {
     TooNew {
         /// Toolkit of the object: major * 10 + minor.
         found: u32,
+        /// That of the link.
+        known: u32,
     },
     /// An EWP object, or an object that meets one, of another toolkit.
     EwpToolkit,
@@ -352,10 +354,9 @@ impl ArchitectureError {
             ArchitectureError::TooOld => {
                 format!("Input file '{file}' must be recompiled with toolkit >= Cuda 12.0")
             }
-            ArchitectureError::TooNew { found } => format!(
-                "Input file '{file}' newer than toolkit ({found} vs {})",
-                toolkit::TOOLKIT
-            ),
+            ArchitectureError::TooNew { found, known } => {
+                format!("Input file '{file}' newer than toolkit ({found} vs {known})")
+            }
             ArchitectureError::EwpToolkit => {
                 "linking with -ewp objects requires using current toolkit".to_owned()
             }
@@ -374,7 +375,7 @@ pub fn lacks_64bit_flag(file: &FileHeader) -> bool {
 pub fn validate_architecture(
     file: &FileHeader,
     facts: ObjectFacts,
-    target: Target,
+    (toolkit, target): (&Toolkit, Target),
     after_ewp: bool,
 ) -> Result<(), ArchitectureError> {
     if file.ident[4] != 2 {
@@ -403,22 +404,23 @@ pub fn validate_architecture(
     let is_finalized =
         target.is_mercury() && !legacy && (flags & MERCURY_FLAG != 0 || facts.after_mercury);
     let fits = if is_finalized {
-        can_finalize(facts.profile.as_ref(), found, target.sm).is_ok()
+        can_finalize(toolkit, facts.profile.as_ref(), found, target.sm).is_ok()
     } else {
         target.accepts(found, specific)
     };
     if !fits {
         return Err(ArchitectureError::Sm { found, target });
     }
-    if facts.toolkit > toolkit::TOOLKIT {
+    if facts.toolkit > toolkit.number {
         return Err(ArchitectureError::TooNew {
             found: facts.toolkit,
+            known: toolkit.number,
         });
     }
-    if found == 90 && facts.toolkit < toolkit::OLDEST_TOOLKIT {
+    if found == 90 && facts.toolkit < toolkit.oldest_number {
         return Err(ArchitectureError::TooOld);
     }
-    if (after_ewp || file.e_type.get() == ET_EWP) && facts.toolkit != toolkit::TOOLKIT {
+    if (after_ewp || file.e_type.get() == ET_EWP) && facts.toolkit != toolkit.number {
         return Err(ArchitectureError::EwpToolkit);
     }
     let wrong_flags = if legacy {

@@ -22,10 +22,11 @@ use crate::symbol::Symbol;
 use crate::symbol::SymbolRef;
 use crate::table::PrimaryMap;
 use cuweld_elf::align::align_up;
+use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::Target;
-use cuweld_elf::target::toolkit;
+use cuweld_elf::toolkit::Toolkit;
 
 /// How far a module has come. Phases are walls: each has invariants that its verifier checks, and a
 /// pass says which phase it needs and which it brings.
@@ -114,7 +115,7 @@ pub struct LinkOptions {
     pub recorded_options: String,
     /// Base name of the output, if it is recorded (`-g`, `--verbose-tkinfo`).
     pub output_name: String,
-    /// Record nvlink 13.0.88 as the tool instead of ourselves.
+    /// Record the linker of the toolkit as the tool instead of ourselves.
     pub stamp_nvlink: bool,
     /// `-kernels-used`: kernels whose name contains one of these stay; `None` if not given.
     pub kernels_used: Option<Vec<String>>,
@@ -182,6 +183,8 @@ pub struct LinkOptions {
 pub struct Module<'data> {
     /// How far it has come.
     pub phase: Phase,
+    /// Whose linker it stands in for.
+    pub toolkit: &'static Toolkit,
     /// What it is linked for.
     pub target: Target,
     /// Options that change bytes.
@@ -394,7 +397,7 @@ impl<'data> Module<'data> {
     /// Mercury that come before [`Module::first_sass_object`] [mercury-before-sass].
     pub fn stands_for_nothing(&self, symbol: &Symbol<'_>, first_sass: Option<ObjectId>) -> bool {
         let is_converted = first_sass.is_some_and(|first| symbol.object < first);
-        symbol.is_filler() || is_converted && symbol.name == toolkit::RESERVED_SHARED_CAP
+        symbol.is_filler() || is_converted && symbol.name == known_symbols::RESERVED_SHARED_CAP
     }
 
     /// Low bits of `e_flags` of the output: 4 for SASS, 2 for Mercury beside it.

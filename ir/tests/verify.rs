@@ -179,7 +179,8 @@ fn what_is_right_passes() {
         .into_iter()
         .filter(|phase| *phase < Phase::LaidOut);
     for name in before_plan.map(Phase::name) {
-        let text = format!("lir 1\nmodule phase={name} target=sm_90 bytes=full\nend\n");
+        let text =
+            format!("lir 1\nmodule phase={name} toolkit=13.0.88 target=sm_90 bytes=full\nend\n");
         assert_eq!(verify(&parse(&text, &arena).unwrap()), [], "{name}");
     }
     assert_eq!(verify(&parse(LINKED, &arena).unwrap()), []);
@@ -209,7 +210,8 @@ fn objects_as_read_pass() {
 #[test]
 fn time_is_linear_for_rows_that_overlap() {
     const ROWS: usize = 60_000;
-    let mut text = String::from("lir 1\nmodule phase=placed target=sm_90 bytes=full\n");
+    let mut text =
+        String::from("lir 1\nmodule phase=placed toolkit=13.0.88 target=sm_90 bytes=full\n");
     text.push_str("object @0 a.cubin type=REL state=included\n");
     text.push_str(&format!("  owns #0..{ROWS} r0..{ROWS} a0..{ROWS}\n"));
     for index in 0..ROWS {

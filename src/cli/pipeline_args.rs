@@ -9,6 +9,7 @@ use clap::Args;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Phase;
 use cuweld_ir::text::DumpBytes;
@@ -87,20 +88,15 @@ impl InputArgs {
         output_name: String,
         controls: &'a Controls,
     ) -> Result<Request<'a>, Diagnostic> {
-        let stamp_nvlink = match self.stamp.as_deref() {
-            None | Some("cuweld") => false,
-            Some("nvlink-13.0.88") => true,
-            Some(other) => {
-                return Err(Diagnostic::fatal(
-                    usage::COMMAND_LINE,
-                    format!("unknown stamp '{other}'"),
-                )
-                .help("known are cuweld and nvlink-13.0.88"));
-            }
+        let stamped = match self.stamp.as_deref() {
+            None | Some("cuweld") => None,
+            Some(name) => Some(Toolkit::by_stamp(name).ok_or_else(|| unknown_stamp(name))?),
         };
+        let toolkit = stamped.unwrap_or_default();
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let ptxas = self.ptxas.clone();
         let compile = CompileOptions {
+            toolkit,
             tools: ToolPaths {
                 ptxas: ptxas.or_else(|| variable("CUWELD_PTXAS").map(PathBuf::from)),
                 cuda_home: variable("CUDA_HOME").map(PathBuf::from),
@@ -117,6 +113,7 @@ impl InputArgs {
             threads: jobs::threads(self.jobs.map(NonZeroUsize::get).or(given)),
             compile,
             discover: DiscoverOptions {
+                toolkit,
                 target,
                 inputs,
                 libraries: &self.libraries,
@@ -139,7 +136,7 @@ impl InputArgs {
                 } else {
                     String::new()
                 },
-                stamp_nvlink,
+                stamp_nvlink: stamped.is_some(),
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,
@@ -347,4 +344,11 @@ pub fn parse_target(name: &str) -> Result<Target, String> {
             known.join(" ")
         )
     })
+}
+
+fn unknown_stamp(name: &str) -> Diagnostic {
+    let known = Toolkit::ALL.iter().map(|toolkit| toolkit.stamp.name);
+    let known = known.collect::<Vec<_>>().join(" and ");
+    Diagnostic::fatal(usage::COMMAND_LINE, format!("unknown stamp '{name}'"))
+        .help(format!("known are cuweld and {known}"))
 }

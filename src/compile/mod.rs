@@ -17,6 +17,7 @@ use std::io;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::system;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::ObjectOrigin;
 
 pub use find::ToolPaths;
@@ -40,6 +41,8 @@ use ptxas::Ptxas;
 /// How intermediate code is compiled.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
+    /// Whose linker the link stands in for.
+    pub toolkit: &'static Toolkit,
     /// Where the compilers are looked for.
     pub tools: ToolPaths,
     /// Options for ptxas that come from the link's command line.
@@ -165,9 +168,11 @@ pub fn compile_ptx<'data>(
             }
         };
         outcome.messages = compiled.messages;
-        if let Some(release) = compiled.other_release.filter(|_| !told_of_release) {
+        let toolkit = options.toolkit;
+        let is_other = |release: &String| release != toolkit.stamp.version && !told_of_release;
+        if let Some(release) = compiled.release.filter(is_other) {
             told_of_release = true;
-            let remark = other_release(ptxas.path(), &release);
+            let remark = other_release(toolkit, ptxas.path(), &release);
             outcome.diagnostics.push(remark);
         }
         let name = input.to_string();
@@ -190,12 +195,13 @@ pub fn compile_ptx<'data>(
 }
 
 /// Another release of ptxas makes other code than nvlink's own: that is said.
-fn other_release(path: &std::path::Path, release: &str) -> Diagnostic {
+fn other_release(toolkit: &Toolkit, path: &std::path::Path, release: &str) -> Diagnostic {
     Diagnostic::remark(
         system::OTHER_COMPILER,
         format!(
-            "PTX was compiled by '{}' ({release}); nvlink 13.0.88 would use its own compiler, so the code may differ",
-            path.display()
+            "PTX was compiled by '{}' ({release}); {} would use its own compiler, so the code may differ",
+            path.display(),
+            toolkit.linker()
         ),
     )
 }

@@ -61,8 +61,8 @@ pub struct Compiled {
     pub messages: String,
     /// How long the compiler ran.
     pub milliseconds: f64,
-    /// The release of the compiler, if it is not the one that nvlink 13.0.88 holds.
-    pub other_release: Option<String>,
+    /// The release of the compiler, in words, if the object says it.
+    pub release: Option<String>,
 }
 
 /// A compiler for one target.
@@ -134,13 +134,13 @@ impl Ptxas {
         }
         let mut cubin = std::fs::read(folder.path().join(OUTPUT_NAME))
             .map_err(system("read the compiled object"))?;
-        let other_release = record::other_release(&cubin);
+        let release = record::release(&cubin);
         record::forget_files(&mut cubin, INPUT_NAME, OUTPUT_NAME);
         Ok(Compiled {
             cubin,
             messages,
             milliseconds,
-            other_release,
+            release,
         })
     }
 }

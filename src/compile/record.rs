@@ -10,7 +10,6 @@ use cuweld_elf::note_records::tool_info;
 use cuweld_elf::note_records::tool_info_strings;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::raw::string_at;
-use cuweld_elf::target::toolkit;
 use cuweld_elf::validate::validate_structure;
 
 /// The section of the record.
@@ -39,13 +38,12 @@ fn range(section: &SectionHeader) -> Option<std::ops::Range<usize>> {
     Some(start..start.checked_add(usize::try_from(section.size.get()).ok()?)?)
 }
 
-/// The release that compiled an object, if it is not the one of nvlink 13.0.88.
-pub fn other_release(cubin: &[u8]) -> Option<String> {
+/// Returns the release that compiled an object, in words.
+pub fn release(cubin: &[u8]) -> Option<String> {
     let (_, range) = find(cubin)?;
     let notes = split_notes(cubin.get(range)?)?;
     let [_, _, version, ..] = tool_info_strings(notes.first()?.desc)?;
-    (version != toolkit::STAMP_VERSION.as_bytes())
-        .then(|| String::from_utf8_lossy(version).into_owned())
+    Some(String::from_utf8_lossy(version).into_owned())
 }
 
 /// Takes the names of input and output out of the record. An object that does not name them stays as
@@ -142,6 +140,6 @@ mod tests {
         let before = bytes.clone();
         forget_files(&mut bytes, "a", "b");
         assert_eq!(bytes, before);
-        assert_eq!(other_release(&bytes), None);
+        assert_eq!(release(&bytes), None);
     }
 }

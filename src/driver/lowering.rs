@@ -10,6 +10,7 @@ use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::OSABI_CUDA;
 use cuweld_elf::target::finalize::can_finalize;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_elf::validate::ArchitectureError;
 use cuweld_elf::validate::MERCURY_BITS;
 use cuweld_elf::validate::ObjectFacts;
@@ -90,6 +91,7 @@ pub(super) fn image<'data>(
 
 /// What images have to be, given those before them in link order.
 pub(super) struct Lowering {
+    pub(super) toolkit: &'static Toolkit,
     pub(super) target: Target,
     pub(super) options: LinkOptions,
     /// Whether an EWP object has come.
@@ -103,8 +105,9 @@ pub(super) struct Lowering {
 }
 
 impl Lowering {
-    pub(super) fn new(target: Target, options: LinkOptions) -> Self {
+    pub(super) fn new((toolkit, target): (&'static Toolkit, Target), options: LinkOptions) -> Self {
         Lowering {
+            toolkit,
             target,
             options,
             after_ewp: false,
@@ -125,7 +128,7 @@ impl Lowering {
             return None;
         }
         let (source, target) = ((file.flags.get() >> 8 & 0xffff) as u16, self.target.sm);
-        let decided = can_finalize(facts.profile.as_ref(), source, target);
+        let decided = can_finalize(self.toolkit, facts.profile.as_ref(), source, target);
         let (code, why) = match decided {
             Ok(()) => (0, String::new()),
             Err(error) => (error.code(), format!(": {error}")),
@@ -147,7 +150,9 @@ impl Lowering {
         let (target, strict) = (self.target, self.options.strict);
         let mut facts = match read {
             Ok(facts) => facts,
-            Err(error) => return findings.extend(damaged(image, &error, target, strict)),
+            Err(error) => {
+                return findings.extend(damaged(image, &error, (self.toolkit, target), strict));
+            }
         };
         let Ok((file, _)) = FileHeader::ref_from_prefix(image.image) else {
             return;
@@ -166,7 +171,9 @@ impl Lowering {
             facts.after_mercury = self.after_mercury;
             findings.extend(self.compatibility(image, &facts, file));
         }
-        if let Err(error) = validate_architecture(file, facts, target, self.after_ewp) {
+        if let Err(error) =
+            validate_architecture(file, facts, (self.toolkit, target), self.after_ewp)
+        {
             return findings.extend(misfit(image, error, file, target));
         }
         let is_sass = is_sass_alone(file);
@@ -182,7 +189,7 @@ impl Lowering {
 pub(super) fn damaged(
     image: &NamedImage<'_>,
     error: &elf::ReadError,
-    target: Target,
+    (toolkit, target): (&Toolkit, Target),
     strict: bool,
 ) -> Option<Diagnostic> {
     let file = image.display();
@@ -203,7 +210,8 @@ pub(super) fn damaged(
         format!("cuweld: '{file}' is damaged: {error}"),
     );
     if is_lost {
-        let note = "nvlink 13.0.88 ignores this input without a message, and its code is lost";
+        let linker = toolkit.linker();
+        let note = format!("{linker} ignores this input without a message, and its code is lost");
         diagnostic = diagnostic.note(note);
     }
     diagnostic.deviation = Some("D01");
@@ -257,7 +265,7 @@ pub(super) fn misfit(
             "OSABI {osabi:#x}, ABI version {version}, e_flags {:#x}",
             file.flags.get()
         )),
-        ArchitectureError::TooNew { found } => diagnostic.note(format!(
+        ArchitectureError::TooNew { found, .. } => diagnostic.note(format!(
             "it was made by toolkit {}.{}",
             found / 10,
             found % 10

@@ -5,6 +5,7 @@ use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::target::compat;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_elf::validate::ArchitectureError;
 use cuweld_elf::validate::ObjectFacts;
 use cuweld_elf::validate::validate_architecture;
@@ -29,6 +30,7 @@ pub(super) type Outcome = Option<Result<ObjectFacts, ReadError>>;
 
 /// Images on their way to rows.
 pub(super) struct Reading<'r, 'data> {
+    toolkit: &'static Toolkit,
     target: Target,
     threads: &'r Threads,
     reader: ObjectReader<'data>,
@@ -45,8 +47,13 @@ pub(super) struct Reading<'r, 'data> {
 const IMAGES_BEFORE_ROOM: usize = 8;
 
 impl<'r, 'data> Reading<'r, 'data> {
-    pub(super) fn new(target: Target, threads: &'r Threads, hooks: Hooks) -> Self {
+    pub(super) fn new(
+        (toolkit, target): (&'static Toolkit, Target),
+        threads: &'r Threads,
+        hooks: Hooks,
+    ) -> Self {
         Reading {
+            toolkit,
             target,
             threads,
             reader: ObjectReader::default(),
@@ -62,7 +69,7 @@ impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
-            _ => Reading::new(self.target, self.threads, self.hooks),
+            _ => Reading::new((self.toolkit, self.target), self.threads, self.hooks),
         };
         let rest = images.get(reading.images.len()..).unwrap_or(&[]);
         let bytes: u64 = rest.iter().map(size).sum();
@@ -99,7 +106,7 @@ impl<'r, 'data> Reading<'r, 'data> {
             else {
                 return false;
             };
-            let checked = validate_architecture(file, *facts, self.target, false);
+            let checked = validate_architecture(file, *facts, (self.toolkit, self.target), false);
             file.e_type.get() != ET_EXEC && matches!(checked, Err(ArchitectureError::TooNew { .. }))
         })
     }
@@ -246,7 +253,8 @@ mod tests {
         let target = Target::parse("sm_90").unwrap();
         let read = |threads, window: usize| {
             let threads = jobs::threads(Some(threads));
-            let mut reading = Reading::new(target, &threads, Hooks::default());
+            let of = (Default::default(), target);
+            let mut reading = Reading::new(of, &threads, Hooks::default());
             for images in images.chunks(window) {
                 reading.read(images, all);
             }

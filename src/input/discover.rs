@@ -4,6 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::ObjectOrigin;
 
 use super::Target;
@@ -47,6 +48,8 @@ const FILES_AHEAD: usize = 16;
 /// What to discover.
 #[derive(Clone, Copy, Debug)]
 pub struct DiscoverOptions<'a> {
+    /// Whose linker the link stands in for.
+    pub toolkit: &'static Toolkit,
     /// The link's target.
     pub target: Target,
     /// Positional inputs.
@@ -85,6 +88,7 @@ impl<'a> DiscoverOptions<'a> {
     /// Options for positional inputs alone.
     pub fn new(target: Target, inputs: &'a [String]) -> Self {
         DiscoverOptions {
+            toolkit: Default::default(),
             target,
             inputs,
             libraries: &[],
@@ -352,7 +356,11 @@ where
             && !self.options.strict
             && let Some(found) = identify::by_content(reason, bytes)
         {
-            self.deviate("D07", format!("'{path}' is linked for what it holds; nvlink 13.0.88 goes by its name and ignores it"));
+            let linker = self.options.toolkit.linker();
+            let text = format!(
+                "'{path}' is linked for what it holds; {linker} goes by its name and ignores it"
+            );
+            self.deviate("D07", text);
             kind = found;
         }
         let fatbinary = matches!(kind, FileKind::Fatbin | FileKind::Ptx);
@@ -406,7 +414,11 @@ where
         let is_dropped = is_ptx_file && target.sm < FIRST_SM_FOR_RAW_PTX;
         if is_dropped && !self.options.strict {
             let file = source.display();
-            self.deviate("D03", format!("'{file}' is linked; nvlink 13.0.88 drops files named .ptx for targets below sm_90"));
+            let linker = self.options.toolkit.linker();
+            let text = format!(
+                "'{file}' is linked; {linker} drops files named .ptx for targets below sm_90"
+            );
+            self.deviate("D03", text);
         }
         if is_dropped && self.options.strict {
             self.diagnose(DiagnosticKind::RawPtxDropped {
@@ -498,7 +510,11 @@ where
         }
         let file = source.display();
         let count = regions.len();
-        self.deviate("D04", format!("{count} more fatbins of '{file}' are linked; nvlink 13.0.88 reads only the first of several (as ld -r makes them)"));
+        let linker = self.options.toolkit.linker();
+        let text = format!(
+            "{count} more fatbins of '{file}' are linked; {linker} reads only the first of several (as ld -r makes them)"
+        );
+        self.deviate("D04", text);
         for region in regions {
             // Each region reaches to the end of the bytes.
             let offset = base + (bytes.len() - region.len()) as u64;

@@ -58,8 +58,9 @@ where
                         self.deviate(
                             "D06",
                             format!(
-                                "'{}' is read; nvlink 13.0.88 does not know BSD's archive members",
-                                source.display()
+                                "'{}' is read; {} does not know BSD's archive members",
+                                source.display(),
+                                self.options.toolkit.linker()
                             ),
                         );
                     }
@@ -73,8 +74,9 @@ where
                 None => self.deviate(
                     "D06",
                     format!(
-                        "members behind '{}' are read; nvlink 13.0.88 stops there",
-                        source.display()
+                        "members behind '{}' are read; {} stops there",
+                        source.display(),
+                        self.options.toolkit.linker()
                     ),
                 ),
             }
@@ -108,7 +110,11 @@ where
             && !name.starts_with('/')
             && let Ok(bytes) = self.files.open(&format!("{folder}/{name}"))
         {
-            self.deviate("D05", format!("'{folder}/{name}' is the member of the thin archive '{archive}'; nvlink 13.0.88 opens '{name}'"));
+            let linker = self.options.toolkit.linker();
+            let text = format!(
+                "'{folder}/{name}' is the member of the thin archive '{archive}'; {linker} opens '{name}'"
+            );
+            self.deviate("D05", text);
             return Ok(bytes);
         }
         match self.files.open(name) {
@@ -135,8 +141,9 @@ where
         self.deviate(
             "D08",
             format!(
-                "'{}' is linked; nvlink 13.0.88 ignores cubins in archives",
-                source.display()
+                "'{}' is linked; {} ignores cubins in archives",
+                source.display(),
+                self.options.toolkit.linker()
             ),
         );
         self.raw(source, Image::Cubin(bytes), ObjectOrigin::Cubin);

@@ -84,7 +84,10 @@ where
                 if is_lost {
                     self.deviate(
                         "D09",
-                        format!("'{file}' is refused; nvlink 13.0.88 goes on without its code"),
+                        format!(
+                            "'{file}' is refused; {} goes on without its code",
+                            self.options.toolkit.linker()
+                        ),
                     );
                 }
                 Err(InputError::Decompress {

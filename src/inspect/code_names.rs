@@ -250,8 +250,8 @@ pub fn relocation_type(value: u32) -> Coded {
 /// `n_type` of NVIDIA's notes.
 pub fn note_type(value: u32) -> Coded {
     let name = match value {
-        cuweld_elf::target::toolkit::NOTE_CUDA_INFO => Some("CUDA_INFO"),
-        cuweld_elf::target::toolkit::NOTE_TOOL_INFO => Some("TOOL_INFO"),
+        cuweld_elf::note_records::NOTE_CUDA_INFO => Some("CUDA_INFO"),
+        cuweld_elf::note_records::NOTE_TOOL_INFO => Some("TOOL_INFO"),
         _ => None,
     };
     Coded::new(value, name)

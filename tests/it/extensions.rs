@@ -104,7 +104,7 @@ fn plugins_that_do_not_fit_are_refused() {
             format!("-DTEXT=\"{text}\""),
         ]
     };
-    let module = "lir 1\\nmodule phase=classified target=sm_90 bytes=full\\nend\\n";
+    let module = "lir 1\\nmodule phase=classified toolkit=13.0.88 target=sm_90 bytes=full\\nend\\n";
     for (defines, expected) in [
         (
             defines("9", "cuweld_plugin", "lowered", ""),

@@ -225,7 +225,7 @@ fn a_link_in_parts_is_the_link() {
 fn refusals_say_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    let module = "lir 1\nmodule phase=live target=sm_90 bytes=full\nend\n";
+    let module = "lir 1\nmodule phase=live toolkit=13.0.88 target=sm_90 bytes=full\nend\n";
     write("live.lir", module);
     write("hash.lir", &module.replace("bytes=full", "bytes=hash"));
     write("cut.lir", "lir 1\nmodule phase=live");

@@ -208,7 +208,7 @@ fn an_internal_error_leaves_a_reproducer() {
     let input = folder.path().join("a.lir");
     std::fs::write(
         &input,
-        "lir 1\nmodule phase=lowered target=sm_90 bytes=full\nend\n",
+        "lir 1\nmodule phase=lowered toolkit=13.0.88 target=sm_90 bytes=full\nend\n",
     )
     .unwrap();
     let output = folder.path().join("out.lir");

@@ -11,6 +11,7 @@ use super::Rule;
 use super::View;
 use super::ViewSection;
 use super::view::rows;
+use crate::known_symbols;
 use crate::mercury::relocs::LINE_TABLE;
 use crate::mercury::relocs::counterparts;
 use crate::mercury::relocs::is_instruction_address;
@@ -22,7 +23,6 @@ use crate::raw::RawSymbol;
 use crate::target::relocs::is_yield;
 use crate::target::section_types::is_relocs;
 use crate::target::section_types::sht;
-use crate::target::toolkit;
 
 /// A row of either form.
 #[derive(Clone, Copy)]
@@ -276,13 +276,13 @@ impl<'v, 'data> Compared<'v, 'data> {
         };
         // Most names are of others, which their beginnings say.
         let start = self.names.get(symbol.name.get() as usize..).unwrap_or(&[]);
-        let may_be = toolkit::is_reserved_shared_symbol(start)
-            || self.is_linked && start.starts_with(toolkit::TENSOR_MEMORY_PARTITION);
+        let may_be = known_symbols::is_reserved_shared_symbol(start)
+            || self.is_linked && start.starts_with(known_symbols::TENSOR_MEMORY_PARTITION);
         may_be && {
             let name = self.view.symbol_name(table, symbol);
             name.is_some_and(|name| {
-                toolkit::is_reserved_shared_symbol(name)
-                    || self.is_linked && name == toolkit::TENSOR_MEMORY_PARTITION
+                known_symbols::is_reserved_shared_symbol(name)
+                    || self.is_linked && name == known_symbols::TENSOR_MEMORY_PARTITION
             })
         }
     }

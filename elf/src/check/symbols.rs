@@ -12,6 +12,7 @@ use super::ViewSection;
 use super::file::has_mercury;
 use super::file::sass_bank;
 use super::view::section_of;
+use crate::known_symbols;
 use crate::mercury::PREFIX;
 use crate::raw::ET_REL;
 use crate::raw::RawSymbol;
@@ -21,7 +22,6 @@ use crate::symbol::stt;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
-use crate::target::toolkit;
 
 /// What precedes the name of a function's code in the names of its Mercury code.
 const CAPMERC: &[u8] = b".nv.capmerc";
@@ -396,7 +396,7 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
             }
             let is_reserved = || {
                 let name = view.symbol_name(mercury, row);
-                name.is_some_and(toolkit::is_reserved_shared_symbol)
+                name.is_some_and(known_symbols::is_reserved_shared_symbol)
             };
             // Executables have shared memory, kinds of memory and addresses of their own in each view.
             let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;

@@ -4,6 +4,7 @@
 //! The numbers of SMs are mapped first: 104 counts as 120, 130 as 107, 101 as 110. Two SMs are of one family if they
 //! have the same tens.
 
+use crate::toolkit::Toolkit;
 use thiserror::Error;
 
 /// What `.nv.compat` says of code.
@@ -20,9 +21,6 @@ pub struct Profile {
     /// SMs on which the SASS runs as it is, a bit each: record 0x0b.
     pub fast_path: u64,
 }
-
-/// Highest version of the Mercury ISA.
-pub const LAST_VERSION: u16 = 0x101;
 
 /// Why code is not taken for a target. The numbers are those of NVIDIA's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -82,8 +80,9 @@ pub fn same_family(source: u16, target: u16) -> bool {
     counts_as(source) / 10 == counts_as(target) / 10
 }
 
-/// Whether NVIDIA's finalizer takes code for an SM for a target.
+/// Decides whether the finalizer of a toolkit takes code for an SM for a target.
 pub fn can_finalize(
+    toolkit: &Toolkit,
     profile: Option<&Profile>,
     source: u16,
     target: u16,
@@ -97,7 +96,7 @@ pub fn can_finalize(
     if is_bypass(profile, source, target) {
         return Ok(());
     }
-    if profile.version > LAST_VERSION {
+    if profile.version > toolkit.mercury_version {
         return Err(Incompatible::Version(profile.version));
     }
     let (from, to) = (counts_as(source), counts_as(target));
@@ -204,6 +203,7 @@ pub fn action(profile: Option<&Profile>, source: u16, target: u16, copies: OffTa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolkit::V13_0;
 
     const USUAL: Profile = Profile {
         isa_class: 1,
@@ -214,7 +214,7 @@ mod tests {
     };
 
     fn code(profile: Profile, source: u16, target: u16) -> u32 {
-        can_finalize(Some(&profile), source, target).map_or_else(Incompatible::code, |()| 0)
+        can_finalize(&V13_0, Some(&profile), source, target).map_or_else(Incompatible::code, |()| 0)
     }
 
     #[test]
@@ -296,8 +296,11 @@ mod tests {
         };
         assert_eq!((code(second, 100, 103), code(second, 100, 120)), (0, 28));
         assert_eq!(code(other, 120, 121), 0);
-        assert_eq!(can_finalize(None, 100, 103), Err(Incompatible::NoProfile));
-        assert_eq!(can_finalize(None, 100, 100), Ok(()));
+        assert_eq!(
+            can_finalize(&V13_0, None, 100, 103),
+            Err(Incompatible::NoProfile)
+        );
+        assert_eq!(can_finalize(&V13_0, None, 100, 100), Ok(()));
     }
 
     #[test]

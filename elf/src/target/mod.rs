@@ -1,4 +1,4 @@
-//! Target tables: what is data about architectures, formats and the toolkit, and nothing else.
+//! Target tables: what is data about architectures and formats, and nothing else.
 
 pub mod arch;
 pub mod attributes;
@@ -6,6 +6,5 @@ pub mod compat;
 pub mod finalize;
 pub mod relocs;
 pub mod section_types;
-pub mod toolkit;
 
 pub use arch::Target;

@@ -1,6 +1,7 @@
 use zerocopy::IntoBytes;
 
 use super::*;
+use crate::toolkit::V13_0;
 
 /// A file with a null section, a name table and one section of the given type and range.
 fn file(ty: u32, offset: u64, length: u64) -> Vec<u8> {
@@ -201,7 +202,7 @@ fn architecture(
         ..ObjectFacts::default()
     };
     let target = Target::parse("sm_90").unwrap();
-    validate_architecture(headers.file, facts, target, after_ewp)
+    validate_architecture(headers.file, facts, (&V13_0, target), after_ewp)
 }
 
 #[test]
@@ -218,7 +219,13 @@ fn architecture_and_toolkit_must_fit() {
     for (toolkit, expected) in [
         (0x77, Err(ArchitectureError::TooOld)),
         (0, Err(ArchitectureError::TooOld)),
-        (131, Err(ArchitectureError::TooNew { found: 131 })),
+        (
+            131,
+            Err(ArchitectureError::TooNew {
+                found: 131,
+                known: 0x82,
+            }),
+        ),
         (0x78, Ok(())),
     ] {
         assert_eq!(architecture(|_| (), toolkit, false), expected);

@@ -9,7 +9,7 @@ use crate::ids::SectionId;
 use crate::note::Note;
 use crate::object::Object;
 use crate::section::Section;
-use cuweld_elf::target::toolkit;
+use cuweld_elf::note_records;
 
 /// The value of `e_flags` bits 31:24 that asks for the note's section by name.
 const BY_NAME: u32 = 0xff;
@@ -46,7 +46,7 @@ pub fn origin(object: &Object<'_>, sections: &[Section<'_>], notes: &[Note<'_>])
         let bytes = desc.get(index * 2..)?.first_chunk()?;
         Some(u16::from_le_bytes(*bytes))
     };
-    let Some(note) = note_of(place, toolkit::NOTE_CUDA_INFO) else {
+    let Some(note) = note_of(place, note_records::NOTE_CUDA_INFO) else {
         let is_empty = place
             .and_then(|place| sections.get(place))
             .is_some_and(|section| {
@@ -62,7 +62,7 @@ pub fn origin(object: &Object<'_>, sections: &[Section<'_>], notes: &[Note<'_>])
     };
     let toolkit = match half(note.desc, 0) {
         Some(2..) => half(note.desc, 2).unwrap_or(0).into(),
-        _ => note_of(named(b".note.nv.tkinfo"), toolkit::NOTE_TOOL_INFO)
+        _ => note_of(named(b".note.nv.tkinfo"), note_records::NOTE_TOOL_INFO)
             .and_then(|note| note.desc.first_chunk())
             .map_or(0, |word| u32::from_le_bytes(*word)),
     };
@@ -130,7 +130,7 @@ mod tests {
     fn note(section: usize, ty: u32, desc: &[u8]) -> Note<'_> {
         Note {
             section: Some(SectionId::new(section)),
-            owner: toolkit::NOTE_OWNER,
+            owner: note_records::NOTE_OWNER,
             ty,
             desc,
         }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_toolkit_is_found_as_nvlink_finds_it() {
         let sections = [section(b".note.nv.tkinfo"), section(b".note.nv.cuinfo")];
-        let current = cuda_info(80);
+        let current = cuda_info(80, 0x82);
         let old = [1, 0, 80, 0, 1, 0, 0, 0];
         let tools = [0x81, 0, 0, 0];
         for (flags, legacy, desc, expected) in [
@@ -151,8 +151,8 @@ mod tests {
             (0x004b_0550, Some(0x78), current, (0x78, Some(75))),
         ] {
             let notes = [
-                note(0, toolkit::NOTE_TOOL_INFO, &tools),
-                note(1, toolkit::NOTE_CUDA_INFO, &desc),
+                note(0, note_records::NOTE_TOOL_INFO, &tools),
+                note(1, note_records::NOTE_CUDA_INFO, &desc),
             ];
             let found = origin(&object(flags, legacy), &sections, &notes);
             assert_eq!((found.toolkit, found.virtual_sm), expected, "{flags:#x}");

@@ -127,13 +127,13 @@ mod tests {
 
     #[test]
     fn rows_are_objects() {
-        let text = "lir 1\nmodule phase=live target=sm_90 bytes=full\n  option tool-name \"a \\\"b\\\" c\"\n\n\
+        let text = "lir 1\nmodule phase=live toolkit=13.0.88 target=sm_90 bytes=full\n  option tool-name \"a \\\"b\\\" c\"\n\n\
                     object @0 \"dir/a b\" type=REL ; a comment\n  relocs #4:.rela\n    r0 0x20 none keep=(X addend=1)\nend\n";
         assert_eq!(
             rows_as_json(text),
             "{\"rows\":[\n\
              {\"row\":\"lir\",\"words\":[\"1\"],\"fields\":{}},\n\
-             {\"row\":\"module\",\"words\":[],\"fields\":{\"phase\":\"live\",\"target\":\"sm_90\",\"bytes\":\"full\"}},\n\
+             {\"row\":\"module\",\"words\":[],\"fields\":{\"phase\":\"live\",\"toolkit\":\"13.0.88\",\"target\":\"sm_90\",\"bytes\":\"full\"}},\n\
              {\"row\":\"option\",\"words\":[\"tool-name\",\"a \\\"b\\\" c\"],\"fields\":{}},\n\
              {\"row\":\"object\",\"words\":[\"@0\",\"dir/a b\"],\"fields\":{\"type\":\"REL\"}},\n\
              {\"row\":\"relocs\",\"words\":[\"#4:.rela\"],\"fields\":{},\"object\":\"@0\"},\n\

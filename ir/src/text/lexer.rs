@@ -168,6 +168,18 @@ impl<'t> Cursor<'t> {
         Ok(word)
     }
 
+    /// Takes a version, numbers with dots in between.
+    pub(super) fn version(&mut self, what: &str) -> Parsed<&'t str> {
+        self.skip_blanks();
+        let at = self.at;
+        let version = self.run(|byte| byte.is_ascii_digit() || byte == b'.');
+        if version.is_empty() {
+            self.at = at;
+            return Err(self.expected(what));
+        }
+        Ok(Self::ascii(version))
+    }
+
     /// Takes this word if it comes next.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;

@@ -21,6 +21,7 @@ use crate::table::EntityId;
 use crate::table::IdRange;
 use cuweld_elf::target::Target;
 use cuweld_elf::target::arch::Suffix;
+use cuweld_elf::toolkit::Toolkit;
 
 /// Finds the image that a text refers to.
 type Resolve<'r, 'data> = &'r dyn Fn(&ImageKey<'_>) -> Option<&'data [u8]>;
@@ -135,6 +136,14 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                     self.module.phase = Phase::from_name(word)
                         .ok_or_else(|| at.error(format!("expected a phase, found `{word}`")))?;
                 }
+                "toolkit" => {
+                    let word = self.cursor.version("a toolkit")?;
+                    self.module.toolkit = Toolkit::by_version(word).ok_or_else(|| {
+                        let known = Toolkit::ALL.iter().map(|toolkit| toolkit.version);
+                        let known = known.collect::<Vec<_>>().join(", ");
+                        at.error(format!("unknown toolkit `{word}`; known are {known}"))
+                    })?;
+                }
                 "target" => self.module.target = self.target_name()?,
                 "bytes" => {
                     let word = self.cursor.word("a form of bytes")?;
@@ -151,7 +160,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                         }
                     }
                 }
-                _ => return Err(unknown(position, key, "phase, target, bytes")),
+                _ => return Err(unknown(position, key, "phase, toolkit, target, bytes")),
             }
         }
         self.cursor.end_row()

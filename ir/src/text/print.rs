@@ -96,8 +96,9 @@ impl<'m, 'data> Printer<'m, 'data> {
         }
         put!(
             out,
-            "module phase={} target={}",
+            "module phase={} toolkit={} target={}",
             module.phase.name(),
+            module.toolkit.version,
             module.target
         );
         put!(out, " bytes={}\n", self.form.name());

@@ -72,7 +72,7 @@ fn an_empty_module_is_four_words() {
     let text = print(&Module::default(), DumpBytes::Ref);
     assert_eq!(
         text,
-        "lir 1\nmodule phase=lowered target=sm_0 bytes=ref\nend\n"
+        "lir 1\nmodule phase=lowered toolkit=13.0.88 target=sm_0 bytes=ref\nend\n"
     );
 }
 
@@ -109,7 +109,7 @@ fn rows_read_as_a_linker_engineer_expects() {
     module.plan = Some(sample_plan(&arena));
     let text = print(&module, DumpBytes::Ref);
     for line in [
-        "module phase=lowered target=sm_100f bytes=ref",
+        "module phase=lowered toolkit=13.0.88 target=sm_100f bytes=ref",
         "#0 .text.f PROGBITS flags=WRITE bytes=@0[0x40..0x50] owner=fn0:f place=0x0",
         "#2 .text.f PROGBITS flags=EXECINSTR align=2 info=%1:f/24 bytes=@0[0x40..0x50] kind=section-names place=0x2",
         "%1 f GLOBAL FUNC other=ENTRY in=#2:.text.f value=0x1 size=0xffffffffffffffff function=fn0",
@@ -137,7 +137,7 @@ fn error(text: &str) -> ParseError {
 
 #[test]
 fn errors_say_where_and_what() {
-    let head = "lir 1\nmodule phase=lowered target=sm_90 bytes=ref\n";
+    let head = "lir 1\nmodule phase=lowered toolkit=13.0.88 target=sm_90 bytes=ref\n";
     let object = "object @0 a type=REL flags=0 state=candidate\n";
     for (body, expected) in [
         (

@@ -9,7 +9,6 @@
 //! - Of functions that the driver provides what stands behind `|`, the registers that a call may change,
 //!   is not compared; the last row sets it. Compilers of other toolkits write other ones there.
 
-use cuweld_elf::target::toolkit::is_system_function;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -84,7 +83,9 @@ impl<'data> Prototypes<'data> {
                 *known = Some(here);
                 continue;
             };
-            if is_system_function(module.symbols[symbol].name)
+            if module
+                .toolkit
+                .is_system_function(module.symbols[symbol].name)
                 && without_registers(before) == without_registers(here)
             {
                 *known = Some(here);

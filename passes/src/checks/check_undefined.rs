@@ -6,9 +6,9 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
+use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::stt;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -25,17 +25,18 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 
 /// Whether an undefined symbol needs a definition.
-fn needs_definition(symbol: &Symbol<'_>, allow_globals: bool) -> bool {
+fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     let name = symbol.name;
     match symbol.ty {
         _ if symbol.bind != stb::GLOBAL => false,
-        stt::FUNC => !toolkit::is_system_function(name),
+        stt::FUNC => !module.toolkit.is_system_function(name),
         stt::OBJECT | stt::CUDA_OBJECT => {
-            let left_to_driver = allow_globals && symbol.is_global_memory();
+            let allowed = module.options.allow_undefined_globals;
+            let left_to_driver = allowed && symbol.is_global_memory();
             !(left_to_driver
                 || symbol.is_dynamic_shared()
-                || toolkit::is_unified_table_symbol(name)
-                || toolkit::is_reserved_shared_symbol(name))
+                || known_symbols::is_unified_table_symbol(name)
+                || known_symbols::is_reserved_shared_symbol(name))
         }
         _ => false,
     }
@@ -124,10 +125,7 @@ fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     let mut found = false;
     for (id, link) in module.link_symbols.iter() {
         let symbol = &module.symbols[link.first];
-        if link.definition.is_some()
-            || !link.live.is_live()
-            || !needs_definition(symbol, module.options.allow_undefined_globals)
-        {
+        if link.definition.is_some() || !link.live.is_live() || !needs_definition(module, symbol) {
             continue;
         }
         found = true;

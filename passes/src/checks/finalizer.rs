@@ -33,7 +33,6 @@ pub use self::tool_notes::is_linked;
 
 use std::borrow::Cow;
 
-use cuweld_elf::Target;
 use cuweld_elf::check;
 use cuweld_elf::check::Findings;
 use cuweld_elf::check::View;
@@ -43,10 +42,10 @@ use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::ET_REL;
 use cuweld_elf::target::finalize::Action;
-use cuweld_elf::target::finalize::LAST_VERSION;
 use cuweld_elf::target::finalize::action;
 use cuweld_elf::target::finalize::can_finalize;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_elf::validate::FinalizerStage;
 use cuweld_elf::validate::validate_finalizer;
 
@@ -179,17 +178,17 @@ impl Finalizer {
         }
         if input
             .profile
-            .is_some_and(|profile| profile.version > LAST_VERSION)
+            .is_some_and(|profile| profile.version > config.toolkit.mercury_version)
         {
             let version = input.profile.map_or(0, |profile| profile.version);
             return Err(FinalizerError::Version(version));
         }
-        if !has_code_generator(input.sm) {
+        if !has_code_generator(config.toolkit, input.sm) {
             return Err(FinalizerError::UnknownSm(input.sm));
         }
         let (source, target) = (input.sm, config.target.sm);
         let profile = input.profile.as_ref();
-        let fits = can_finalize(profile, source, target);
+        let fits = can_finalize(config.toolkit, profile, source, target);
         if config.trace_compatibility {
             let code = fits.map_or_else(|why| why.code(), |()| 0);
             trace.push(format!("can_finalize: sm_{source} for sm_{target}: {code}"));
@@ -222,8 +221,8 @@ pub fn off_target_message(source: u16, target: u16) -> String {
 }
 
 /// Whether there is code for an SM: 101 is an older name of 110.
-fn has_code_generator(sm: u16) -> bool {
-    sm == 101 || Target::ALL.iter().any(|(known, _)| *known == sm)
+fn has_code_generator(toolkit: &Toolkit, sm: u16) -> bool {
+    sm == 101 || toolkit.targets.iter().any(|(known, _)| *known == sm)
 }
 
 /// The guard of a stage: a file is finalized once, and only one with Mercury is.

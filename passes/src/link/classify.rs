@@ -162,12 +162,14 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
         attribute_refs,
         calls,
         prototypes,
+        toolkit,
         target,
         ..
     } = module;
     let shared = Shared {
         capmerc,
         is_mercury: target.is_mercury(),
+        toolkit,
         target,
         symbols,
         relocs,

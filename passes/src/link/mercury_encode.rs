@@ -35,7 +35,6 @@ use cuweld_elf::mercury::PREFIX;
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
@@ -496,7 +495,9 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn reserved_shared(&mut self, row: &mut PlanSection<'data>) {
         row.ty = sht::CUDA_SHARED_RESERVED;
         if !self.module.options.relocatable {
-            row.size = row.size.saturating_sub(toolkit::RESERVED_SHARED_START);
+            row.size = row
+                .size
+                .saturating_sub(self.module.toolkit.reserved_shared_start);
         }
     }
 

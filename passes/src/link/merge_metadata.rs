@@ -7,12 +7,13 @@
 //!
 //! Linear in the records.
 
+use cuweld_elf::behaviours;
+use cuweld_elf::note_records;
 use cuweld_elf::note_records::cuda_info;
 use cuweld_elf::note_records::tool_info;
 use cuweld_elf::target::arch::Suffix;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::compat;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
@@ -254,7 +255,7 @@ impl Origins {
         for (_, object) in module.included_objects() {
             let sections = &module.sections[object.sections];
             let found = origin(object, sections, &module.notes[object.notes]);
-            origins.any_is_old |= found.toolkit < toolkit::FIRST_V10_TOOLKIT;
+            origins.any_is_old |= found.toolkit < module.toolkit.first_v10_number;
             origins.virtual_sm = match (origins.virtual_sm, found.virtual_sm) {
                 (Some(old), Some(new)) => Some(old.min(new)),
                 (old, new) => old.or(new),
@@ -383,6 +384,13 @@ fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
     let specific = u16::from(module.target.suffix == Suffix::Specific);
     let mut merged: Vec<(u8, u8, u16)> =
         vec![(format::BVAL, compat::CUDA_ACCELERATOR_TARGET, specific)];
+    let carries_class = module
+        .toolkit
+        .has(&behaviours::attributes::COMPAT_FINALIZATION_CLASS);
+    let is_carried = |code| {
+        compat::is_merged(code)
+            && (carries_class || code != compat::ENABLE_OPPORTUNISTIC_FINALIZATION)
+    };
     // The place of each code; the first record is no object's.
     let mut places = [0; 256];
     let mut merge = |format, code: u8, value| {
@@ -404,12 +412,12 @@ fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
         let mut codes = [0_u64; 4];
         for record in &module.attributes[section.attributes] {
             codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
-            if compat::is_merged(record.code) {
+            if is_carried(record.code) {
                 merge(record.format, record.code, record.value);
             }
         }
         for (code, default) in compat::DEFAULTS {
-            if codes[usize::from(code >> 6)] >> (code & 63) & 1 != 0 {
+            if !is_carried(code) || codes[usize::from(code >> 6)] >> (code & 63) & 1 != 0 {
                 continue;
             }
             let format = if code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION {
@@ -438,11 +446,8 @@ fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
 fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
     let (tool, version, branch) = if options.stamp_nvlink {
-        (
-            toolkit::STAMP_TOOL,
-            toolkit::STAMP_VERSION,
-            toolkit::STAMP_BRANCH,
-        )
+        let stamp = &module.toolkit.stamp;
+        (stamp.tool, stamp.version, stamp.branch)
     } else {
         (
             "cuweld",
@@ -459,11 +464,11 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
     );
     let note = |ty, desc: &[u8]| Note {
         section: None,
-        owner: toolkit::NOTE_OWNER,
+        owner: note_records::NOTE_OWNER,
         ty,
         desc: cx.arena.bytes(desc),
     };
-    let mut tools = vec![module.notes.push(note(toolkit::NOTE_TOOL_INFO, &own))];
+    let mut tools = vec![module.notes.push(note(note_records::NOTE_TOOL_INFO, &own))];
     for (_, object) in module.included_objects() {
         let is_tool = |id: &NoteId| {
             let section = module.notes[*id].section;
@@ -474,7 +479,10 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
         }
     }
     let sm = module.target.sm;
-    let desc = cuda_info(origins.virtual_sm.map_or(sm, |found| found.min(sm)));
-    tools.push(module.notes.push(note(toolkit::NOTE_CUDA_INFO, &desc)));
+    let desc = cuda_info(
+        origins.virtual_sm.map_or(sm, |found| found.min(sm)),
+        module.toolkit.number,
+    );
+    tools.push(module.notes.push(note(note_records::NOTE_CUDA_INFO, &desc)));
     module.merged_notes = tools;
 }

@@ -8,7 +8,6 @@
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::stt;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
@@ -110,7 +109,7 @@ impl<'data> Awaited<'data> {
             let is_defined = !symbol.is_undefined();
             let counts = symbol.bind == stb::GLOBAL
                 && symbol.ty == stt::FUNC
-                && !toolkit::is_system_function(symbol.name);
+                && !module.toolkit.is_system_function(symbol.name);
             match self.defined.entry(symbol.name) {
                 Entry::Vacant(entry) => {
                     entry.insert(is_defined || !counts);

@@ -1,6 +1,7 @@
 //! The options of a link, with plain fields.
 
 use cuweld_elf::Target;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::text::DumpBytes;
 
@@ -25,6 +26,8 @@ use crate::input::CpuArch;
 /// A resolved command line.
 #[derive(Clone, Debug)]
 pub struct NvlinkArgs {
+    /// Whose linker it stands in for.
+    pub toolkit: &'static Toolkit,
     /// What is linked for.
     pub target: Target,
     /// Positional inputs.
@@ -71,6 +74,8 @@ impl NvlinkArgs {
         let list = |id| -> Vec<String> { low.list(id).iter().map(|text| lossy(text)).collect() };
         let given_list = |id| low.given(id).then(|| list(id));
         let text = |id| low.text(id).map(lossy);
+        let stamped = text(Id::CuweldStamp).and_then(|name| Toolkit::by_stamp(&name));
+        let toolkit = stamped.unwrap_or_default();
         let replaced = names_used(low);
         let with_mercury = [(
             Id::PreserveRelocs,
@@ -99,6 +104,7 @@ impl NvlinkArgs {
             .chain(virtual_target)
             .collect();
         NvlinkArgs {
+            toolkit,
             target,
             inputs: low.inputs.iter().map(|input| lossy(input)).collect(),
             output: text(Id::OutputFile).unwrap_or_default(),
@@ -115,6 +121,7 @@ impl NvlinkArgs {
                 .map(|count| usize::try_from(count).unwrap_or(0)),
             waits: low.given(Id::CuweldWait),
             compile: CompileOptions {
+                toolkit,
                 tools: ToolPaths {
                     ptxas: low.text(Id::CuweldPtxas).map(path_of),
                     ..Default::default()
@@ -151,7 +158,7 @@ impl NvlinkArgs {
                 debug: low.given(Id::Debug),
                 recorded_options: lossy(&recorded_options(low)),
                 output_name: lossy(recorded_object_name(low)),
-                stamp_nvlink: low.text(Id::CuweldStamp) == Some(b"nvlink-13.0.88"),
+                stamp_nvlink: stamped.is_some(),
                 kernels_used: given_list(Id::KernelsUsed),
                 variables_used: given_list(Id::VariablesUsed),
                 host_kernels_external: None,

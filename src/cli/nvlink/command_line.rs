@@ -6,6 +6,7 @@ use std::io;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::usage;
+use cuweld_elf::toolkit::Toolkit;
 
 use super::args::NvlinkArgs;
 use super::check::check;
@@ -68,8 +69,9 @@ pub fn read_command_line(
     }
     for file in &low.response_files {
         let text = format!(
-            "options are read from '{}'; nvlink 13.0.88 takes '@' and a name for an input",
-            lossy(file)
+            "options are read from '{}'; {} takes '@' and a name for an input",
+            lossy(file),
+            <&Toolkit>::default().linker()
         );
         let mut diagnostic = Diagnostic::remark(deviation::RESPONSE_FILE, text);
         diagnostic.deviation = Some("D10");

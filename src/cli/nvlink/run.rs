@@ -58,7 +58,9 @@ pub fn run(
     match command {
         None => {}
         Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
-        Some(Command::Version) => stdout.write_all(version_text("nvlink").as_bytes())?,
+        Some(Command::Version) => {
+            stdout.write_all(version_text("nvlink", Default::default()).as_bytes())?
+        }
         Some(Command::HostLinkerScript {
             complete,
             host_compiler,
@@ -142,6 +144,7 @@ fn run_link(
     let library_path =
         environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
     let discover = DiscoverOptions {
+        toolkit: args.toolkit,
         target: args.target,
         inputs: &args.inputs,
         libraries: &args.libraries,

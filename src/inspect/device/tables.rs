@@ -1,12 +1,12 @@
 //! Relocations, notes, the call graph and prototypes.
 
+use cuweld_elf::note_records;
 use cuweld_elf::note_records::cuda_info_fields;
 use cuweld_elf::note_records::tool_info_strings;
 use cuweld_elf::raw::RawPair;
 use cuweld_elf::raw::RawRel;
 use cuweld_elf::raw::RawRela;
 use cuweld_elf::raw::string_at;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::callgraph_record::CallKind;
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
@@ -219,7 +219,7 @@ fn split_note(bytes: &[u8]) -> Option<RawNote<'_>> {
 
 fn note_value(ty: u32, desc: &[u8]) -> NoteValue<'_> {
     let value = match ty {
-        toolkit::NOTE_TOOL_INFO => {
+        note_records::NOTE_TOOL_INFO => {
             tool_info_strings(desc).map(|[object, tool, version, build, options]| NoteValue::Tool {
                 object: Name(object),
                 tool: Name(tool),
@@ -228,7 +228,7 @@ fn note_value(ty: u32, desc: &[u8]) -> NoteValue<'_> {
                 options: Name(options),
             })
         }
-        toolkit::NOTE_CUDA_INFO if desc.len() == 8 => {
+        note_records::NOTE_CUDA_INFO if desc.len() == 8 => {
             cuda_info_fields(desc).map(|(version, virtual_sm, toolkit)| NoteValue::CudaInfo {
                 version,
                 virtual_sm,

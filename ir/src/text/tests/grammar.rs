@@ -17,9 +17,9 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ),
     (
         "module",
-        "module phase=lowered target=sm_100f",
+        "module phase=lowered toolkit=13.0.88 target=sm_100f",
         "module target=sm_90a phase=lowered",
-        "module phase=lowered target=gpu_90",
+        "module phase=lowered toolkit=13.0.88 target=gpu_90",
         "expected",
     ),
     (

@@ -357,7 +357,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     });
     let tool = arena.bytes(&tool_info("", "ptxas", "v", "b", "-O3 "));
     for (ty, desc) in [
-        (1000, arena.bytes(&cuda_info(100))),
+        (1000, arena.bytes(&cuda_info(100, 0x82))),
         (2000, tool),
         (2000, &tool[..tool.len() - 1]),
         (7, &image[3..9]),

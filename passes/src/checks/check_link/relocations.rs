@@ -4,11 +4,11 @@ use std::cell::OnceCell;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -270,7 +270,7 @@ impl Row<'_, '_> {
             return Some("it is dropped, and refers to no symbol");
         };
         // The linker's own names, in a link without unified functions.
-        if toolkit::is_unified_table_symbol(symbol.name) {
+        if known_symbols::is_unified_table_symbol(symbol.name) {
             return None;
         }
         let link = self.link.meanings.link(id)?;

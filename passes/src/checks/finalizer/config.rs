@@ -3,6 +3,7 @@
 use cuweld_elf::Target;
 use cuweld_elf::check::View;
 use cuweld_elf::target::finalize::OffTarget;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::ObjectOrigin;
 use thiserror::Error;
@@ -264,6 +265,8 @@ pub struct FinalizerConfig {
     pub extended_debug: bool,
     /// `-suppress-debug-info`, at 108.
     pub suppress_debug_info: bool,
+    /// Whose finalizer it stands in for.
+    pub toolkit: &'static Toolkit,
     /// What is finalized for.
     pub target: Target,
     /// From where it is called.
@@ -285,14 +288,19 @@ impl FinalizerConfig {
         Self::with_debug(target, entry, false)
     }
 
-    /// The call of a link.
-    pub fn of_link(target: Target, entry: EntryPoint, options: &LinkOptions) -> Self {
+    /// Returns the call of a link.
+    pub fn of_link(
+        (toolkit, target): (&'static Toolkit, Target),
+        entry: EntryPoint,
+        options: &LinkOptions,
+    ) -> Self {
         let opportunistic_level = match (options.copy_within_family, options.copy_across_families) {
             (_, true) => 3,
             (true, false) => 2,
             (false, false) => 0,
         };
         FinalizerConfig {
+            toolkit,
             suppress_debug_info: options.suppress_debug_info,
             options: FinalizerOptions {
                 opportunistic_level,
@@ -316,6 +324,7 @@ impl FinalizerConfig {
             enabled: true,
             extended_debug: target.sm > 72,
             suppress_debug_info: false,
+            toolkit: Default::default(),
             target,
             entry,
             name: IN_MEMORY.to_owned(),

@@ -136,7 +136,7 @@ fn ask(
         };
     }
     let entry = EntryPoint::of_object(object.origin);
-    let config = FinalizerConfig::of_link(target, entry, &module.options);
+    let config = FinalizerConfig::of_link((module.toolkit, target), entry, &module.options);
     // Only lines that trace it have its name.
     let config = match module.options.trace_finalizer {
         true => config.named(object.display()),

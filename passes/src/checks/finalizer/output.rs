@@ -45,8 +45,8 @@ impl Pass for FinalizeOutput {
         let Some(plan) = module.plan.as_ref().filter(|_| module.is_capmerc()) else {
             return Ok(Changed::No);
         };
-        let (target, entry) = (module.target, EntryPoint::PostLink);
-        let config = FinalizerConfig::of_link(target, entry, &module.options);
+        let (of, entry) = ((module.toolkit, module.target), EntryPoint::PostLink);
+        let config = FinalizerConfig::of_link(of, entry, &module.options);
         let mut trace = Vec::new();
         config.trace_start(&mut trace);
         let asked = guard(plan.e_flags, plan.legacy.is_some(), Stage::PostLink);

@@ -7,6 +7,7 @@ use cuweld_elf::check::check_image;
 use cuweld_elf::target::finalize::Incompatible;
 
 use super::*;
+use cuweld_elf::Target;
 
 fn fixture(name: &str) -> Vec<u8> {
     let links = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links");
@@ -431,7 +432,8 @@ fn the_configuration_of_a_link() {
         ..Default::default()
     };
     let target = Target::parse("sm_100").unwrap();
-    let config = FinalizerConfig::of_link(target, EntryPoint::PostLink, &options);
+    let config =
+        FinalizerConfig::of_link((Default::default(), target), EntryPoint::PostLink, &options);
     assert_eq!((config.mode_selector, config.fallback_opt_level), (5, 0));
     assert!(config.debug && config.enabled && config.mercury_mode && config.capmerc_mode);
     assert_eq!(config.options.opportunistic_level, 2);

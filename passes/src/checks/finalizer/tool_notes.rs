@@ -3,9 +3,9 @@
 use cuweld_elf::check;
 use cuweld_elf::check::Findings;
 use cuweld_elf::check::View;
+use cuweld_elf::note_records;
 use cuweld_elf::note_records::split_notes;
 use cuweld_elf::note_records::tool_info_strings;
-use cuweld_elf::target::toolkit;
 
 /// Tools that link.
 const LINKERS: [&[u8]; 2] = [b"nvlink", b"nvJIT API"];
@@ -22,7 +22,7 @@ fn is_view_linked(view: &View<'_>) -> bool {
         .filter(|section| section.name == b".note.nv.tkinfo")
         .flat_map(|section| split_notes(section.bytes))
         .flatten()
-        .filter(|note| note.ty == toolkit::NOTE_TOOL_INFO)
+        .filter(|note| note.ty == note_records::NOTE_TOOL_INFO)
         .any(|note| {
             let strings = tool_info_strings(note.desc);
             strings.is_some_and(|[_, tool, ..]| LINKERS.contains(&tool))

@@ -7,10 +7,10 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Kind;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::known_symbols;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
@@ -356,7 +356,7 @@ impl Found {
             let target = target.map(|symbol| &shared.symbols[symbol]);
             let what = if target.is_some_and(|symbol| {
                 symbols::is_in_reserved(rows, symbol)
-                    && !(shared.capmerc && symbol.name == toolkit::TENSOR_MEMORY_PARTITION)
+                    && !(shared.capmerc && symbol.name == known_symbols::TENSOR_MEMORY_PARTITION)
             }) {
                 unsupported::RESERVED_SHARED_REFERENCE
             } else if frames.is_some_and(|frames| records::is_odd_frame(rows, frames, reloc)) {

@@ -1,6 +1,7 @@
 //! The rows of objects while some of them get their kinds.
 
 use cuweld_elf::target::Target;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::CallId;
@@ -25,6 +26,7 @@ pub(super) struct Shared<'m, 'data> {
     /// [`cuweld_ir::Module::is_capmerc`], which looks at every object.
     pub(super) capmerc: bool,
     pub(super) is_mercury: bool,
+    pub(super) toolkit: &'static Toolkit,
     pub(super) target: &'m Target,
     pub(super) symbols: &'m PrimaryMap<SymbolId, Symbol<'data>>,
     pub(super) relocs: &'m PrimaryMap<RelocId, Reloc>,

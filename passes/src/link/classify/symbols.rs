@@ -3,10 +3,11 @@
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::sto;
 use cuweld_elf::symbol::stt;
-use cuweld_elf::target::toolkit;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
@@ -36,14 +37,14 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Co
     let plain = symbol.bind == stb::GLOBAL || symbol.bind == stb::WEAK;
     // Relocatable output gives undefined variables the value -1.
     let no_value = matches!(symbol.value, 0 | u64::MAX);
-    let fits = if toolkit::is_unified_table_symbol(symbol.name) {
+    let fits = if known_symbols::is_unified_table_symbol(symbol.name) {
         symbol.ty == stt::OBJECT
             && plain
             && symbol.other == 0
             && symbol.value == 0
             && symbol.size == 8
-    } else if toolkit::is_reserved_shared_symbol(symbol.name) {
-        let first = symbol.name == toolkit::RESERVED_SHARED_OFFSET;
+    } else if known_symbols::is_reserved_shared_symbol(symbol.name) {
+        let first = symbol.name == known_symbols::RESERVED_SHARED_OFFSET;
         symbol.ty == stt::OBJECT
             && plain
             && symbol.other == 0
@@ -73,9 +74,13 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Co
 }
 
 /// What is odd about a function that an object defines.
-fn function(symbol: &Symbol<'_>, section: &Section<'_>, capmerc: bool) -> Option<Code> {
+fn function(
+    (toolkit, capmerc): (&Toolkit, bool),
+    symbol: &Symbol<'_>,
+    section: &Section<'_>,
+) -> Option<Code> {
     // nvlink takes it for a kernel in some respects: its sections, warnings about its stack, no comparison of prototypes.
-    if toolkit::is_system_function(symbol.name) {
+    if toolkit.is_system_function(symbol.name) {
         return Some(unsupported::DRIVER_FUNCTION);
     }
     let whole = capmerc || symbol.size == section.size();
@@ -92,7 +97,7 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
         SectionKind::KernelShared | SectionKind::ModuleShared => {
             // The value is the alignment. Names of the compiler's own making begin with a dollar sign. Outputs of -r
             // that were linked with -r again define what stands for dynamic shared memory, with the visibility "internal" (1).
-            let instance = symbol.name == toolkit::DYNAMIC_SHARED_INSTANCE;
+            let instance = symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE;
             symbol.other == sto::SHARED | u8::from(instance)
                 && (symbol.size == 0 || symbol.value.is_power_of_two())
                 && symbol.value <= LARGEST_ALIGN
@@ -201,7 +206,9 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         }
     };
     match section.kind {
-        SectionKind::Text if symbol.is_function() => function(symbol, section, capmerc),
+        SectionKind::Text if symbol.is_function() => {
+            function((rows.shared.toolkit, capmerc), symbol, section)
+        }
         SectionKind::Global
         | SectionKind::GlobalInit
         | SectionKind::KernelShared
@@ -243,7 +250,7 @@ pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<b
 
 /// What is odd about a variable in reserved shared memory.
 fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
-    let fits = toolkit::is_reserved_shared_variable(symbol.name)
+    let fits = known_symbols::is_reserved_shared_variable(symbol.name)
         && (symbol.bind, symbol.ty) == (stb::WEAK, stt::CUDA_OBJECT)
         && symbol.other == sto::RESERVED
         && (symbol.value, symbol.size) == (section.align, section.size());

@@ -1,7 +1,6 @@
 //! What the created sections hold: pieces of input sections, relocation rows, sizes.
 
 use cuweld_elf::target::section_types::is_unified_entries;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -91,7 +90,7 @@ pub(super) fn reserved_size(module: &Module<'_>) -> u64 {
         .map(Section::size);
     let start = match module.options.relocatable {
         true => 0,
-        false => toolkit::RESERVED_SHARED_START,
+        false => module.toolkit.reserved_shared_start,
     };
     sizes.max().unwrap_or(0).saturating_add(start)
 }

@@ -8,13 +8,14 @@ mod sections;
 
 use std::cell::OnceCell;
 
+use cuweld_elf::behaviours;
+use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::sto;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
@@ -275,7 +276,14 @@ impl<'data> Replay<'_, 'data> {
 
     /// Returns whether a symbol that makes its link symbol puts it into the list of global ones [weak-before-global].
     fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
-        symbol.bind == stb::GLOBAL && !self.module.link_symbols[link].internal
+        let counts = match symbol.bind {
+            stb::WEAK => !self
+                .module
+                .toolkit
+                .has(&behaviours::symbols::WEAK_BEFORE_GLOBAL),
+            bind => bind == stb::GLOBAL,
+        };
+        counts && !self.module.link_symbols[link].internal
     }
 
     /// P1: functions in symbol order.
@@ -648,7 +656,7 @@ impl<'data> Replay<'_, 'data> {
             }
             if !self.module.shows_dynamic_shared() {
                 self.names
-                    .add(toolkit::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
+                    .add(known_symbols::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
                 self.out.local.push(OutSymbol::DynamicShared(kernel));
             }
             self.kernel_shared(link, kernel, self.module.function_name(kernel));

@@ -15,6 +15,7 @@ mod unified;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::ET_REL;
 use cuweld_elf::symbol::stb;
@@ -22,7 +23,6 @@ use cuweld_elf::symbol::stt;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbol;
@@ -163,8 +163,8 @@ fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
         && symbol.bind == stb::GLOBAL
         && !symbol.is_function()
         && !symbol.is_dynamic_shared()
-        && !toolkit::is_unified_table_symbol(symbol.name)
-        && !toolkit::is_reserved_shared_symbol(symbol.name)
+        && !known_symbols::is_unified_table_symbol(symbol.name)
+        && !known_symbols::is_reserved_shared_symbol(symbol.name)
         && !stt::is_header(symbol.ty)
 }
 
@@ -406,7 +406,7 @@ impl<'m, 'data> Finish<'m, 'data> {
                 Content::CallGraph => arena.bytes(call_graph),
                 Content::Prototypes => arena.bytes(&self.prototypes()),
                 Content::UnifiedEntries => arena.bytes(&self.unified_entries(id)),
-                Content::RelAction => &toolkit::REL_ACTION,
+                Content::RelAction => &self.module.toolkit.relocation_action,
                 Content::Concatenated if self.is_again(id) => {
                     arena.bytes(&pool_bytes(self.module, constants_again::BANK))
                 }

@@ -1,6 +1,7 @@
 //! `.nv.capmerc.text.F`: copied, with the few words that a link changes.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::IMMEDIATE;
@@ -10,7 +11,6 @@ use cuweld_elf::mercury::relocs::CONSTANT_OFFSET;
 use cuweld_elf::target::relocs::is_yield;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -98,7 +98,8 @@ impl Encode<'_, '_> {
 /// in the SASS already.
 fn is_alone(module: &Module<'_>, reloc: &Reloc) -> bool {
     let symbol = reloc.target.symbol();
-    symbol.is_some_and(|symbol| toolkit::is_reserved_shared_symbol(module.symbols[symbol].name))
+    symbol
+        .is_some_and(|symbol| known_symbols::is_reserved_shared_symbol(module.symbols[symbol].name))
 }
 
 /// Fills the records at which relocations are applied. The rows of both views stand for each other in

@@ -1,6 +1,7 @@
 //! Relocation rows of the SASS view, beside those of the Mercury view.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::mercury::relocs::is_instruction_address;
@@ -8,7 +9,6 @@ use cuweld_elf::target::relocs::NO_OPERATION;
 use cuweld_elf::target::relocs::YIELD_OPCODE;
 use cuweld_elf::target::relocs::YIELD_PREDICATE;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -227,9 +227,9 @@ impl Encode<'_, '_> {
     fn reserved_symbols(&self) -> Vec<u32> {
         let is_reserved = |name: &[u8]| {
             let is_partition = name
-                .strip_prefix(toolkit::TENSOR_MEMORY_PARTITION)
+                .strip_prefix(known_symbols::TENSOR_MEMORY_PARTITION)
                 .is_some_and(|rest| rest.starts_with(&[0]));
-            toolkit::is_reserved_shared_symbol(name)
+            known_symbols::is_reserved_shared_symbol(name)
                 || is_partition && !self.module.options.relocatable
         };
         let symbols = (0..).zip(&self.plan.symbols);

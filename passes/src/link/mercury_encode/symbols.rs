@@ -1,6 +1,7 @@
 //! Symbol tables of both views.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_LORESERVE;
@@ -9,7 +10,6 @@ use cuweld_elf::symbol::sto;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::elf::encode::append_symbol;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
@@ -54,7 +54,7 @@ impl<'data> Encode<'_, 'data> {
             let symbol = &mut self.plan.symbols[index];
             let start = symbol.name_offset as usize;
             let name = self.plan.symbol_names.get(start..).unwrap_or(&[]);
-            let is_reserved = toolkit::is_reserved_shared_symbol(name);
+            let is_reserved = known_symbols::is_reserved_shared_symbol(name);
             // The SASS view of relocatable output has the types of the Mercury view.
             if is_reserved || relocatable && symbol.info & 15 == stt::OBJECT {
                 symbol.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;

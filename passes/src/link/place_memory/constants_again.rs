@@ -7,8 +7,8 @@
 //! most 8.
 
 use super::list_sort::list_sort;
+use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::stb;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::PoolPart;
@@ -142,7 +142,7 @@ pub(super) fn unknown(module: &Module<'_>) -> Option<&'static str> {
         return Some("that are referred to by their section");
     }
     let mut names = module.symbols.values();
-    if names.any(|symbol| symbol.name == toolkit::CONSTANTS_SIZE) {
+    if names.any(|symbol| symbol.name == known_symbols::CONSTANTS_SIZE) {
         return Some("with a reference to their size");
     }
     let goes_over = |variable: Variable| {

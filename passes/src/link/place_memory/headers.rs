@@ -16,7 +16,6 @@ use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::header;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::reloc_type;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::HeaderSlot;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -108,7 +107,7 @@ pub(crate) fn base_behind_parameters(module: &Module<'_>) -> u64 {
         section.kind == SectionKind::SassParameters && module.is_section_linked(*id)
     });
     let sizes = parameters.map(|(_, section)| section.size());
-    let end = sizes.fold(toolkit::MERCURY_PARAMETERS_START, u64::max);
+    let end = sizes.fold(module.toolkit.mercury_parameters_start, u64::max);
     align_up(end, MERCURY_ALIGN)
 }
 

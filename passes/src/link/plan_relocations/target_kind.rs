@@ -2,12 +2,13 @@
 
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::relocation;
+use cuweld_elf::behaviours;
+use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::sto;
 use cuweld_elf::symbol::stt;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::Module;
@@ -171,7 +172,7 @@ fn symbol_kind(
     let shown = module.shows_shared_variables() && link.value.is_some();
     let Some(definition) = link.definition else {
         // [constants-size]
-        if module.options.relocatable && symbol.name != toolkit::CONSTANTS_SIZE {
+        if module.options.relocatable && symbol.name != known_symbols::CONSTANTS_SIZE {
             return Ok(undefined_kind(facts, module, symbol, link, patched));
         }
         return Ok(if symbol.is_shared() {
@@ -199,15 +200,15 @@ fn symbol_kind(
                 value: dynamic_shared(module, patched, link.value),
                 emitted: shown,
             }
-        } else if toolkit::is_reserved_shared_symbol(symbol.name) {
+        } else if known_symbols::is_reserved_shared_symbol(symbol.name) {
             TargetKind::ReservedShared
-        } else if symbol.name == toolkit::UNIFIED_FUNCTIONS_OFFSET {
+        } else if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET {
             TargetKind::LosingCopy
-        } else if toolkit::is_unified_table_symbol(symbol.name) {
+        } else if known_symbols::is_unified_table_symbol(symbol.name) {
             TargetKind::UnifiedTable
         } else if symbol.other & 0xe0 == sto::GLOBAL {
             TargetKind::Global
-        } else if symbol.name == toolkit::CONSTANTS_SIZE {
+        } else if symbol.name == known_symbols::CONSTANTS_SIZE {
             // [constants-size]
             TargetKind::Known {
                 value: facts.end(BANK_3).unwrap_or(u64::MAX),
@@ -252,7 +253,11 @@ fn symbol_kind(
                 TargetKind::Global
             }
             SectionKind::ModuleShared | SectionKind::KernelShared
-                if module.options.relocatable && definition.bind == stb::WEAK =>
+                if module.options.relocatable
+                    && (definition.bind == stb::WEAK
+                        || !module
+                            .toolkit
+                            .has(&behaviours::memory::RELOCATABLE_SHARED_FILLED_IN)) =>
             {
                 // [weak-left-open]
                 TargetKind::Undefined
@@ -287,7 +292,7 @@ fn symbol_kind(
                 TargetKind::ReservedShared
             }
             SectionKind::ReservedShared => TargetKind::Known {
-                value: toolkit::RESERVED_SHARED_START,
+                value: module.toolkit.reserved_shared_start,
                 emitted: true,
             },
             // [weak-left-open]
@@ -311,9 +316,9 @@ fn undefined_kind(
     link: &LinkSymbol,
     patched: SectionId,
 ) -> TargetKind {
-    if symbol.name == toolkit::UNIFIED_FUNCTIONS_OFFSET && !facts.has_unified_functions() {
+    if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET && !facts.has_unified_functions() {
         TargetKind::UnifiedTable
-    } else if module.is_capmerc() && toolkit::is_reserved_shared_symbol(symbol.name) {
+    } else if module.is_capmerc() && known_symbols::is_reserved_shared_symbol(symbol.name) {
         TargetKind::ReservedShared
     } else if symbol.other & 0xe0 == sto::GLOBAL {
         TargetKind::Global
@@ -342,7 +347,8 @@ fn undefined_kind(
 
 /// Whether a name is one that only a link to an executable gives a value.
 fn is_of_linker(symbol: &Symbol<'_>) -> bool {
-    toolkit::is_unified_table_symbol(symbol.name) || toolkit::is_reserved_shared_symbol(symbol.name)
+    known_symbols::is_unified_table_symbol(symbol.name)
+        || known_symbols::is_reserved_shared_symbol(symbol.name)
 }
 
 /// The address of dynamic shared memory: with `-g` that of its name, otherwise as the code of the

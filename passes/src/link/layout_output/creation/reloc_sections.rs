@@ -1,6 +1,7 @@
 //! Creation of relocation sections: which forms the rows of an object make.
 
 use super::*;
+use cuweld_elf::behaviours;
 
 impl<'data> Replay<'_, 'data> {
     /// P5: relocation sections in section order.
@@ -120,11 +121,18 @@ impl<'data> Replay<'_, 'data> {
             let own = if is_rela { row.addend as u64 } else { 0 };
             own.wrapping_add(moved) != 0
         };
+        let leaves_names = !is_rela
+            || self
+                .module
+                .toolkit
+                .has(&behaviours::layout::EMPTY_REL_NAMES);
         let mut first = None;
         for row in rows {
             match first {
                 None => first = Some(is_rela || has_addend(row)),
-                Some(first) if first != has_addend(row) => return [Some(first), Some(!first)],
+                Some(first) if leaves_names && first != has_addend(row) => {
+                    return [Some(first), Some(!first)];
+                }
                 Some(_) => {}
             }
         }

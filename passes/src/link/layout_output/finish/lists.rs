@@ -1,7 +1,7 @@
 //! Attribute lists and notes of the output, encoded side by side.
 
+use cuweld_elf::note_records;
 use cuweld_elf::note_records::append_note;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::AttributeId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Note;
@@ -24,8 +24,8 @@ impl<'m, 'data> Finish<'m, 'data> {
     /// Encodes a list, if it is one.
     pub(super) fn append_list(&self, content: Content, out: &mut Vec<u8>) {
         let notes_of = match content {
-            Content::ToolInfo => Some(toolkit::NOTE_TOOL_INFO),
-            Content::CudaInfo => Some(toolkit::NOTE_CUDA_INFO),
+            Content::ToolInfo => Some(note_records::NOTE_TOOL_INFO),
+            Content::CudaInfo => Some(note_records::NOTE_CUDA_INFO),
             _ => None,
         };
         if let Some(ty) = notes_of {
@@ -49,9 +49,9 @@ impl<'m, 'data> Finish<'m, 'data> {
             let section = note.section.map(|section| module.sections[section].kind);
             let is_tool = match section {
                 Some(kind) => kind == SectionKind::ToolInfo,
-                None => note.ty == toolkit::NOTE_TOOL_INFO,
+                None => note.ty == note_records::NOTE_TOOL_INFO,
             };
-            is_tool == (ty == toolkit::NOTE_TOOL_INFO)
+            is_tool == (ty == note_records::NOTE_TOOL_INFO)
         })
     }
 

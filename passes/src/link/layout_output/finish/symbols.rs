@@ -14,12 +14,12 @@ use super::OutSection;
 use super::is_missing;
 use crate::link::place_memory::shared::is_replaced;
 use crate::link::place_memory::shared_relocatable;
+use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::raw::SHN_ABS;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::sto;
 use cuweld_elf::symbol::stt;
-use cuweld_elf::target::toolkit;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -83,7 +83,7 @@ impl<'data> Finish<'_, 'data> {
             || symbol.is_shared()
             || stt::is_header(symbol.ty)
             || self.module.options.allow_undefined_globals && symbol.is_global_memory()
-            || toolkit::is_reserved_shared_symbol(symbol.name)
+            || known_symbols::is_reserved_shared_symbol(symbol.name)
     }
 
     /// How many symbols are listed, be they emitted or not.
@@ -142,7 +142,9 @@ impl<'data> Finish<'_, 'data> {
                 OutSymbol::DynamicShared(kernel) => {
                     let (shndx, index_row) = self.symbol_section(None);
                     let symbol = PlanSymbol {
-                        name_offset: self.strings.in_symbols(toolkit::DYNAMIC_SHARED_INSTANCE),
+                        name_offset: self
+                            .strings
+                            .in_symbols(known_symbols::DYNAMIC_SHARED_INSTANCE),
                         info: stb::WEAK << 4 | stt::CUDA_OBJECT,
                         other: sto::SHARED | sto::COMPILER,
                         shndx,
@@ -161,7 +163,7 @@ impl<'data> Finish<'_, 'data> {
         let definition = row.definition.unwrap_or(row.first);
         let symbol = &self.module.symbols[definition];
         let relocatable = self.module.options.relocatable;
-        let is_constants_size = symbol.name == toolkit::CONSTANTS_SIZE;
+        let is_constants_size = symbol.name == known_symbols::CONSTANTS_SIZE;
         let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
             stt::OBJECT
         } else if is_constants_size {
@@ -247,7 +249,7 @@ impl<'data> Finish<'_, 'data> {
             {
                 u64::MAX
             } else if !relocatable && in_reserved {
-                toolkit::RESERVED_SHARED_START
+                self.module.toolkit.reserved_shared_start
             } else if !relocatable && first.is_dynamic_shared() && row.value.is_none() {
                 u64::MAX.wrapping_add(reserved)
             } else {

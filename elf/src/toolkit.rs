@@ -1,0 +1,153 @@
+//! What differs between releases of the CUDA toolkit, as data: words, strings, tables, and which rules hold.
+//!
+//! A link is one of a toolkit ([`Toolkit`]), whose linker it stands in for. Code asks the toolkit of its module; a rule
+//! that another release has differently is asked for by name ([`Toolkit::has`]).
+
+mod v13_0;
+
+use std::fmt;
+
+use crate::behaviours::Behaviour;
+use crate::behaviours::Release;
+use crate::target::relocs::RelocType;
+pub use v13_0::V13_0;
+
+/// What a linker of NVIDIA's writes into files as its name.
+#[derive(Debug)]
+pub struct Stamp {
+    /// Tool and version, as `--cuweld-stamp` takes them.
+    pub name: &'static str,
+    /// The tool.
+    pub tool: &'static str,
+    /// Its version in words.
+    pub version: &'static str,
+    /// The branch that it was built from.
+    pub branch: &'static str,
+}
+
+/// A release of the CUDA toolkit.
+pub struct Toolkit {
+    /// Its minor release, by which rules differ.
+    pub release: Release,
+    /// Its version in digits.
+    pub version: &'static str,
+    /// What its linker writes as its name.
+    pub stamp: Stamp,
+    /// The toolkit in `.note.nv.cuinfo`: ten times the major release and the minor one. Objects of newer ones are refused.
+    pub number: u32,
+    /// The oldest toolkit whose objects for sm_90 are accepted.
+    pub oldest_number: u32,
+    /// Objects of older toolkits make the linker record HAS_PRE_V10_OBJECT [pre-v10-object].
+    pub first_v10_number: u32,
+    /// SMs with the letters of their variants.
+    pub targets: &'static [(u16, &'static str)],
+    /// Relocation types of SASS sections, by number.
+    pub relocations: &'static [RelocType],
+    /// Codes of `.nv.info` records with their names.
+    pub attributes: &'static [(u8, &'static str)],
+    /// Contents of `.nv.rel.action`: the field layout of CONST_FIELD22_37 for older drivers.
+    pub relocation_action: [u8; 16],
+    /// What the names of system calls begin with [system-functions].
+    pub system_call_prefix: &'static [u8],
+    /// Other functions that may stay undefined because the driver provides them, sorted [system-functions]. ptxas knows the
+    /// same names: it takes no address of them.
+    pub system_functions: &'static [&'static [u8]],
+    /// The last version of Mercury that its finalizer takes: major and minor, a byte each [mercury-version].
+    pub mercury_version: u16,
+    /// Where parameters begin in bank 0 of kernels for sm_100 and up, in bytes: the least place of the slots of textures
+    /// behind.
+    pub mercury_parameters_start: u64,
+    /// Where variables in reserved shared memory begin, in bytes, in the SASS view of executables.
+    pub reserved_shared_start: u64,
+    /// Magic number of its LTO-IR.
+    pub lto_ir_magic: u32,
+    /// File name of its library for link-time optimisation.
+    pub jit_library: &'static str,
+}
+
+impl Toolkit {
+    /// All that are known, oldest first.
+    pub const ALL: &'static [&'static Toolkit] = &[&V13_0];
+
+    /// Finds a toolkit by its version, such as `13.0.88`.
+    pub fn by_version(version: &str) -> Option<&'static Toolkit> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|toolkit| toolkit.version == version)
+    }
+
+    /// Finds the toolkit whose linker writes a stamp of this name, such as `nvlink-13.0.88`.
+    pub fn by_stamp(name: &str) -> Option<&'static Toolkit> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|toolkit| toolkit.stamp.name == name)
+    }
+
+    /// Returns whether its linker follows a rule.
+    pub fn has(&self, rule: &Behaviour) -> bool {
+        rule.holds_for(self.release)
+    }
+
+    /// Returns whether an undefined function of this name is accepted, because the driver provides it [system-functions].
+    pub fn is_system_function(&self, name: &[u8]) -> bool {
+        name.starts_with(self.system_call_prefix)
+            || self.system_functions.binary_search(&name).is_ok()
+    }
+
+    /// Returns its linker's name and version, as messages have them: `nvlink 13.0.88`.
+    pub fn linker(&self) -> impl fmt::Display + '_ {
+        fmt::from_fn(|f| write!(f, "{} {}", self.stamp.tool, self.version))
+    }
+}
+
+/// The release that links are of unless something else is asked for.
+impl Default for &'static Toolkit {
+    fn default() -> Self {
+        &V13_0
+    }
+}
+
+/// Toolkits are equal if their versions are.
+impl PartialEq for Toolkit {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version
+    }
+}
+
+impl Eq for Toolkit {}
+
+impl fmt::Debug for Toolkit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Toolkit({})", self.version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::behaviours;
+
+    #[test]
+    fn each_is_found_by_version_and_by_stamp() {
+        for toolkit in Toolkit::ALL {
+            assert_eq!(Toolkit::by_version(toolkit.version), Some(*toolkit));
+            assert_eq!(Toolkit::by_stamp(toolkit.stamp.name), Some(*toolkit));
+            assert!(toolkit.system_functions.is_sorted());
+        }
+        assert_eq!(Toolkit::by_stamp("nvlink"), None);
+    }
+
+    #[test]
+    fn rules_hold_from_one_release_to_another() {
+        let rule = &behaviours::symbols::WEAK_BEFORE_GLOBAL;
+        let release = |minor| Release { major: 13, minor };
+        assert!(rule.holds_for(release(0)) && rule.holds_for(release(3)));
+        assert!(!rule.holds_for(release(4)) && !rule.holds_for(release(5)));
+        assert!(V13_0.has(rule));
+    }
+
+    #[test]
+    fn system_functions_are_known_by_name() {
+        assert!(V13_0.is_system_function(b"vprintf"));
+        assert!(V13_0.is_system_function(b"__cuda_syscall_x"));
+        assert!(!V13_0.is_system_function(b"printf"));
+    }
+}

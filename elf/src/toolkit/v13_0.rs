@@ -1,0 +1,73 @@
+//! CUDA 13.0.
+
+use super::Stamp;
+use super::Toolkit;
+use crate::behaviours::Release;
+use crate::target::Target;
+use crate::target::attributes::ATTRIBUTES;
+use crate::target::relocs::RELOC_TYPES;
+
+/// CUDA 13.0, in its last version.
+pub static V13_0: Toolkit = Toolkit {
+    release: Release {
+        major: 13,
+        minor: 0,
+    },
+    version: "13.0.88",
+    stamp: Stamp {
+        name: "nvlink-13.0.88",
+        tool: "nvlink",
+        version: "Cuda compilation tools, release 13.0, V13.0.88",
+        branch: "Build cuda_13.0.r13.0/compiler.36424714_0",
+    },
+    number: 0x82,
+    oldest_number: 0x78,
+    first_v10_number: 0x64,
+    targets: &Target::ALL,
+    relocations: &RELOC_TYPES,
+    attributes: ATTRIBUTES,
+    relocation_action: [
+        0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36,
+    ],
+    system_call_prefix: b"__cuda_syscall",
+    system_functions: &[
+        b"__assertfail",
+        b"__profile",
+        b"cnpCtxSynchronize",
+        b"cnpDeviceGetAttribute",
+        b"cnpDeviceGetName",
+        b"cnpEventCreate",
+        b"cnpEventDestroy",
+        b"cnpEventRecord",
+        b"cnpFuncGetAttribute",
+        b"cnpGetCacheConfig",
+        b"cnpGetDevice",
+        b"cnpGetDeviceCount",
+        b"cnpGetLastError",
+        b"cnpGetLimit",
+        b"cnpGetParameterBuffer",
+        b"cnpGetParameterBufferV2",
+        b"cnpGetSharedMemConfig",
+        b"cnpLaunchDevice",
+        b"cnpLaunchDeviceV2",
+        b"cnpSetLastError",
+        b"cnpStreamCreate",
+        b"cnpStreamDestroy",
+        b"cnpStreamWaitEvent",
+        b"cudaGraphKernelNodeSetEnabled",
+        b"cudaGraphKernelNodeSetGridDim",
+        b"cudaGraphKernelNodeSetParam",
+        b"cudaGraphKernelNodeUpdatesApply",
+        b"cudaGraphLaunch",
+        b"cudaGraphSetConditional",
+        b"free",
+        b"malloc",
+        b"vfprintf",
+        b"vprintf",
+    ],
+    mercury_version: 0x101,
+    mercury_parameters_start: 0x380,
+    reserved_shared_start: 0x40,
+    lto_ir_magic: 0x7f4e_43ed,
+    jit_library: "libnvJitLink.so.13",
+};
