@@ -1,4 +1,5 @@
-//! What differs between releases of the CUDA toolkit, as data: words, strings, tables, and which rules hold.
+//! What differs between releases of the CUDA toolkit, as data: words, strings, names, and which rules hold. Relocation types
+//! and attribute codes are the same in all of them, or only grow, and stand in [`target`](crate::target).
 //!
 //! A link is one of a toolkit ([`Toolkit`]), whose linker it stands in for. Code asks the toolkit of its module; a rule
 //! that another release has differently is asked for by name ([`Toolkit::has`]).
@@ -9,7 +10,6 @@ use std::fmt;
 
 use crate::behaviours::Behaviour;
 use crate::behaviours::Release;
-use crate::target::relocs::RelocType;
 pub use v13_0::V13_0;
 
 /// What a linker of NVIDIA's writes into files as its name.
@@ -41,10 +41,6 @@ pub struct Toolkit {
     pub first_v10_number: u32,
     /// SMs with the letters of their variants.
     pub targets: &'static [(u16, &'static str)],
-    /// Relocation types of SASS sections, by number.
-    pub relocations: &'static [RelocType],
-    /// Codes of `.nv.info` records with their names.
-    pub attributes: &'static [(u8, &'static str)],
     /// Contents of `.nv.rel.action`: the field layout of CONST_FIELD22_37 for older drivers.
     pub relocation_action: [u8; 16],
     /// What the names of system calls begin with [system-functions].
@@ -68,6 +64,9 @@ pub struct Toolkit {
 impl Toolkit {
     /// All that are known, oldest first.
     pub const ALL: &'static [&'static Toolkit] = &[&V13_0];
+
+    /// The release that links are of unless something else is asked for.
+    pub const NEWEST: &'static Toolkit = &V13_0;
 
     /// Finds a toolkit by its version, such as `13.0.88`.
     pub fn by_version(version: &str) -> Option<&'static Toolkit> {
@@ -98,10 +97,9 @@ impl Toolkit {
     }
 }
 
-/// The release that links are of unless something else is asked for.
 impl Default for &'static Toolkit {
     fn default() -> Self {
-        &V13_0
+        Toolkit::NEWEST
     }
 }
 

@@ -9,11 +9,12 @@ use std::ffi::c_int;
 use std::ffi::c_void;
 use std::path::PathBuf;
 
+use cuweld_elf::toolkit::Toolkit;
 use libloading::Library;
 use libloading::Symbol;
 
 /// The library's name; releases of one major version are compatible.
-const FILE_NAME: &str = "libnvJitLink.so.13";
+const FILE_NAME: &str = Toolkit::NEWEST.jit_library;
 
 /// What an input of libnvJitLink is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -128,7 +128,16 @@ fn each_is_cited_and_what_is_cited_exists() {
 #[test]
 fn nothing_rests_on_notes_elsewhere() {
     let folders = [
-        "src", "ir", "elf", "passes", "demangle", "plugin", "docs", "tests", "examples",
+        "src",
+        "ir",
+        "elf",
+        "passes",
+        "diagnostics",
+        "demangle",
+        "plugin",
+        "docs",
+        "tests",
+        "examples",
     ];
     // Put together so that this file has none of them.
     let notes =
@@ -166,10 +175,10 @@ fn toolkits(rule: &Behaviour) -> String {
 
 fn page() -> String {
     let mut out = String::from(
-        "# Rules of nvlink\n\n\
+        "# Rules of nvlink by name\n\n\
          Generated from `elf/src/behaviours`; do not edit. `BLESS=1 cargo test --test it behaviours` writes it anew.\n\n\
          These are rules that no standard explains: each has a name, which comments of the code cite in brackets, the\n\
-         toolkits that it holds for, and cases that show it (`tests/README.md`). [Device ELF](device-elf.md) and\n\
+         toolkits that it holds for, and cases that show it (`tests/README.md`). [Linking rules](device-elf.md) and\n\
          [Mercury](mercury.md) say what they are part of. 13.0 is the first toolkit that was looked at; that a rule ends\n\
          is said where a later one is known to have another.\n",
     );

@@ -15,9 +15,6 @@ macro_rules! attributes {
             }
         }
 
-        /// All codes that NVIDIA's tools name, without `EIATTR_`.
-        pub const ATTRIBUTES: &[(u8, &str)] = &[$(($code, stringify!($name)),)*];
-
         /// The code with this name.
         pub fn attribute_by_name(name: &str) -> Option<u8> {
             match name {

@@ -4,8 +4,6 @@ use super::Stamp;
 use super::Toolkit;
 use crate::behaviours::Release;
 use crate::target::Target;
-use crate::target::attributes::ATTRIBUTES;
-use crate::target::relocs::RELOC_TYPES;
 
 /// CUDA 13.0, in its last version.
 pub static V13_0: Toolkit = Toolkit {
@@ -24,8 +22,6 @@ pub static V13_0: Toolkit = Toolkit {
     oldest_number: 0x78,
     first_v10_number: 0x64,
     targets: &Target::ALL,
-    relocations: &RELOC_TYPES,
-    attributes: ATTRIBUTES,
     relocation_action: [
         0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36,
     ],
