@@ -21,7 +21,6 @@ super::behaviours! {
     EMPTY_REL_NAMES = "empty-rel-names" until (13, 5), shown by [
         "global-variables",
         "line-info",
-        "line-table-of-losing-copy-force-rela",
     ];
     /// The relocations of constants of discarded copies stay with them.
     ROWS_OF_DISCARDED_CONSTANTS = "rows-of-discarded-constants", shown by [

@@ -14,7 +14,11 @@ super::behaviours! {
     FIRST_ROW_WINS = "first-row-wins", shown by ["relocate-fields"];
     /// A relocation without addend whose target's section has moved becomes one with an addend, and loses what its field
     /// holds.
-    MOVED_REL_LOSES_ADDEND = "moved-rel-loses-addend", shown by ["line-info", "debug-objects"];
+    MOVED_REL_LOSES_ADDEND = "moved-rel-loses-addend", shown by [
+        "preserve-relocs",
+        "preserve-relocs-relocatable",
+        "plan-relocations-runs-in-place",
+    ];
     /// With `--force-rela` a relocation without addend gets what its field holds, as a number of the field's width.
     FIELD_AS_ADDEND = "field-as-addend", shown by ["force-rela", "preserve-relocs-force-rela"];
     /// Line tables, known by their names, lose rows against copies that never were part of the link; other debug sections
