@@ -55,8 +55,6 @@ pub struct Toolkit {
     pub mercury_parameters_start: u64,
     /// Where variables in reserved shared memory begin, in bytes, in the SASS view of executables.
     pub reserved_shared_start: u64,
-    /// Magic number of its LTO-IR.
-    pub lto_ir_magic: u32,
     /// File name of its library for link-time optimisation.
     pub jit_library: &'static str,
 }

@@ -64,6 +64,5 @@ pub static V13_0: Toolkit = Toolkit {
     mercury_version: 0x101,
     mercury_parameters_start: 0x380,
     reserved_shared_start: 0x40,
-    lto_ir_magic: 0x7f4e_43ed,
     jit_library: "libnvJitLink.so.13",
 };
