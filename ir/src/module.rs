@@ -7,6 +7,7 @@ use crate::callgraph_record::PrototypeRecord;
 use crate::function::Function;
 use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
+use crate::merge_log::MergeEvent;
 use crate::note::Note;
 use crate::object::Object;
 use crate::object::ObjectState;
@@ -211,6 +212,8 @@ pub struct Module<'data> {
     pub notes: PrimaryMap<NoteId, Note<'data>>,
     /// What names stand for; made by `symbol-resolve`.
     pub link_symbols: PrimaryMap<LinkSymbolId, LinkSymbol>,
+    /// How definitions of one name met, in the order of objects; made by `symbol-resolve`.
+    pub merge_log: Vec<MergeEvent>,
     /// Parts of kernels' constant banks; made by `place-memory`.
     pub bank_pieces: Vec<BankPiece>,
     /// Slots of texture, sampler and surface headers, by offset; made by `place-memory`.
@@ -321,6 +324,18 @@ impl<'data> Module<'data> {
     /// The function that a link symbol is defined by, once resolved.
     pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
         self.symbols[self.link_symbols[link].definition?].function
+    }
+
+    /// The copies of functions that another replaced after they had prevailed, with the copy that did, in the order of
+    /// objects.
+    pub fn replaced_functions(&self) -> impl Iterator<Item = (FunctionId, FunctionId)> {
+        let function = |symbol: SymbolId| self.symbols[symbol].function;
+        let replacing = self
+            .merge_log
+            .iter()
+            .filter(|event| event.outcome.replaces());
+        replacing
+            .filter_map(move |event| Some((function(event.prevailing)?, function(event.newcomer)?)))
     }
 
     /// The header slots that the driver has to fill for a kernel, by offset.

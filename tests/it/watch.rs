@@ -335,6 +335,15 @@ fn remarks_say_why() {
         "--why-live=taken",
     );
     assert!(taken.contains("address is taken in 'a.cubin'"), "{taken}");
+    let weak = remarks(
+        "symbol-resolve/fewer-registers",
+        "symbol-resolve,callgraph-dce",
+        "--why-live=f",
+    );
+    assert!(
+        weak.contains("the weak copy in 'a.cubin' is not taken, but that in 'b.cubin': it needs more registers"),
+        "{weak}"
+    );
     let library = "select-objects/system-library";
     assert_eq!(
         remarks(

@@ -196,8 +196,9 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         match word {
             // Headings that only help the eye.
             "sections" | "symbols" | "functions" | "calls" | "prototypes" | "link-symbols"
-            | "bank-pieces" | "pool-parts" | "header-slots" | "merged" | "patches"
-            | "output-sections" | "pieces" | "output-symbols" | "output-relocs" | "segments" => {}
+            | "merge-log" | "bank-pieces" | "pool-parts" | "header-slots" | "merged"
+            | "patches" | "output-sections" | "pieces" | "output-symbols" | "output-relocs"
+            | "segments" => {}
             "object" => return self.object_block(),
             "unowned" => self.start_block(None),
             "option" => self.option()?,

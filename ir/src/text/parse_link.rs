@@ -8,6 +8,7 @@ use crate::attribute::MergedInfo;
 use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
 use crate::link_symbol::Liveness;
+use crate::merge_log::MergeEvent;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
 use crate::placement::PoolPart;
@@ -18,6 +19,16 @@ impl Parser<'_, '_, '_> {
     /// Reads a row of the link that begins with this word; false if there is none.
     pub(super) fn link_row(&mut self, word: &str) -> Parsed<bool> {
         match word {
+            "merge" => {
+                let newcomer = self.entity()?;
+                let outcome = self.one_of(&words::MERGE_OUTCOMES)?;
+                let prevailing = self.entity()?;
+                self.module.merge_log.push(MergeEvent {
+                    newcomer,
+                    prevailing,
+                    outcome,
+                });
+            }
             "bank-piece" => self.bank_piece()?,
             "pool-part" => self.pool_part()?,
             "header-slot" => self.header_slot()?,

@@ -10,6 +10,7 @@ impl Printer<'_, '_> {
     /// Prints every table of the link.
     pub(super) fn link(&mut self) {
         self.group("\nlink-symbols\n", Self::link_symbols);
+        self.group("\nmerge-log\n", Self::merge_log);
         self.group("\nbank-pieces\n", Self::bank_pieces);
         self.group("\npool-parts\n", Self::pool_parts);
         self.group("\nheader-slots\n", Self::header_slots);
@@ -63,6 +64,20 @@ impl Printer<'_, '_> {
             if let Some(order) = row.order {
                 put!(self.out, " order={order}");
             }
+            self.out.push('\n');
+        }
+    }
+
+    fn merge_log(&mut self) {
+        for row in &self.module.merge_log {
+            if !self.shows_symbol(row.newcomer) && !self.shows_symbol(row.prevailing) {
+                continue;
+            }
+            self.out.push_str("  merge ");
+            self.put_symbol(row.newcomer);
+            let outcome = words::MERGE_OUTCOMES.word(row.outcome).unwrap_or("?");
+            put!(self.out, " {outcome} ");
+            self.put_symbol(row.prevailing);
             self.out.push('\n');
         }
     }

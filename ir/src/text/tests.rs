@@ -15,6 +15,7 @@ use crate::elf;
 use crate::function::*;
 use crate::ids::*;
 use crate::link_symbol::*;
+use crate::merge_log::*;
 use crate::module::*;
 use crate::note::Note;
 use crate::object::*;

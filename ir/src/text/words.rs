@@ -6,6 +6,7 @@ use crate::attribute::format;
 use crate::callgraph_record::CallKind;
 use crate::function::Fate;
 use crate::link_symbol::Liveness;
+use crate::merge_log::MergeOutcome;
 use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::section::SectionKind;
@@ -250,6 +251,26 @@ pub(super) fn section_kind(kind: SectionKind) -> Cow<'static, str> {
         plain => SECTION_KINDS.word(plain).unwrap_or("unclassified").into(),
     }
 }
+
+pub(super) const MERGE_OUTCOMES: Words<MergeOutcome> = Words(&[
+    (MergeOutcome::ReplacesWeak, "replaces-weak"),
+    (
+        MergeOutcome::ReplacesMoreRegisters,
+        "replaces-more-registers",
+    ),
+    (MergeOutcome::ReplacesOlder, "replaces-older"),
+    (MergeOutcome::ReplacesTentative, "replaces-tentative"),
+    (MergeOutcome::YieldsToStrong, "yields-to-strong"),
+    (
+        MergeOutcome::YieldsToFewerRegisters,
+        "yields-to-fewer-registers",
+    ),
+    (MergeOutcome::YieldsToFirst, "yields-to-first"),
+    (MergeOutcome::YieldsToInitialised, "yields-to-initialised"),
+    (MergeOutcome::YieldsToTentative, "yields-to-tentative"),
+    (MergeOutcome::Grows, "grows"),
+    (MergeOutcome::Joins, "joins"),
+]);
 
 pub(super) const FATES: Words<Fate> = Words(&[
     (Fate::Candidate, "candidate"),

@@ -45,6 +45,9 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         if !module.link_symbols.is_empty() {
             checker.report(Rule::EarlyResolved, "$0", "there are link symbols");
         }
+        if !module.merge_log.is_empty() {
+            checker.report(Rule::EarlyResolved, "merge event 0", "there is a merge log");
+        }
         for (id, function) in module.functions.iter() {
             if function.fate != Fate::Candidate {
                 let place = checker.function(id);

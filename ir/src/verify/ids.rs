@@ -186,6 +186,12 @@ fn link_rows(checker: &mut Checker<'_, '_>) {
             row.optional(link.kernel);
         });
     }
+    for (index, event) in module.merge_log.iter().enumerate() {
+        row!(checker, format_args!("merge event {index}"), |row| {
+            row.id(event.newcomer);
+            row.id(event.prevailing);
+        });
+    }
     for (index, piece) in module.bank_pieces.iter().enumerate() {
         row!(checker, format_args!("bank piece {index}"), |row| {
             row.id(piece.kernel);

@@ -18,6 +18,7 @@ mod classified;
 mod early;
 mod file;
 mod ids;
+mod merge_log;
 mod placed;
 mod plan;
 mod planned;
@@ -69,10 +70,11 @@ pub fn verify(module: &Module<'_>) -> Vec<VerifyError> {
 type Check = fn(&mut Checker<'_, '_>);
 
 /// What is checked from which phase on.
-const STAGES: [(Phase, Check); 9] = [
+const STAGES: [(Phase, Check); 10] = [
     (Phase::Classified, classified::check),
     (Phase::Selected, resolved::check_selected),
     (Phase::Resolved, resolved::check_resolved),
+    (Phase::Resolved, merge_log::check),
     (Phase::Live, resolved::check_live),
     (Phase::Placed, placed::check),
     (Phase::Planned, planned::check),

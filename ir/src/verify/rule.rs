@@ -92,9 +92,12 @@ cuweld_elf::rules! {
     LinkUnique = "link-unique" from Resolved,
     /// Link symbols stand in the order of their first symbols: by object, functions before the rest.
     LinkOrder = "link-order" from Resolved,
-    /// Of the copies of a function in included objects the one that defines its link symbol is
-    /// chosen and the others lose; copies elsewhere stay candidates.
+    /// Of the copies of a function in included objects the one that defines its link symbol
+    /// prevails and the others do not; copies elsewhere stay candidates.
     FunctionState = "function-state" from Resolved,
+    /// Replaying the merge log gives the definition of each name, and of each copy of a function whether it was
+    /// replaced or discarded.
+    MergeLog = "merge-log" from Resolved,
     /// Only a tentative definition has an alignment of its own.
     CommonAlign = "common-align" from Resolved,
 

@@ -409,6 +409,15 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
         size: r.number(),
         offset: r.number(),
     });
+    module.merge_log = r.list(rows, |r| MergeEvent {
+        newcomer: r.id(n.symbols),
+        prevailing: r.id(n.symbols),
+        outcome: r.pick(&[
+            MergeOutcome::ReplacesWeak,
+            MergeOutcome::YieldsToFirst,
+            MergeOutcome::Grows,
+        ]),
+    });
     module.header_slots = r.list(rows, |r| HeaderSlot {
         symbol: r.id(n.link_symbols),
         offset: r.number(),

@@ -17,6 +17,7 @@
 mod variables;
 
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
@@ -34,6 +35,8 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
+use cuweld_ir::MergeEvent;
+use cuweld_ir::MergeOutcome;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
@@ -267,7 +270,7 @@ impl<'data> Resolver<'_, 'data> {
                 link.common_align = symbol.value;
             }
             if let Some(function) = symbol.function {
-                self.choose(function);
+                self.set_fate(function, Fate::Prevailing);
             }
         }
         self.first_definition.push(link.definition);
@@ -276,18 +279,9 @@ impl<'data> Resolver<'_, 'data> {
         self.module.link_symbols.push(link)
     }
 
-    fn choose(&mut self, function: FunctionId) {
+    fn set_fate(&mut self, function: FunctionId, fate: Fate) {
         let function = &mut self.module.functions[function];
-        function.fate = Fate::Prevailing;
-        self.meanings.set_copy(function);
-    }
-
-    fn lose(&mut self, function: FunctionId) {
-        let function = &mut self.module.functions[function];
-        function.fate = match function.fate {
-            Fate::Prevailing => Fate::Replaced,
-            _ => Fate::Discarded,
-        };
+        function.fate = fate;
         self.meanings.set_copy(function);
     }
 
@@ -426,19 +420,19 @@ impl<'data> Resolver<'_, 'data> {
         };
         let Some(old) = other.function else {
             self.define(link, id, symbol);
-            self.choose(function);
+            self.set_fate(function, Fate::Prevailing);
             return;
         };
-        let replaces = match (other.bind, symbol.bind) {
+        let outcome = match (other.bind, symbol.bind) {
             (stb::WEAK, stb::WEAK) => {
-                let replaces = self.replaces_weak(function, old, link);
+                let outcome = self.between_weak(function, old, link);
                 if other.is_entry() && symbol.is_entry() {
                     self.compare_parameters(id, function, old);
                 }
-                replaces
+                outcome
             }
-            (stb::WEAK, _) => true,
-            (_, stb::WEAK) => false,
+            (stb::WEAK, _) => MergeOutcome::ReplacesWeak,
+            (_, stb::WEAK) => MergeOutcome::YieldsToStrong,
             _ => {
                 self.conflict(
                     link::DUPLICATE_DEFINITION,
@@ -447,28 +441,43 @@ impl<'data> Resolver<'_, 'data> {
                     id,
                     reference,
                 );
-                false
+                return;
             }
         };
-        if replaces {
-            self.lose(old);
-            self.choose(function);
+        self.record(id, reference, outcome);
+        if outcome.replaces() {
+            self.set_fate(old, Fate::Replaced);
+            self.set_fate(function, Fate::Prevailing);
             self.define(link, id, symbol);
         } else {
-            self.lose(function);
+            self.set_fate(function, Fate::Discarded);
         }
+    }
+
+    /// Adds to the merge log that a definition met the one that prevails.
+    fn record(&mut self, newcomer: SymbolId, prevailing: SymbolId, outcome: MergeOutcome) {
+        self.module.merge_log.push(MergeEvent {
+            newcomer,
+            prevailing,
+            outcome,
+        });
     }
 
     /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
     /// architecture than that of the first copy, which need not be the one before it [weak-higher-architecture].
-    fn replaces_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> bool {
+    fn between_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> MergeOutcome {
         let (new_registers, old_registers) = (self.registers(new), self.registers(old));
-        if new_registers != old_registers {
-            return new_registers < old_registers;
+        match new_registers.cmp(&old_registers) {
+            Ordering::Less => return MergeOutcome::ReplacesMoreRegisters,
+            Ordering::Greater => return MergeOutcome::YieldsToFewerRegisters,
+            Ordering::Equal => {}
         }
         let first = self.first_definition[link.index()];
         let first = first.and_then(|first| self.module.symbols[first].function);
-        self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old))
+        match self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old)) {
+            true => MergeOutcome::ReplacesOlder,
+            false => MergeOutcome::YieldsToFirst,
+        }
     }
 
     /// Returns how many registers a function uses: what the section of its code says (below sm_90), else its record

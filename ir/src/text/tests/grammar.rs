@@ -191,6 +191,13 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
         "expected",
     ),
     (
+        "merge",
+        "merge %2 replaces-weak %1",
+        "merge %2 replaces-weak %1",
+        "merge %2 wins %1",
+        "expected",
+    ),
+    (
         "header-slot",
         "header-slot $1 offset=0x210",
         "header-slot $1 offset=528",

@@ -404,6 +404,25 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
         size: 4,
         offset: 16,
     });
+    for outcome in [
+        MergeOutcome::ReplacesWeak,
+        MergeOutcome::ReplacesMoreRegisters,
+        MergeOutcome::ReplacesOlder,
+        MergeOutcome::ReplacesTentative,
+        MergeOutcome::YieldsToStrong,
+        MergeOutcome::YieldsToFewerRegisters,
+        MergeOutcome::YieldsToFirst,
+        MergeOutcome::YieldsToInitialised,
+        MergeOutcome::YieldsToTentative,
+        MergeOutcome::Grows,
+        MergeOutcome::Joins,
+    ] {
+        module.merge_log.push(MergeEvent {
+            newcomer: y(2),
+            prevailing: y(1),
+            outcome,
+        });
+    }
     module.header_slots.push(HeaderSlot {
         symbol: LinkSymbolId::new(1),
         offset: 0x210,

@@ -7,6 +7,7 @@ use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
+use cuweld_ir::SymbolId;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::CallGraph;
@@ -46,32 +47,32 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     text
 }
 
-/// Where it is defined, and which definitions were not taken.
+/// Where it is defined, and what became of its other definitions, from the merge log.
 fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
-    let taken = module.link_symbols[id].definition;
-    let mut lines = vec![match taken {
-        Some(symbol) => format!(
-            "defined in '{}'",
-            object(module, module.symbols[symbol].object)
-        ),
+    let file = |symbol: SymbolId| object(module, module.symbols[symbol].object);
+    let mut lines = vec![match module.link_symbols[id].definition {
+        Some(symbol) => format!("defined in '{}'", file(symbol)),
         None => "undefined".to_owned(),
     }];
-    for (object_id, row) in module.included_objects() {
-        for symbol_id in row.symbols.iter() {
-            let symbol = &module.symbols[symbol_id];
-            if symbol.link != Some(id) || symbol.is_undefined() || Some(symbol_id) == taken {
-                continue;
-            }
-            let copy = if symbol.bind == stb::WEAK {
-                "weak copy"
-            } else {
-                "copy"
-            };
-            lines.push(format!(
-                "the {copy} in '{}' is not taken",
-                object(module, object_id)
-            ));
+    for event in &module.merge_log {
+        let (newcomer, prevailing) = (event.newcomer, event.prevailing);
+        if module.symbols[newcomer].link != Some(id) {
+            continue;
         }
+        let (loser, winner) = match event.outcome.replaces() {
+            true => (prevailing, newcomer),
+            false => (newcomer, prevailing),
+        };
+        let copy = match module.symbols[loser].bind {
+            stb::WEAK => "weak copy",
+            _ => "copy",
+        };
+        lines.push(format!(
+            "the {copy} in '{}' is not taken, but that in '{}': {}",
+            file(loser),
+            file(winner),
+            event.outcome.reason()
+        ));
     }
     lines
 }

@@ -43,9 +43,8 @@ pub(super) struct Outcomes {
     pub(super) any_dead: bool,
     /// Whether code that is linked has no bytes in its file (type NOBITS).
     pub(super) has_code_without_bytes: bool,
-    /// Alignments in bytes of the code of copies that another replaced.
-    replaced: Vec<(LinkSymbolId, u64)>,
-    /// The largest of each, which stays that of the section [replaced-alignment].
+    /// The largest alignment in bytes of the code of copies that another replaced, which stays that of the section
+    /// [replaced-alignment].
     pub(super) replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
@@ -64,11 +63,13 @@ impl Outcomes {
             all.others += part.others;
             all.any_dead |= part.any_dead;
             all.has_code_without_bytes |= part.has_code_without_bytes;
-            all.replaced.extend(part.replaced);
         }
-        for (link, align) in std::mem::take(&mut all.replaced) {
-            let largest = all.replaced_align.entry(link).or_default();
-            *largest = align.max(*largest);
+        for (replaced, _) in module.replaced_functions() {
+            if let Some(link) = all.get(replaced).link {
+                let text = functions[replaced.index()].views.sass.text;
+                let largest = all.replaced_align.entry(link).or_default();
+                *largest = module.sections[text].align.max(*largest);
+            }
         }
         all
     }
@@ -99,11 +100,6 @@ impl Outcomes {
             let text = row.views.sass.text;
             if matches!(module.sections[text].content, SectionContent::NoBits(1..)) {
                 outcomes.has_code_without_bytes |= module.is_section_linked(text);
-            }
-            if row.fate == Fate::Replaced
-                && let Some(link) = link
-            {
-                outcomes.replaced.push((link, module.sections[text].align));
             }
             outcomes.rows.push(outcome);
         }

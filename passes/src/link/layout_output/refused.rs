@@ -59,11 +59,9 @@ pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
     if module.sections.values().any(loses_constants) {
         return Some("with constants of a weak function that another copy replaced");
     }
-    let replaced = module.functions.values().any(|function| {
-        function.fate == Fate::Replaced
-            && module.symbols[function.symbol]
-                .link
-                .is_some_and(|link| !module.link_symbols[link].live.is_live())
+    let replaced = module.replaced_functions().any(|(function, _)| {
+        let link = module.symbols[module.functions[function].symbol].link;
+        link.is_some_and(|link| !module.link_symbols[link].live.is_live())
     });
     replaced.then_some("with a dead function of which one copy replaced another")
 }

@@ -339,14 +339,10 @@ fn stays(
 /// The copy that the one that is linked replaced, by link symbol.
 fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
     let mut replaced = vec![None; module.link_symbols.len()];
-    for (id, row) in module.functions.iter() {
-        if row.fate.ever_prevailed()
-            && let Some(link) = module.symbols[row.symbol].link
-            && let Some(winner) = module.link_function(link)
-            && row.object < module.functions[winner].object
-        {
-            // Objects come in link order, so the last stays.
-            replaced[link.index()] = Some(id);
+    for (loser, winner) in module.replaced_functions() {
+        // In the order of objects: the last stays, which the copy that is linked replaced.
+        if let Some(link) = module.symbols[module.functions[winner].symbol].link {
+            replaced[link.index()] = Some(loser);
         }
     }
     replaced

@@ -12,7 +12,6 @@ use std::sync::OnceLock;
 use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -241,18 +240,14 @@ fn relocated(module: &Module<'_>) -> Vec<bool> {
     }
     // What is replaced takes along the rows of all copies before it, if any of them made the section for relocations.
     let mut has_section = vec![false; module.link_symbols.len()];
-    let replaced = |id: FunctionId| {
-        let function = &module.functions[id];
-        let link = module.symbols[function.symbol].link;
-        link.filter(|_| function.fate == Fate::Replaced)
-    };
-    for id in module.functions.ids() {
-        if let Some(link) = replaced(id) {
+    let link = |id: FunctionId| module.symbols[module.functions[id].symbol].link;
+    for (id, _) in module.replaced_functions() {
+        if let Some(link) = link(id) {
             has_section[link.index()] |= relocated[id.index()];
         }
     }
-    for id in module.functions.ids() {
-        if let Some(link) = replaced(id) {
+    for (id, _) in module.replaced_functions() {
+        if let Some(link) = link(id) {
             relocated[id.index()] = has_section[link.index()];
         }
     }

@@ -7,6 +7,7 @@ use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkSymbolId;
+use cuweld_ir::MergeOutcome;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
@@ -78,9 +79,16 @@ impl<'data> Resolver<'_, 'data> {
                         id,
                         named,
                     );
+                } else {
+                    self.record(id, reference, MergeOutcome::YieldsToTentative);
                 }
             }
             (true, SymbolPlace::Common) if known_common => {
+                let outcome = match symbol.size > known.size {
+                    true => MergeOutcome::Grows,
+                    false => MergeOutcome::Joins,
+                };
+                self.record(id, reference, outcome);
                 let row = &mut self.module.link_symbols[link];
                 // [tentative-first-alignment]
                 if symbol.size > row.size {
@@ -93,6 +101,7 @@ impl<'data> Resolver<'_, 'data> {
                     let file = self.file(id);
                     self.larger_than_initialisation(id, symbol, &file);
                 }
+                self.record(id, reference, MergeOutcome::YieldsToInitialised);
             }
             (true, SymbolPlace::Common) => {
                 size_conflict(self);
@@ -105,6 +114,7 @@ impl<'data> Resolver<'_, 'data> {
                         named,
                     );
                 } else if !sizes_differ {
+                    self.record(id, reference, MergeOutcome::ReplacesWeak);
                     self.define(link, id, symbol);
                     self.module.link_symbols[link].common_align = symbol.value;
                 }
@@ -124,19 +134,27 @@ impl<'data> Resolver<'_, 'data> {
                         ),
                     );
                 }
+                self.record(id, reference, MergeOutcome::ReplacesTentative);
                 self.define(link, id, symbol);
                 self.named_by[link.index()] = id;
             }
             // Its memory is taken, but the variable stays a common one.
             (true, _) if known_common => {
                 size_conflict(self);
+                self.record(id, reference, MergeOutcome::YieldsToTentative);
                 self.common_is_taken[link.index()] = symbol.bind != stb::WEAK;
             }
             (true, _) => {
                 size_conflict(self);
                 match (other.bind, symbol.bind) {
-                    (_, stb::WEAK) => {}
-                    (stb::WEAK, _) => self.define(link, id, symbol),
+                    (stb::WEAK, stb::WEAK) => {
+                        self.record(id, reference, MergeOutcome::YieldsToFirst);
+                    }
+                    (_, stb::WEAK) => self.record(id, reference, MergeOutcome::YieldsToStrong),
+                    (stb::WEAK, _) => {
+                        self.record(id, reference, MergeOutcome::ReplacesWeak);
+                        self.define(link, id, symbol);
+                    }
                     _ => self.conflict(
                         link::DUPLICATE_DEFINITION,
                         "Multiple definition of",

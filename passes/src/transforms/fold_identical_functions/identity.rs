@@ -228,15 +228,8 @@ fn kept_apart(module: &Module<'_>) -> Vec<bool> {
         }
     }
     // The calls of a copy that was replaced stay in the call graph.
-    for function in module.functions.values() {
-        let link = module.symbols[function.symbol].link;
-        let replaced = link.is_some_and(|link| {
-            function.fate.ever_prevailed()
-                && module.link_symbols[link].definition != Some(function.symbol)
-        });
-        if replaced {
-            keep(SymbolRef::Symbol(function.symbol));
-        }
+    for (replaced, _) in module.replaced_functions() {
+        keep(SymbolRef::Symbol(module.functions[replaced].symbol));
     }
     apart
 }
