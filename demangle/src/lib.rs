@@ -56,6 +56,24 @@ fn without_module(name: &[u8]) -> Option<&[u8]> {
     rest.strip_prefix(b"_")
 }
 
+/// Longer results are no use in an explanation.
+const MAX_EXPLANATION: usize = 16 * 1024;
+
+/// Demangles a name for a reader: what [`demangle`] knows, and names of internal linkage, without what nvcc adds to make
+/// them unique. `__nv_static_23__..._Z2skPi` is `sk(int *)`, and `_ZL1fv` is `f()`.
+///
+/// Returns None for a name that is as in the source already.
+pub fn explained(name: &[u8]) -> Option<String> {
+    let inner = without_module(name).filter(|inner| !inner.is_empty());
+    let mangled = inner.unwrap_or(name);
+    let text = match mangled.strip_prefix(b"_ZL") {
+        Some(rest) => demangle(&[b"_Z", rest].concat()),
+        None => demangle(mangled),
+    };
+    let text = text.filter(|text| text.len() <= MAX_EXPLANATION);
+    text.or_else(|| std::str::from_utf8(inner?).ok().map(str::to_owned))
+}
+
 /// The name as nvlink shows it where it demangles: as in the source, or as it is.
 pub fn displayed(name: &[u8]) -> Cow<'_, str> {
     match demangle(name) {

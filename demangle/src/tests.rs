@@ -1,5 +1,6 @@
 use super::demangle;
 use super::displayed;
+use super::explained;
 
 /// `mangled | what nvlink 13.0.88 prints for it` in `-dump-callgraph`, one a line.
 const MEASURED: &str = include_str!("measured.txt");
@@ -104,4 +105,48 @@ fn time_is_linear() {
     // Template arguments behind a conversion to a template parameter are read twice.
     let name = format!("_ZN1X{}", "cvT_I".repeat(60));
     assert_eq!(demangle(name.as_bytes()), None);
+}
+
+#[test]
+fn names_of_internal_linkage_are_explained() {
+    let check = |name: &str, expected: Option<&str>| {
+        assert_eq!(explained(name.as_bytes()).as_deref(), expected, "{name}");
+    };
+    check("_Z1kPi", Some("k(int *)"));
+    check("_ZL1kPi", Some("k(int *)"));
+    check("_ZN2ns3fooEv", Some("ns::foo()"));
+    check("_Z1fIfEvT_", Some("void f<float>(T1)"));
+    check(
+        "__nv_static_23__4a5b99f3_4_s_cu__Z1kPi__Z2skPi",
+        Some("sk(int *)"),
+    );
+    check("__nv_static_23__4a5b99f3_4_s_cu__Z1kPi_sv", Some("sv"));
+    check(
+        "__nv_static_23__4a5b99f3_4_s_cu__Z1kPi__ZN34_GLOBAL__N__4a5b99f3_4_s_cu__Z1kPi2akEPf",
+        Some("<unnamed>::ak(float *)"),
+    );
+    check(
+        "_ZN32_INTERNAL_4a5b99f3_4_s_cu__Z1kPi2sfEi",
+        Some("sf(int)"),
+    );
+    check(
+        "_ZN32_INTERNAL_4a5b99f3_4_s_cu__Z1kPi34_GLOBAL__N__4a5b99f3_4_s_cu__Z1kPi1gEi",
+        Some("<unnamed>::g(int)"),
+    );
+    for name in [
+        "vprintf",
+        "",
+        "_Z",
+        "_Zgarbage",
+        "__nv_static_",
+        "__nv_static_23",
+        "__nv_static_23_short",
+        "__nv_static_99999999999999999999999_x_y",
+        "__nv_static_1_x",
+        "__nv_static_1_x_",
+        "__nv_static__x_y",
+    ] {
+        check(name, None);
+    }
+    assert_eq!(explained(b"_Z\xff\xfe"), None);
 }

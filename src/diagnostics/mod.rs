@@ -8,12 +8,11 @@
 //!
 //! Architecture Invariant: text goes to the writer that the caller hands in, and nowhere else.
 
-pub mod demangle;
+mod demangle;
 mod reporter;
 
 pub use cuweld_diagnostics::Diagnostic;
 pub use cuweld_diagnostics::Severity;
-pub use demangle::demangle;
 pub use reporter::Reporter;
 pub use reporter::Style;
 pub use reporter::WarningClass;

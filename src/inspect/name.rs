@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde::Serializer;
 
-use crate::diagnostics::demangle::demangle;
+use cuweld_demangle::explained;
 
 /// A name as it stands in a file. It shows as text; bytes that are none show as `\xff`, and control
 /// characters are escaped, so that a name cannot steer a terminal.
@@ -21,7 +21,7 @@ impl Name<'_> {
 
     /// The name as in the source, if it is mangled.
     pub fn demangled(&self) -> Option<String> {
-        demangle(self.0)
+        explained(self.0)
     }
 }
 
