@@ -162,12 +162,12 @@ fn attribute_records() {
     check(
         |elf| at(elf, ".nv.info") + 0x24 + 8 - 0x18,
         0x2e,
-        "attribute _Z5quietPi/REGCOUNT (quiet(int*)): value: 0x8 -> 0x2e",
+        "attribute _Z5quietPi/REGCOUNT (quiet(int *)): value: 0x8 -> 0x2e",
     );
     check(
         |elf| at(elf, ".nv.info._Z3runPfi") + 0x38 + 2,
         0x80,
-        "attribute _Z3runPfi/MAXREG_COUNT (run(float*, int)): value: 0xff -> 0x80",
+        "attribute _Z3runPfi/MAXREG_COUNT (run(float *, int)): value: 0xff -> 0x80",
     );
     check(
         |elf| at(elf, ".nv.compat") + 2,
@@ -178,8 +178,8 @@ fn attribute_records() {
     assert_eq!(
         found,
         [
-            "attribute _Z3runPfi/SPARSE_MMA_MASK (run(float*, int)): only in the first file: 0x0",
-            "attribute _Z3runPfi/NUM_BARRIERS (run(float*, int)): only in the second file: 0x0",
+            "attribute _Z3runPfi/SPARSE_MMA_MASK (run(float *, int)): only in the first file: 0x0",
+            "attribute _Z3runPfi/NUM_BARRIERS (run(float *, int)): only in the second file: 0x0",
         ]
     );
 }
@@ -257,7 +257,7 @@ fn bytes_of_code_and_data() {
     let [line] = &found[..] else {
         panic!("{found:?}");
     };
-    let head = "contents .text._Z3runPfi+0x40 (_Z3runPfi+0x40, run(float*, int)): instruction: ";
+    let head = "contents .text._Z3runPfi+0x40 (_Z3runPfi+0x40, run(float *, int)): instruction: ";
     assert!(line.starts_with(head), "{line}");
     assert_eq!(line.matches(' ').count(), head.matches(' ').count() + 32);
     check(
