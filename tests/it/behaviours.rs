@@ -57,14 +57,27 @@ fn cited(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a case lies, as a path from the root.
+/// Returns where a case lies, as a path from the root: `links/<topic>/<name>`, or `passes/<pass>/<rest>.lir` for the
+/// name `<pass>-<rest>`.
 fn case(name: &str) -> Option<String> {
-    let link = format!("tests/links/{name}");
-    let pass = format!("tests/passes/{name}.lir");
-    if root().join(&link).join("case.toml").exists() {
-        return Some(link);
-    }
-    root().join(&pass).exists().then_some(pass)
+    let folders = |of: &str| -> Vec<String> {
+        let folders = fs::read_dir(root().join(of)).unwrap();
+        let names = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    };
+    let links = folders("tests/links").into_iter();
+    let link = links
+        .map(|topic| format!("tests/links/{topic}/{name}"))
+        .find(|path| root().join(path).join("case.toml").exists());
+    let pass = || {
+        let passes = folders("tests/passes").into_iter();
+        let mut files = passes.filter_map(|pass| {
+            let rest = name.strip_prefix(&pass)?.strip_prefix('-')?;
+            Some(format!("tests/passes/{pass}/{rest}.lir"))
+        });
+        files.find(|path| root().join(path).exists())
+    };
+    link.or_else(pass)
 }
 
 /// Returns what comments of the code cite, with the first place of each.
