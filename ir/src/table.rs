@@ -13,6 +13,11 @@ pub trait EntityId: Copy + Eq + Ord + std::fmt::Debug {
     fn new(index: usize) -> Self;
     /// The index of this id.
     fn index(self) -> usize;
+
+    /// Returns the index in the width in which it is stored and in which messages are ordered.
+    fn index_u32(self) -> u32 {
+        self.index() as u32
+    }
 }
 
 /// A table that owns its entities and hands out their ids in order of creation.

@@ -13,6 +13,7 @@ pub mod analyses;
 pub mod checks;
 pub mod instrument;
 pub mod link;
+mod located;
 pub mod manager;
 pub mod options;
 pub mod pass;

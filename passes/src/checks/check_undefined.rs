@@ -3,6 +3,7 @@
 //! Each name is reported once, for the first object that names it, behind the warnings about stacks and
 //! the errors about memory [errors-in-order]. Executables only.
 
+use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
@@ -17,7 +18,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 
 use crate::analyses::Preserved;
-use crate::link::classify::IndexU32;
 use crate::link::plan_relocations::past_end;
 use crate::pass::Changed;
 use crate::pass::Pass;

@@ -23,7 +23,6 @@ use cuweld_ir::table::EntityId;
 use crate::analyses::CallGraph;
 use crate::analyses::Preserved;
 use crate::analyses::host_names::HostNames;
-use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

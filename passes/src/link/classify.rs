@@ -341,26 +341,3 @@ impl Part<'_, '_> {
     }
 }
 
-/// Where a section is, for notes.
-pub(crate) fn located(module: &Module<'_>, section: SectionId) -> String {
-    let row = &module.sections[section];
-    let object = &module.objects[row.object];
-    let index = object.sections.ordinal(section).unwrap_or(0);
-    format!(
-        "in '{}', section {index} '{}'",
-        object.display(),
-        String::from_utf8_lossy(row.name)
-    )
-}
-
-/// Position of an object in the order of messages.
-pub(crate) trait IndexU32 {
-    /// The id's index.
-    fn index_u32(self) -> u32;
-}
-
-impl<K: cuweld_ir::table::EntityId> IndexU32 for K {
-    fn index_u32(self) -> u32 {
-        self.index() as u32
-    }
-}

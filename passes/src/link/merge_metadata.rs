@@ -9,6 +9,7 @@
 
 use cuweld_elf::behaviours;
 use cuweld_elf::note_records;
+use cuweld_ir::table::EntityId;
 use cuweld_elf::note_records::cuda_info;
 use cuweld_elf::note_records::tool_info;
 use cuweld_elf::target::arch::Suffix;
@@ -31,7 +32,6 @@ use cuweld_ir::elf::origin::origin;
 use crate::analyses::Kinds;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

@@ -29,8 +29,7 @@ use cuweld_ir::table::EntityId;
 
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::link::classify::IndexU32;
-use crate::link::classify::located;
+use crate::located::located;
 use crate::link::place_memory::banks::bank_beyond_limit;
 use crate::pass::Changed;
 use crate::pass::Pass;

@@ -33,8 +33,7 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::Preserved;
-use crate::link::classify::IndexU32;
-use crate::link::classify::located;
+use crate::located::located;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

@@ -55,7 +55,6 @@ use crate::analyses::Kinds;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
-use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

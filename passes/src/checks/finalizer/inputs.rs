@@ -5,6 +5,7 @@
 //! asked for (`--opportunistic-finalization-lvl`); elsewhere NVIDIA's finalizer would compile it, and the link is
 //! refused. With `--edbg 1` each call is shown.
 
+use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::codes::deviation;
@@ -24,7 +25,6 @@ use super::is_linked;
 use super::off_target_message;
 use super::read::Input;
 use crate::analyses::Preserved;
-use crate::link::classify::IndexU32;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 
+use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Kind;
@@ -21,9 +22,8 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 
-use super::IndexU32;
 use super::headers;
-use super::located;
+use crate::located::located;
 use super::mercury;
 use super::records;
 use super::rows::Rows;

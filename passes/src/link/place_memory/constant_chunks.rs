@@ -4,6 +4,7 @@
 //! and are 0 in between. Relocatable links leave symbols of replaced copies behind, whose ranges belong to constants that
 //! are no longer there: such ranges can overlap the others, which nvlink allows in some cases only.
 
+use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -15,8 +16,7 @@ use cuweld_ir::SymbolPlace;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::link::classify::IndexU32;
-use crate::link::classify::located;
+use crate::located::located;
 
 /// Ranges of constants of a section: start and end in bytes, sorted, without overlaps.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use cuweld_ir::table::EntityId;
 
 use super::shared::Uses;
 use super::shared::Variable;
-use crate::link::classify::located;
+use crate::located::located;
 
 /// The kernels of EWP objects, by ordinal.
 pub(super) struct WholeKernels {

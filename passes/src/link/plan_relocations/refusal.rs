@@ -1,5 +1,6 @@
 //! Relocations that are refused, and how that is said.
 
+use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -9,8 +10,7 @@ use cuweld_ir::Module;
 use cuweld_ir::RelocId;
 use cuweld_ir::SymbolRef;
 
-use crate::link::classify::IndexU32;
-use crate::link::classify::located;
+use crate::located::located;
 
 /// Why a relocation cannot be planned: an internal error of nvlink, whose words are the title, or a limit of ours.
 pub(super) enum Refusal {
