@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod book;
 mod code;
 pub mod codes;
 mod diagnostic;

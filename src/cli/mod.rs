@@ -12,6 +12,7 @@ use crate::extend::Register;
 pub mod bisect;
 pub mod check;
 pub mod diff;
+pub mod explain;
 pub mod finalize;
 pub mod finalizer_args;
 pub mod inspect;

@@ -21,6 +21,7 @@ use cuweld_passes::pipeline::Facts;
 use super::bisect::BisectArgs;
 use super::check::CheckArgs;
 use super::diff::DiffArgs;
+use super::explain::ExplainArgs;
 use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
@@ -89,6 +90,8 @@ enum Command {
     Replay(ReplayArgs),
     /// List passes and pipelines, or describe one; print pipelines.
     Passes(PassesArgs),
+    /// Say what the code of a finding means, when it comes, and what to do.
+    Explain(ExplainArgs),
 }
 
 #[derive(clap::Args)]
@@ -167,6 +170,7 @@ pub fn run(
         Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
         Command::Replay(args) => super::replay::run(&args, stdout, stderr),
         Command::Passes(args) => super::passes::run(&args, program.register, stdout, stderr),
+        Command::Explain(args) => super::explain::run(&args, stdout, stderr),
     }
 }
 

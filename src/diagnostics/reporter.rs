@@ -38,7 +38,7 @@ pub struct Reporter<'w> {
     pub tool_name: String,
     /// Whether `note:` and `help:` lines follow.
     pub explain: bool,
-    /// Whether what a message counts is shown one by one.
+    /// Whether what a message counts is shown one by one, and the codes of warnings and errors.
     pub explain_all: bool,
     /// Whether warnings are errors (`-Werror`).
     pub werror: bool,
@@ -152,6 +152,10 @@ impl<'w> Reporter<'w> {
         for help in &diagnostic.helps {
             self.labelled("help", help)?;
         }
+        if self.explain_all && severity >= Severity::Warning {
+            let code = diagnostic.code;
+            self.labelled("note", &format!("code {code}, see `cuweld explain {code}`"))?;
+        }
         Ok(())
     }
 
@@ -257,6 +261,7 @@ impl<'w> Reporter<'w> {
 #[cfg(test)]
 mod tests {
     use cuweld_diagnostics::codes::link;
+    use cuweld_diagnostics::codes::mercury;
 
     use super::*;
 
@@ -369,6 +374,25 @@ mod tests {
         assert_eq!(text, "nvlink info    : a\nnvlink info    : b\n");
         let (text, _) = rendered(|reporter| reporter.silence_deviations = true, &info);
         assert_eq!(text, "");
+    }
+
+    #[test]
+    fn codes_are_shown_if_everything_is_explained() {
+        let all = |reporter: &mut Reporter<'_>| reporter.explain_all = true;
+        let (text, _) = rendered(all, &Diagnostic::error(link::UNDEFINED, "x"));
+        assert_eq!(
+            text,
+            "nvlink error   : x\n  note: code link/undefined, see `cuweld explain link/undefined`\n"
+        );
+    }
+
+    #[test]
+    fn what_is_unsupported_says_so() {
+        let (text, _) = rendered(|_| (), &Diagnostic::refusal(mercury::TWO_VIEWS));
+        assert_eq!(
+            text,
+            "nvlink fatal   : cuweld: unsupported: the two views of an object do not stand for each other\n"
+        );
     }
 
     #[test]

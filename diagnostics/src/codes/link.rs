@@ -69,7 +69,7 @@ codes! {
         when "An object has unified tables, which an executable needs an index file for."
         advice "Link with `-r`.";
     GLOBAL_CONSTANTS "global-constants":
-        "too much __constant__ memory"
+        "too much constant memory"
         when "The `__constant__` variables of all objects take more than 64 KiB."
         advice "Use less `__constant__` memory.";
     KERNEL_CONSTANTS "kernel-constants":

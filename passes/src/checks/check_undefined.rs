@@ -3,7 +3,6 @@
 //! Each name is reported once, for the first object that names it, behind the warnings about stacks and
 //! the errors about memory [errors-in-order]. Executables only.
 
-use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
@@ -16,6 +15,7 @@ use cuweld_ir::Phase;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
+use cuweld_ir::table::EntityId;
 
 use crate::analyses::Preserved;
 use crate::link::plan_relocations::past_end;

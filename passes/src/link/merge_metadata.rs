@@ -28,6 +28,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
 use cuweld_ir::elf::origin::origin;
+use cuweld_ir::table::EntityId;
 
 use crate::analyses::Kinds;
 use crate::analyses::Meanings;

@@ -29,8 +29,8 @@ use cuweld_ir::table::EntityId;
 
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::located::located;
 use crate::link::place_memory::banks::bank_beyond_limit;
+use crate::located::located;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;

@@ -5,7 +5,6 @@
 //! asked for (`--opportunistic-finalization-lvl`); elsewhere NVIDIA's finalizer would compile it, and the link is
 //! refused. With `--edbg 1` each call is shown.
 
-use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::codes::deviation;
@@ -16,6 +15,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
+use cuweld_ir::table::EntityId;
 
 use super::EntryPoint;
 use super::Finalizer;

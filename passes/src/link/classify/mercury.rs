@@ -1,7 +1,6 @@
 //! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
 //! exactly (`docs/formats/mercury.md`).
 
-use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -24,11 +23,12 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::section::view_name;
+use cuweld_ir::table::EntityId;
 
-use crate::located::located;
 use super::shared_rows::same_sites;
 use super::shared_rows::shared_rows;
 use crate::checks::finalizer::profile_of;
+use crate::located::located;
 use crate::threads::Threads;
 use crate::threads::Work;
 

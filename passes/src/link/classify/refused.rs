@@ -2,7 +2,6 @@
 
 use std::cell::LazyCell;
 
-use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Kind;
@@ -21,13 +20,14 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
+use cuweld_ir::table::EntityId;
 
 use super::headers;
-use crate::located::located;
 use super::mercury;
 use super::records;
 use super::rows::Rows;
 use super::symbols;
+use crate::located::located;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads::Threads;

@@ -4,7 +4,6 @@
 //! and are 0 in between. Relocatable links leave symbols of replaced copies behind, whose ranges belong to constants that
 //! are no longer there: such ranges can overlap the others, which nvlink allows in some cases only.
 
-use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -13,6 +12,7 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 

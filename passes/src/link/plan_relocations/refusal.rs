@@ -1,6 +1,5 @@
 //! Relocations that are refused, and how that is said.
 
-use cuweld_ir::table::EntityId;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -9,6 +8,7 @@ use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::RelocId;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::table::EntityId;
 
 use crate::located::located;
 
