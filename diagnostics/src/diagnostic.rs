@@ -23,6 +23,13 @@ pub enum Severity {
     Fatal,
 }
 
+/// A phase of nvlink that several passes do together, so that their findings are in one order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NvlinkPhase {
+    /// The call graph is shown, and limits of kernels are compared with what they reach.
+    CallGraph,
+}
+
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -39,7 +46,9 @@ pub struct Diagnostic {
     pub helps: Vec<String>,
     /// The entry of `docs/deviations.md` that applies, such as `D01`.
     pub deviation: Option<&'static str>,
-    /// Place in the order of messages within a pass: input ordinal, entity ordinal.
+    /// The phase of nvlink whose findings are sorted together, if another pass has some of it, too.
+    pub phase: Option<NvlinkPhase>,
+    /// Place in the order of messages within a pass or phase: input ordinal, entity ordinal.
     pub position: (u32, u32),
     /// What the message counts, each with a message of its own: shown instead where everything is to be explained.
     pub parts: Box<[Diagnostic]>,
@@ -55,6 +64,7 @@ impl Diagnostic {
             notes: Vec::new(),
             helps: Vec::new(),
             deviation: None,
+            phase: None,
             position: (0, 0),
             parts: Box::default(),
         }
@@ -110,6 +120,12 @@ impl Diagnostic {
     /// Gives its place in the order of messages of its pass.
     pub fn at(mut self, input: u32, entity: u32) -> Self {
         self.position = (input, entity);
+        self
+    }
+
+    /// Gives the phase of nvlink that its pass does a part of.
+    pub fn of_phase(mut self, phase: NvlinkPhase) -> Self {
+        self.phase = Some(phase);
         self
     }
 

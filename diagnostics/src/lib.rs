@@ -19,5 +19,6 @@ pub use code::Code;
 pub use code::CodeRow;
 pub use code::Kind;
 pub use diagnostic::Diagnostic;
+pub use diagnostic::NvlinkPhase;
 pub use diagnostic::Severity;
 pub use list::Diagnostics;

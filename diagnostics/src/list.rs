@@ -23,7 +23,7 @@ impl Diagnostics {
     /// Ends a pass: sorts its findings. Findings of equal position keep their order. Of what is not linked for the same reason at
     /// several places, the first is said, with how many there are.
     pub fn end_pass(&mut self) {
-        let start = self.sorted.min(self.list.len());
+        let start = self.start_of_phase();
         let mut tail = self.list.split_off(start);
         tail.sort_by_key(|diagnostic| diagnostic.position);
         let mut first: HashMap<Box<str>, usize> = HashMap::new();
@@ -50,6 +50,20 @@ impl Diagnostics {
         self.sorted = self.list.len();
     }
 
+    /// Returns where the findings begin that are sorted with those of the pass: its own, or those of the phase of nvlink that
+    /// the passes before it did a part of.
+    fn start_of_phase(&self) -> usize {
+        let own = self.sorted.min(self.list.len());
+        let (before, of_pass) = self.list.split_at(own);
+        let Some(phase) = of_pass.first().and_then(|finding| finding.phase) else {
+            return own;
+        };
+        let others = before.iter().rev();
+        own - others
+            .take_while(|finding| finding.phase == Some(phase))
+            .count()
+    }
+
     /// Whether an error or fatal error was emitted.
     pub fn has_errors(&self) -> bool {
         self.list
@@ -66,8 +80,29 @@ impl Diagnostics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NvlinkPhase;
     use crate::codes::link;
     use crate::codes::unsupported;
+
+    #[test]
+    fn passes_that_do_one_phase_of_nvlink_are_sorted_together() {
+        let of_phase = |text, place| {
+            let finding = Diagnostic::error(link::UNDEFINED, text);
+            finding.of_phase(NvlinkPhase::CallGraph).at(place, 0)
+        };
+        let mut all = Diagnostics::default();
+        all.emit(Diagnostic::error(link::UNDEFINED, "before").at(9, 0));
+        all.end_pass();
+        all.emit(of_phase("a", 1));
+        all.emit(of_phase("c", 3));
+        all.end_pass();
+        all.emit(of_phase("b", 2));
+        all.end_pass();
+        all.emit(Diagnostic::error(link::UNDEFINED, "after"));
+        all.end_pass();
+        let said: Vec<_> = all.list().iter().map(Diagnostic::text).collect();
+        assert_eq!(said, ["before", "a", "b", "c", "after"]);
+    }
 
     #[test]
     fn what_is_not_linked_for_one_reason_is_said_once() {

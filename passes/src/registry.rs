@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use cuweld_ir::Phase;
 use serde::de::DeserializeOwned;
 
+use crate::checks::check_limits::CheckLimits;
 use crate::checks::check_link::CheckLink;
 use crate::checks::check_undefined::CheckUndefined;
 use crate::checks::finalizer::FinalizeInputs;
@@ -238,6 +239,10 @@ fn register_standard(registry: &mut Registry) {
     registry.register(PassInfo::plain(
         || Box::new(ReportCallGraph),
         include_str!("reports/report_call_graph.rs"),
+    ));
+    registry.register(PassInfo::plain(
+        || Box::new(CheckLimits),
+        include_str!("checks/check_limits.rs"),
     ));
     registry.register(PassInfo::plain(
         || Box::new(PlanRelocations),

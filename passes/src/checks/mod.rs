@@ -1,5 +1,6 @@
 //! Passes that refuse a link or prove it sound, and the limits that they ask about.
 
+pub(crate) mod check_limits;
 pub mod check_link;
 pub(crate) mod check_undefined;
 pub mod finalizer;

@@ -11,10 +11,8 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
 
-use crate::pass::PassCx;
-
-/// Reports the kernels; says whether the link fails.
-pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+/// Returns an error for each of the kernels.
+pub(super) fn found(module: &Module<'_>) -> Vec<Diagnostic> {
     let has_variables = || {
         let mut sections = module.sections.iter();
         sections.any(|(id, section)| {
@@ -24,7 +22,7 @@ pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
         })
     };
     if !module.options.disable_shared_reservation || !has_variables() {
-        return false;
+        return Vec::new();
     }
     let mut uses = vec![false; module.functions.len()];
     for record in module.attributes.values() {
@@ -35,7 +33,7 @@ pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
             uses[owner.index()] = true;
         }
     }
-    let mut failed = false;
+    let mut found = Vec::new();
     for (_, object) in module.included_objects() {
         for symbol in &module.symbols[object.symbols] {
             let Some(function) = symbol.function.filter(|id| {
@@ -47,16 +45,14 @@ pub(crate) fn report(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
                 true => String::from_utf8_lossy(symbol.name).into_owned(),
                 false => "(null)".to_owned(),
             };
-            cx.diagnostics.emit(Diagnostic::error(
+            found.push(Diagnostic::error(
                 link::RESERVED_SHARED_USE,
                 format!("Function '{name}' uses reserved shared memory when not allowed."),
             ));
-            failed = true;
         }
     }
-    if !failed || !module.is_capmerc() {
-        cx.diagnostics
-            .emit(Diagnostic::refusal(unsupported::RESERVED_SHARED_DISABLED));
+    if found.is_empty() || !module.is_capmerc() {
+        found.push(Diagnostic::refusal(unsupported::RESERVED_SHARED_DISABLED));
     }
-    true
+    found
 }

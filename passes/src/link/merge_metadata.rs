@@ -9,7 +9,6 @@
 
 use cuweld_elf::behaviours;
 use cuweld_elf::note_records;
-use cuweld_ir::table::EntityId;
 use cuweld_elf::note_records::cuda_info;
 use cuweld_elf::note_records::tool_info;
 use cuweld_elf::target::arch::Suffix;

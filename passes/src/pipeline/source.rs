@@ -72,7 +72,7 @@ const FILES: [(&str, &str, &str); 8] = [
 ];
 
 /// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
-const EXECUTABLE: [&str; 16] = [
+const EXECUTABLE: [&str; 17] = [
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -84,6 +84,7 @@ const EXECUTABLE: [&str; 16] = [
     "check-undefined",
     "plan-relocations",
     "report-call-graph",
+    "check-limits",
     "layout-output",
     "relocate",
     "check-link",
@@ -92,7 +93,7 @@ const EXECUTABLE: [&str; 16] = [
 ];
 
 /// The passes of `pipelines/mercury.toml`.
-const MERCURY: [&str; 17] = [
+const MERCURY: [&str; 18] = [
     "finalize-inputs",
     "classify",
     "select-objects",
@@ -104,6 +105,7 @@ const MERCURY: [&str; 17] = [
     "check-undefined",
     "plan-relocations",
     "report-call-graph",
+    "check-limits",
     "mercury-encode",
     "finalize-output",
     "relocate",
@@ -113,7 +115,7 @@ const MERCURY: [&str; 17] = [
 ];
 
 /// The passes of `pipelines/relocatable.toml`: `-r` links parse no TOML either.
-const RELOCATABLE: [&str; 12] = [
+const RELOCATABLE: [&str; 13] = [
     "classify",
     "select-objects",
     "symbol-resolve",
@@ -124,12 +126,13 @@ const RELOCATABLE: [&str; 12] = [
     "layout-output",
     "relocate",
     "check-link",
+    "check-limits",
     "report-resources",
     "emit",
 ];
 
 /// The passes of `pipelines/mercury-relocatable.toml`.
-const MERCURY_RELOCATABLE: [&str; 14] = [
+const MERCURY_RELOCATABLE: [&str; 15] = [
     "finalize-inputs",
     "classify",
     "select-objects",
@@ -142,6 +145,7 @@ const MERCURY_RELOCATABLE: [&str; 14] = [
     "finalize-output",
     "relocate",
     "check-link",
+    "check-limits",
     "report-resources",
     "emit",
 ];

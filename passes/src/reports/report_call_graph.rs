@@ -1,22 +1,20 @@
-//! `report-call-graph`: the call graph as text (`-dump-callgraph`), and calls that a kernel cannot make.
+//! `report-call-graph`: the call graph as text (`-dump-callgraph`).
 //!
 //! - One line for each function in the order in which nvlink creates them, numbered; functions that
 //!   are not part of the output keep their number, and nothing else is said of them.
 //! - Callees stand in reverse order of the rows of `.nv.callgraph`, behind the candidates of indirect
 //!   calls: for each row of an indirect call, in order, all functions of its prototype whose address is
 //!   taken, last created first, repeated as often as there are rows.
-//! - Then, function by function, which kernels need more registers because of it. A raise over the
-//!   kernel's limit (MAXREG_COUNT) is an error, whether the graph is shown or not, as is a kernel that needs more stack than its
-//!   limit (MAX_STACK_SIZE).
+//! - Then, function by function, which kernels need more registers because of it. What is over a limit, `check-limits` says
+//!   in between.
 //!
 //! Executables only. Names are always spelled as in the source, also with `-dump-callgraph-no-demangle`
-//! [call-graph-names]. Linear in functions and calls for the check; the text is as long as nvlink's,
-//! whose indirect calls repeat all candidates.
+//! [call-graph-names]. The text is as long as nvlink's, whose indirect calls repeat all candidates.
 
 use std::fmt::Write as _;
 
+use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::link;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -29,10 +27,8 @@ use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
 use crate::analyses::all_functions_in_creation_order;
 use crate::analyses::counting_calls;
-use crate::checks::register_limit::Raise;
+use crate::checks::check_limits::order;
 use crate::checks::register_limit::raises;
-use crate::checks::reserved_use;
-use crate::checks::stack_limit;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -54,11 +50,7 @@ impl Pass for ReportCallGraph {
     }
 
     fn summary(&self) -> &'static str {
-        "Show the call graph if asked to, and report kernels with too few registers or too little stack for what they call"
-    }
-
-    fn is_optional(&self) -> bool {
-        false
+        "Show the call graph if asked to"
     }
 
     fn requires(&self) -> Phase {
@@ -78,53 +70,26 @@ impl Pass for ReportCallGraph {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if module.options.relocatable {
+        if module.options.relocatable || !module.options.dump_callgraph {
             return Ok(Changed::No);
         }
-        let shown = module.options.dump_callgraph;
-        if shown {
-            cx.diagnostics.emit(Diagnostic::report(nodes(module)));
-        }
-        let mut failed = false;
+        let said = |text: String, place: (u32, u32)| {
+            let report = Diagnostic::report(text).of_phase(NvlinkPhase::CallGraph);
+            report.at(place.0, place.1)
+        };
+        cx.diagnostics.emit(said(nodes(module), order::NODES));
         let (graph, live) = cx.analyses.live_calls(module);
-        for error in stack_limit::exceeded(module, live) {
-            cx.diagnostics.emit(error);
-            failed = true;
-        }
-        for raise in raises(module, graph, live, shown) {
-            if let Some(error) = over_limit(module, &raise) {
-                cx.diagnostics.emit(error);
-                failed = true;
-            }
-            if shown {
-                cx.diagnostics.emit(Diagnostic::report(format!(
-                    "regcount {} for {} propagated to entry {}",
-                    raise.registers,
-                    displayed(module, raise.callee),
-                    displayed(module, raise.kernel)
-                )));
-            }
-        }
-        failed |= reserved_use::report(module, cx);
-        if failed {
-            return Err(PassError::Diagnosed);
+        for (index, raise) in raises(module, graph, live, true).into_iter().enumerate() {
+            let text = format!(
+                "regcount {} for {} propagated to entry {}",
+                raise.registers,
+                displayed(module, raise.callee),
+                displayed(module, raise.kernel)
+            );
+            cx.diagnostics.emit(said(text, order::raised(index)));
         }
         Ok(Changed::No)
     }
-}
-
-fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
-    let limit = raise.limit.filter(|limit| raise.registers > *limit)?;
-    let name = |link| String::from_utf8_lossy(module.link_name(link));
-    Some(
-        Diagnostic::error(link::REGISTER_LIMIT, format!(
-            "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {}",
-            name(raise.kernel),
-            name(raise.callee),
-            raise.registers
-        ))
-        .help("compile both with the same -maxrregcount, or without"),
-    )
 }
 
 fn displayed(module: &Module<'_>, link: LinkSymbolId) -> String {

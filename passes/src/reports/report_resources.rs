@@ -33,7 +33,6 @@ use serde::Deserialize;
 use crate::analyses::Preserved;
 use crate::analyses::functions_in_creation_order;
 use crate::analyses::kernels;
-use crate::checks::reserved_use;
 use crate::link::layout_output::constant_merge;
 use crate::link::layout_output::constant_merge::ConstantMerge;
 use crate::link::place_memory::headers::SLOT_SIZE;
@@ -108,13 +107,8 @@ impl Pass for ReportResources {
             cx.diagnostics.emit(Diagnostic::report(report));
             return Ok(Changed::No);
         }
-        // `report-call-graph` says so of executables.
-        let failed = module.options.relocatable && reserved_use::report(module, cx);
         if !module.options.report_resources {
-            return match failed {
-                true => Err(PassError::Diagnosed),
-                false => Ok(Changed::No),
-            };
+            return Ok(Changed::No);
         }
         let mut say = |text| {
             cx.diagnostics
@@ -128,9 +122,6 @@ impl Pass for ReportResources {
             let name = String::from_utf8_lossy(module.link_name(link));
             say(format!("Function properties for '{name}':"));
             say(needs.of(module, link, function));
-        }
-        if failed {
-            return Err(PassError::Diagnosed);
         }
         Ok(Changed::No)
     }

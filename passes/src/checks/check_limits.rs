@@ -1,0 +1,130 @@
+//! `check-limits`: kernels that need more than they may have for what they reach.
+//!
+//! - More stack than its limit (MAX_STACK_SIZE) is an error.
+//! - More registers than its limit (MAXREG_COUNT), because of a function that it reaches, is an error.
+//! - Reserved shared memory is an error where an option says that there is none.
+//!
+//! nvlink compares while it shows the call graph: these errors stand between the lines of `report-call-graph`, if there are any.
+//! With `-r` only the last is looked at, after all other passes that may fail, and the link goes on to say what kernels need.
+//!
+//! Linear if no kernel is over a limit; otherwise kernels in question times functions.
+
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::NvlinkPhase;
+use cuweld_diagnostics::codes::link;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+
+use super::register_limit::Raise;
+use super::register_limit::raises;
+use super::reserved_use;
+use super::stack_limit;
+use crate::analyses::Preserved;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+
+/// The order of messages while nvlink shows the call graph.
+pub(crate) mod order {
+    /// The nodes of the graph.
+    pub(crate) const NODES: (u32, u32) = (0, 0);
+
+    /// Kernels that need too much stack.
+    pub(super) const STACK: (u32, u32) = (1, 0);
+
+    /// The raise of a kernel's registers, the one of this number among all, that is over its limit.
+    pub(super) fn over_limit(index: usize) -> (u32, u32) {
+        (2, 2 * index as u32)
+    }
+
+    /// The raise of a kernel's registers, the one of this number among all.
+    pub(crate) fn raised(index: usize) -> (u32, u32) {
+        (2, 2 * index as u32 + 1)
+    }
+
+    /// Kernels that use reserved shared memory.
+    pub(super) const RESERVED: (u32, u32) = (3, 0);
+}
+
+/// The `check-limits` pass.
+pub struct CheckLimits;
+
+impl Pass for CheckLimits {
+    fn name(&self) -> &'static str {
+        "check-limits"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Report kernels with too few registers, too little stack or no reserved memory for what they call"
+    }
+
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    fn requires(&self) -> Phase {
+        Phase::Live
+    }
+
+    fn reports(&self) -> bool {
+        true
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut found = Vec::new();
+        if !module.options.relocatable {
+            let (graph, live) = cx.analyses.live_calls(module);
+            let place = |finding: Diagnostic, place: (u32, u32)| {
+                let finding = finding.of_phase(NvlinkPhase::CallGraph);
+                finding.at(place.0, place.1)
+            };
+            let stack = stack_limit::exceeded(module, live).into_iter();
+            found.extend(stack.map(|error| place(error, order::STACK)));
+            // Numbers count all raises where these are shown.
+            let shown = module.options.dump_callgraph;
+            let raises = raises(module, graph, live, shown).into_iter().enumerate();
+            let errors =
+                raises.filter_map(|(index, raise)| Some((index, over_limit(module, &raise)?)));
+            found.extend(errors.map(|(index, error)| place(error, order::over_limit(index))));
+            let reserved = reserved_use::found(module).into_iter();
+            found.extend(reserved.map(|error| place(error, order::RESERVED)));
+        } else {
+            found = reserved_use::found(module);
+        }
+        // A link with -r goes on to say what kernels need.
+        let ends = !found.is_empty() && !module.options.relocatable;
+        for finding in found {
+            cx.diagnostics.emit(finding);
+        }
+        match ends {
+            true => Err(PassError::Diagnosed),
+            false => Ok(Changed::No),
+        }
+    }
+}
+
+fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
+    let limit = raise.limit.filter(|limit| raise.registers > *limit)?;
+    let name = |link| String::from_utf8_lossy(module.link_name(link));
+    Some(
+        Diagnostic::error(
+            link::REGISTER_LIMIT,
+            format!(
+                "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {}",
+                name(raise.kernel),
+                name(raise.callee),
+                raise.registers
+            ),
+        )
+        .help("compile both with the same -maxrregcount, or without"),
+    )
+}
