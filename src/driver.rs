@@ -2,8 +2,11 @@
 //!
 //! Architecture Invariant: one direction, no way back, and no linking rule here.
 
+mod findings;
 mod lowering;
+mod optimise;
 mod reading;
+mod request;
 
 use std::borrow::Cow;
 use std::io;
@@ -19,14 +22,11 @@ use cuweld_ir::Phase;
 use cuweld_ir::elf;
 use cuweld_passes::pipeline::Facts;
 
-use crate::compile::CompileOptions;
 use crate::compile::CompileTime;
 use crate::compile::PtxOutcomes;
 use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
-use crate::input;
 use crate::input::DeviceInput;
-use crate::input::DiscoverOptions;
 use crate::input::Discovered;
 use crate::input::HostInfo;
 use crate::input::Image;
@@ -34,8 +34,6 @@ use crate::input::InputArena;
 use crate::input::InputError;
 use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
-use crate::optimise::Optimisation;
-use crate::optimise::optimise;
 use crate::output::OutputError;
 use crate::output::Replaced;
 use crate::output::write_atomically;
@@ -48,48 +46,16 @@ use crate::run::run_until;
 use crate::run::step_before_emit;
 use cuweld_passes::threads::Threads;
 
+use findings::report_all;
+use findings::report_found;
 use lowering::Lowering;
 pub use lowering::NamedImage;
 use lowering::image;
+use optimise::Optimisation;
+use optimise::optimise;
 use reading::Reading;
-
-/// A link to do.
-pub struct Request<'a> {
-    /// Where the inputs are.
-    pub discover: DiscoverOptions<'a>,
-    /// How intermediate code is compiled.
-    pub compile: CompileOptions,
-    /// Options that change bytes.
-    pub options: LinkOptions,
-    /// Do not prune kernels by host information.
-    pub ignore_host_info: bool,
-    /// How the pipeline runs and what is shown of it.
-    pub controls: &'a Controls,
-    /// What its work is divided among.
-    pub threads: Threads,
-    /// Whether the text of `--register-link-binaries` is made.
-    pub registers: bool,
-    /// What the program does meanwhile.
-    pub hooks: Hooks,
-}
-
-/// What the program that runs a link does at some points of it, such as managing its memory; by default nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Hooks {
-    /// Called with the estimated size of all inputs in bytes before their rows are read, again when the estimate grows.
-    pub reserve: fn(u64),
-    /// Called when all is linked and its memory need not be given back before the program ends.
-    pub linked: fn(),
-}
-
-impl Default for Hooks {
-    fn default() -> Self {
-        Hooks {
-            reserve: |_| {},
-            linked: || {},
-        }
-    }
-}
+pub use request::Hooks;
+pub use request::Request;
 
 /// What came of a link.
 pub struct LinkOutcome<'data> {
@@ -316,24 +282,6 @@ fn find_inputs<'r, 'data>(
     }
 }
 
-/// Reports what discovery has to say.
-pub(crate) fn report_found(
-    reporter: &mut Reporter<'_>,
-    diagnostics: &[input::InputDiagnostic],
-) -> io::Result<()> {
-    for diagnostic in diagnostics {
-        if diagnostic.is_about_arch() && reporter.silence_arch_warnings {
-            continue;
-        }
-        match diagnostic.finding() {
-            Some(finding) if diagnostic.is_remark() => reporter.remark(&finding)?,
-            Some(finding) => reporter.report(&finding)?,
-            None => {}
-        }
-    }
-    Ok(())
-}
-
 /// Compiles and lowers what was discovered. nvlink reads input by input: what is wrong with one is said
 /// before the next is looked at.
 fn lower_inputs<'data>(
@@ -443,13 +391,6 @@ fn program(
         output: Some(LinkedFile::Image(output)),
         compile_times,
     }
-}
-
-/// Reports findings in their order.
-pub(crate) fn report_all(reporter: &mut Reporter<'_>, findings: &[Diagnostic]) -> io::Result<()> {
-    findings
-        .iter()
-        .try_for_each(|finding| reporter.report(finding))
 }
 
 /// Takes the host's references into the link options, if they apply to this link.

@@ -13,7 +13,7 @@ use cuweld_passes::pipeline::Source;
 use cuweld_passes::pipeline::toml_form;
 use cuweld_passes::registry::Registry;
 
-use crate::repro::replayed;
+use crate::replay_root::replayed;
 
 /// The predefined pipelines, then files: one that is included stands beside the file that includes it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -45,6 +45,7 @@ use cuweld_passes::pipeline::toml_form;
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
 use crate::extend::Extensions;
+use crate::invariants::findings;
 use crate::pipeline_files::PipelineFiles;
 use crate::pipeline_files::files_of;
 use crate::watch::ChromeTrace;
@@ -434,15 +435,4 @@ fn bisect_lines(manager: &PassManager, limit: usize) -> String {
         ));
     }
     out
-}
-
-/// What the verifier finds, the first of it in full.
-pub fn findings(module: &Module<'_>) -> Vec<String> {
-    const SHOWN: usize = 20;
-    let errors = cuweld_ir::verify(module);
-    let mut findings: Vec<String> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
-    if errors.len() > SHOWN {
-        findings.push(format!("and {} more", errors.len() - SHOWN));
-    }
-    findings
 }

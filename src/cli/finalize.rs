@@ -13,6 +13,7 @@ use cuweld_passes::checks::finalizer::FinalizerError;
 use cuweld_passes::checks::finalizer::default_output_name;
 
 use super::finalizer_args::FinalizerArgs;
+use super::finalizer_args::traces_compatibility;
 use super::pipeline_args::parse_target;
 use crate::output::write_atomically;
 
@@ -95,14 +96,4 @@ fn report(error: &FinalizerError, stderr: &mut dyn Write) -> io::Result<u8> {
         writeln!(stderr, "  note: {note}")?;
     }
     Ok(1)
-}
-
-/// Whether the variable's value asks for a trace: a number but 0, as far as it is one.
-pub fn traces_compatibility(value: Option<&str>) -> bool {
-    let text = value
-        .unwrap_or("")
-        .trim_start()
-        .trim_start_matches(['+', '-']);
-    let digits = text.trim_start_matches('0');
-    digits.starts_with(|digit: char| digit.is_ascii_digit())
 }

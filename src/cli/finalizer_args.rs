@@ -86,3 +86,13 @@ impl FinalizerArgs {
         }
     }
 }
+
+/// Whether the variable's value asks for a trace: a number but 0, as far as it is one.
+pub fn traces_compatibility(value: Option<&str>) -> bool {
+    let text = value
+        .unwrap_or("")
+        .trim_start()
+        .trim_start_matches(['+', '-']);
+    let digits = text.trim_start_matches('0');
+    digits.starts_with(|digit: char| digit.is_ascii_digit())
+}

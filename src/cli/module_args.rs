@@ -18,7 +18,7 @@ use crate::diagnostics::Reporter;
 use crate::driver::read_inputs;
 use crate::input::InputArena;
 use crate::run::Controls;
-use crate::run::findings;
+use crate::invariants::findings;
 
 /// Where a module comes from.
 #[derive(clap::Args, Debug)]

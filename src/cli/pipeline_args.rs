@@ -16,7 +16,7 @@ use cuweld_ir::text::DumpBytes;
 use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::text_form;
 
-use super::finalize::traces_compatibility;
+use super::finalizer_args::traces_compatibility;
 use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;

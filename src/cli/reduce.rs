@@ -21,7 +21,7 @@ use crate::reduce::KINDS;
 use crate::reduce::Rows;
 use crate::reduce::minimize;
 use crate::run::Controls;
-use crate::run::findings;
+use crate::invariants::findings;
 
 /// Arguments of `cuweld reduce`.
 #[derive(clap::Args, Debug)]

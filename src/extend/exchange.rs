@@ -13,7 +13,7 @@ use cuweld_passes::Changed;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
 
-use crate::run::findings;
+use crate::invariants::findings;
 
 /// Gives a module as text to `transform` and takes what it returns for the module: parsed, of the same
 /// link, and verified. `None` means that nothing changes, an error is shown as the fault of `who`.

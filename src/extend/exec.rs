@@ -37,7 +37,7 @@ use cuweld_passes::registry::source_doc;
 use serde::Deserialize;
 
 use super::exchange::exchange;
-use crate::repro::replayed;
+use crate::replay_root::replayed;
 
 const OPTIONS: &[OptionInfo] = &[
     OptionInfo {

@@ -14,7 +14,7 @@ use cuweld_passes::transforms::order_functions;
 use cuweld_passes::transforms::order_functions::OrderFunctions;
 use serde::Deserialize;
 
-use crate::repro::replayed;
+use crate::replay_root::replayed;
 
 const OPTIONS: &[OptionInfo] = &[
     order_functions::OPTIONS[0],

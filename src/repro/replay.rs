@@ -13,18 +13,7 @@ use super::DESCRIPTION;
 use super::Description;
 use super::FILES;
 use super::FORMAT;
-
-/// The variable that tells a link which folder stands for the root of the file system.
-const ROOT_VARIABLE: &str = "CUWELD_REPLAY_ROOT";
-
-/// A path that a pipeline names: while a reproducer runs, the file of that path in its folder, if there is one.
-pub fn replayed(path: &Path) -> PathBuf {
-    let root = std::env::var_os(ROOT_VARIABLE).filter(|_| path.is_absolute());
-    let moved = root.map(|root| Path::new(&root).join(path.strip_prefix("/").unwrap_or(path)));
-    moved
-        .filter(|moved| moved.is_file())
-        .unwrap_or_else(|| path.to_owned())
-}
+use crate::replay_root;
 
 /// A reproducer that has been unpacked.
 #[derive(Debug)]
@@ -126,12 +115,12 @@ impl Replay {
             }
         }
         for (name, value) in &self.description.environment {
-            if name != "CUWELD_REPRO" && name != ROOT_VARIABLE {
+            if name != "CUWELD_REPRO" && name != replay_root::VARIABLE {
                 let parts: Vec<String> = value.split(':').map(|part| self.moved(part)).collect();
                 command.env(name, parts.join(":"));
             }
         }
-        command.env(ROOT_VARIABLE, &self.root);
+        command.env(replay_root::VARIABLE, &self.root);
         command.output().map_err(failed)
     }
 

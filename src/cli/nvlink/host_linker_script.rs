@@ -7,7 +7,7 @@ use std::process::Command;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::system;
 
-use super::run::write_output;
+use super::output::write_output;
 use crate::diagnostics::Reporter;
 
 /// What a host linker must keep together. The blank behind the second entry is nvlink's.

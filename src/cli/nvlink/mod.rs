@@ -18,6 +18,7 @@ mod help;
 mod host_linker_script;
 pub mod options;
 mod options_file;
+mod output;
 pub mod parse;
 pub mod recorded;
 pub mod run;

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
-use cuweld_diagnostics::codes::internal;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Arena;
 
+use super::output::report_output;
+use super::output::write_output;
 use super::args::NvlinkArgs;
 use super::command_line::Command;
 use super::command_line::read_command_line;
@@ -24,7 +25,7 @@ use super::path_of;
 use super::time_table::TimeTable;
 use super::version::version_text;
 use crate::cli::Program;
-use crate::cli::finalize::traces_compatibility;
+use crate::cli::finalizer_args::traces_compatibility;
 use crate::cli::pipeline_args::without_option;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -34,9 +35,6 @@ use crate::driver::link;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::jobs;
-use crate::output::OutputError;
-use crate::output::Replaced;
-use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
 
@@ -211,73 +209,4 @@ fn refused_index(file: &str) -> Diagnostic {
         ),
         Ok(_) => Diagnostic::fatal(input::UNIFIED_INDEX, "Internal error: not uidx input"),
     }
-}
-
-/// Writes a file, or reports that it cannot be written.
-pub(super) fn write_output(
-    path: &str,
-    bytes: &[u8],
-    strict: bool,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<()> {
-    let written = write_atomically(Path::new(path), bytes).map_err(OutputError::Io);
-    report_output(path, bytes.len() as u64, strict, written, reporter)
-}
-
-/// What nvlink writes only when it closes a file, without looking whether that succeeds.
-const WRITTEN_LAST: u64 = 4096;
-
-/// Reports that a file of some size could not be written.
-fn report_output(
-    path: &str,
-    size: u64,
-    strict: bool,
-    written: Result<Replaced, OutputError>,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<()> {
-    match written {
-        Ok(replaced) => {
-            // Freed with the process.
-            std::mem::forget(replaced);
-            Ok(())
-        }
-        Err(OutputError::Io(error)) if is_full(&error) => {
-            let is_unseen = size <= WRITTEN_LAST;
-            if is_unseen && strict {
-                return Ok(());
-            }
-            let mut diagnostic =
-                Diagnostic::fatal(system::CANNOT_WRITE, "Internal error: writing file")
-                    .note(format!("'{path}': {error}"));
-            diagnostic.deviation = is_unseen.then_some("D13");
-            reporter.report(&diagnostic)
-        }
-        Err(OutputError::Io(error)) => reporter.report(
-            &Diagnostic::fatal(
-                system::CANNOT_WRITE,
-                format!("Could not open output file '{path}'"),
-            )
-            .note(error.to_string()),
-        ),
-        Err(error) => {
-            reporter.internal_error = true;
-            reporter.report(&Diagnostic::fatal(
-                internal::FAULT,
-                format!("cuweld: {error}"),
-            ))
-        }
-    }
-}
-
-/// Whether a file could be opened, but does not take all bytes.
-fn is_full(error: &io::Error) -> bool {
-    use io::ErrorKind;
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull
-            | ErrorKind::QuotaExceeded
-            | ErrorKind::FileTooLarge
-            | ErrorKind::BrokenPipe
-            | ErrorKind::WriteZero
-    )
 }

@@ -9,15 +9,15 @@ use crate::compile::lto;
 use crate::compile::lto::LtoLink;
 use crate::compile::lto::Optimised;
 use crate::diagnostics::Reporter;
-use crate::driver::Request;
-use crate::driver::report_all;
-use crate::driver::report_found;
+use super::findings::report_all;
+use super::findings::report_found;
+use super::request::Request;
 use crate::input::Discovered;
 use crate::input::InputArena;
 use crate::input::InputError;
 
 /// How it goes on.
-pub enum Optimisation {
+pub(super) enum Optimisation {
     /// The link failed, which has been reported.
     Failed,
     /// That is the output.
@@ -27,7 +27,7 @@ pub enum Optimisation {
 }
 
 /// Optimises and compiles the LTO-IR of a link. The object of a part takes the place of its inputs.
-pub fn optimise<'data>(
+pub(super) fn optimise<'data>(
     (request, times): (&Request<'_>, &mut Vec<CompileTime>),
     discovered: &mut Discovered<'data>,
     failure: Option<&InputError>,

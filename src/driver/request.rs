@@ -1,0 +1,46 @@
+//! What a link is asked to do.
+
+use cuweld_ir::LinkOptions;
+use cuweld_passes::threads::Threads;
+
+use crate::compile::CompileOptions;
+use crate::input::DiscoverOptions;
+use crate::run::Controls;
+
+/// A link to do.
+pub struct Request<'a> {
+    /// Where the inputs are.
+    pub discover: DiscoverOptions<'a>,
+    /// How intermediate code is compiled.
+    pub compile: CompileOptions,
+    /// Options that change bytes.
+    pub options: LinkOptions,
+    /// Do not prune kernels by host information.
+    pub ignore_host_info: bool,
+    /// How the pipeline runs and what is shown of it.
+    pub controls: &'a Controls,
+    /// What its work is divided among.
+    pub threads: Threads,
+    /// Whether the text of `--register-link-binaries` is made.
+    pub registers: bool,
+    /// What the program does meanwhile.
+    pub hooks: Hooks,
+}
+
+/// What the program that runs a link does at some points of it, such as managing its memory; by default nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// Called with the estimated size of all inputs in bytes before their rows are read, again when the estimate grows.
+    pub reserve: fn(u64),
+    /// Called when all is linked and its memory need not be given back before the program ends.
+    pub linked: fn(),
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Hooks {
+            reserve: |_| {},
+            linked: || {},
+        }
+    }
+}
