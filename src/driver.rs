@@ -13,6 +13,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use cuweld_passes::checks::eligibility::Eligibility;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
 use cuweld_ir::Arena;
@@ -48,7 +49,6 @@ use cuweld_passes::threads::Threads;
 
 use findings::report_all;
 use findings::report_found;
-use lowering::Lowering;
 pub use lowering::NamedImage;
 use lowering::image;
 use optimise::Optimisation;
@@ -316,8 +316,11 @@ fn lower_inputs<'data>(
     );
     options.strict = request.controls.strict;
     options.strict_finalize = request.controls.strict_finalize;
-    let mut lowering = Lowering::new((toolkit, target), options);
-    lowering.trace_compatibility = request.controls.trace_compatibility;
+    let mut eligibility = Eligibility::new(
+        (toolkit, target),
+        options.strict,
+        request.controls.trace_compatibility,
+    );
     let mut refused = Vec::new();
     let mut images = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
@@ -346,7 +349,7 @@ fn lower_inputs<'data>(
             findings.push(diagnostic);
         }
         if let (Some(image), Some(read)) = (image, read) {
-            lowering.check(&image, read, &mut findings);
+            eligibility.check(&image, image.image, read, &mut findings);
         }
         for diagnostic in &findings {
             reporter.report(diagnostic)?;
@@ -356,13 +359,13 @@ fn lower_inputs<'data>(
         }
     }
     // All inputs are read before any is merged.
-    lowering.options.warnings_are_errors = reporter.early_errors().skipped_library;
+    options.warnings_are_errors = reporter.early_errors().skipped_library;
     if ends {
         let what = "cuweld: internal: the object that ended the reading was let in";
         reporter.report(&Diagnostic::fatal(internal::FAULT, what))?;
         return Ok(None);
     }
-    let mut module = Module::new(target, lowering.options);
+    let mut module = Module::new(target, options);
     module.toolkit = toolkit;
     module.set_rows(part);
     report_found(reporter, said)?;

@@ -3,6 +3,7 @@
 pub(crate) mod check_limits;
 pub mod check_link;
 pub(crate) mod check_undefined;
+pub mod eligibility;
 pub mod finalizer;
 pub(crate) mod register_limit;
 pub(crate) mod reserved_use;
