@@ -3,6 +3,7 @@
 //! - [`raw`]: the file's records, as zero-copy views; [`class32`]: ELF32 files in the form of ELF64 ones.
 //! - [`validate`]: the four layers of checks that a reader relies on.
 //! - [`symbol`], [`target`]: constants of CUDA; tables of architectures, relocations and attributes.
+//! - [`finalize`]: which code runs on which target, as NVIDIA's finalizer decides it.
 //! - [`toolkit`]: what differs between releases; [`behaviours`]: rules of nvlink that no standard explains;
 //!   [`known_symbols`]: names that mean something.
 //! - [`note_records`], [`string_table`]: contents of sections.
@@ -20,6 +21,7 @@ pub mod align;
 pub mod behaviours;
 pub mod check;
 pub mod class32;
+pub mod finalize;
 pub mod known_symbols;
 pub mod mercury;
 pub mod note_records;

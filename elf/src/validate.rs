@@ -10,9 +10,9 @@ use thiserror::Error;
 use zerocopy::FromBytes;
 
 use super::raw::*;
+use crate::finalize::Profile;
+use crate::finalize::can_finalize;
 use crate::target::Target;
-use crate::target::finalize::Profile;
-use crate::target::finalize::can_finalize;
 use crate::target::section_types::is_no_bits;
 use crate::toolkit::Toolkit;
 

@@ -1,7 +1,7 @@
 //! Options of the finalizer's front end.
 
 use clap::Args;
-use cuweld_elf::target::finalize::OffTarget;
+use cuweld_elf::finalize::OffTarget;
 use cuweld_ir::LinkOptions;
 use cuweld_passes::checks::finalizer::BinaryKind;
 use cuweld_passes::checks::finalizer::FinalizerOptions;

@@ -3,7 +3,6 @@
 pub mod arch;
 pub mod attributes;
 pub mod compat;
-pub mod finalize;
 pub mod relocs;
 pub mod section_types;
 

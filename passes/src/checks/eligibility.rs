@@ -9,11 +9,11 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_elf::Target;
 use cuweld_elf::class32::is_sound_class32;
+use cuweld_elf::finalize::can_finalize;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::OSABI_CUDA;
-use cuweld_elf::target::finalize::can_finalize;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_elf::validate::ArchitectureError;
 use cuweld_elf::validate::MERCURY_BITS;
@@ -103,7 +103,7 @@ impl Eligibility {
             return;
         }
         if lacks_64bit_flag(file) {
-                findings.push(Diagnostic::warning(
+            findings.push(Diagnostic::warning(
                 input::ADDRESS_FLAG,
                 format!("expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"),
             ));

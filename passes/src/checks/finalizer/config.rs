@@ -2,7 +2,7 @@
 
 use cuweld_elf::Target;
 use cuweld_elf::check::View;
-use cuweld_elf::target::finalize::OffTarget;
+use cuweld_elf::finalize::OffTarget;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::ObjectOrigin;

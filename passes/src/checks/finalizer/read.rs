@@ -1,12 +1,12 @@
 //! What the finalizer looks at in a file.
 
+use cuweld_elf::finalize::Profile;
 use cuweld_elf::raw::ABI_VERSION;
 use cuweld_elf::raw::ABI_VERSION_LEGACY;
 use cuweld_elf::raw::EM_CUDA;
 use cuweld_elf::raw::OSABI_CUDA;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::target::compat;
-use cuweld_elf::target::finalize::Profile;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::Headers;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_elf::check::check_image;
-use cuweld_elf::target::finalize::Incompatible;
+use cuweld_elf::finalize::Incompatible;
 
 use super::*;
 use cuweld_elf::Target;

@@ -5,9 +5,9 @@
 //! none was found. An object whose record says otherwise is refused.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::finalize::fast_path_bit;
 use cuweld_elf::mercury::fast_path::has_own_to_sm_100;
 use cuweld_elf::target::compat;
-use cuweld_elf::target::finalize::fast_path_bit;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
