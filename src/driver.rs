@@ -13,7 +13,6 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use cuweld_passes::checks::eligibility::Eligibility;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
 use cuweld_ir::Arena;
@@ -21,6 +20,7 @@ use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
+use cuweld_passes::checks::eligibility::Eligibility;
 use cuweld_passes::pipeline::Facts;
 
 use crate::compile::CompileTime;

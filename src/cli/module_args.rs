@@ -17,8 +17,8 @@ use super::pipeline_args::parse_target;
 use crate::diagnostics::Reporter;
 use crate::driver::read_inputs;
 use crate::input::InputArena;
-use crate::run::Controls;
 use crate::invariants::findings;
+use crate::run::Controls;
 
 /// Where a module comes from.
 #[derive(clap::Args, Debug)]

@@ -17,11 +17,11 @@ use super::module_args::ModuleArgs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::input::InputArena;
+use crate::invariants::findings;
 use crate::reduce::KINDS;
 use crate::reduce::Rows;
 use crate::reduce::minimize;
 use crate::run::Controls;
-use crate::invariants::findings;
 
 /// Arguments of `cuweld reduce`.
 #[derive(clap::Args, Debug)]

@@ -3,15 +3,15 @@
 
 use std::io;
 
+use super::findings::report_all;
+use super::findings::report_found;
+use super::request::Request;
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
 use crate::compile::lto;
 use crate::compile::lto::LtoLink;
 use crate::compile::lto::Optimised;
 use crate::diagnostics::Reporter;
-use super::findings::report_all;
-use super::findings::report_found;
-use super::request::Request;
 use crate::input::Discovered;
 use crate::input::InputArena;
 use crate::input::InputError;

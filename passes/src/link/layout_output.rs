@@ -6,14 +6,13 @@
 //! sorts them into file order [sections-by-class], numbers sections and symbols and lays out the file.
 
 mod bank_pool;
-pub(crate) mod constant_merge;
 pub(crate) mod constant_rows;
 mod contents;
+mod created;
 mod creation;
 mod finish;
 mod function_sections;
 pub(crate) mod grouped;
-mod null_symbol;
 mod outcomes;
 mod refused;
 mod reloc_sections;
@@ -43,12 +42,12 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::analyses::Preserved;
+use crate::link::place_memory::constant_merge::ConstantMerge;
+use crate::link::place_memory::null_symbol;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use constant_merge::ConstantMerge;
-pub(crate) use contents::slots_end;
 use function_sections::FunctionSections;
 use grouped::Grouped;
 use outcomes::Outcomes;
@@ -95,11 +94,6 @@ impl Pass for LayoutOutput {
         record(module, plan, cx);
         Ok(Changed::Yes)
     }
-}
-
-/// The value of symbol 0 in the output, which is not always 0.
-pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
-    null_symbol::shown(module, &ConstantMerge::new(module))
 }
 
 /// Stores the plan.

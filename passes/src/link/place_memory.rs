@@ -10,11 +10,14 @@
 pub(crate) mod banks;
 mod by_address;
 mod constant_chunks;
+pub(crate) mod constant_merge;
 pub(crate) mod constants_again;
 pub(crate) mod headers;
 mod list_sort;
+pub(crate) mod null_symbol;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
+pub(crate) mod slots_end;
 mod whole_kernels;
 
 use cuweld_diagnostics::Diagnostic;
@@ -34,7 +37,6 @@ use hashbrown::HashMap;
 
 use crate::analyses::Kinds;
 use crate::analyses::Preserved;
-use crate::link::layout_output::constant_merge;
 use crate::link::place_memory::constants_again::Again;
 use crate::link::place_memory::whole_kernels::WholeKernels;
 use crate::pass::Changed;

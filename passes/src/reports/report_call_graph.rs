@@ -13,8 +13,8 @@
 
 use std::fmt::Write as _;
 
-use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::NvlinkPhase;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;

@@ -13,14 +13,14 @@ use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Arena;
 
-use super::output::report_output;
-use super::output::write_output;
 use super::args::NvlinkArgs;
 use super::command_line::Command;
 use super::command_line::read_command_line;
 use super::environment::Environment;
 use super::help::help_text;
 use super::host_linker_script::host_linker_script;
+use super::output::report_output;
+use super::output::write_output;
 use super::path_of;
 use super::time_table::TimeTable;
 use super::version::version_text;

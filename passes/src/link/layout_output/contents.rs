@@ -17,16 +17,17 @@ use super::Created;
 use super::OutId;
 use super::WithRows;
 use super::bank_pool::has_pool;
-use super::constant_merge::ConstantMerge;
 use super::constant_rows::of_bank;
-use super::creation::output_of;
+use super::created::output_of;
 use super::resolved::is_recorded;
+use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::constants_again;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::link::place_memory::shared::DYNAMIC_ALIGN;
 use crate::link::place_memory::shared::declares_dynamic;
 use crate::link::place_memory::shared::merged_align;
 use crate::link::place_memory::shared_relocatable;
+use crate::link::place_memory::slots_end::slots_end;
 
 /// Gives the section of a kernel that was created its pieces and its size, or removes it.
 pub(super) fn of_kernel(module: &Module<'_>, out: &mut Created<'_>, id: OutId) {
@@ -145,20 +146,6 @@ fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
             section.size = slots.saturating_add(module.reserved_shared_size());
         }
     }
-}
-
-/// The end of the shared variables that belong to no kernel alone, in bytes.
-pub(crate) fn slots_end(module: &Module<'_>) -> u64 {
-    let links = module.link_symbols.iter();
-    links
-        .filter(|(id, link)| link.kernel.is_none() && !module.began_dynamic(*id))
-        .filter(|(_, link)| {
-            link.definition
-                .is_some_and(|definition| module.symbols[definition].is_shared())
-        })
-        .filter_map(|(_, link)| Some(link.value?.saturating_add(link.size)))
-        .max()
-        .unwrap_or(0)
 }
 
 /// A whole input section at an offset of its output section.

@@ -42,9 +42,6 @@ use hashbrown::HashSet;
 
 use self::own_banks::OwnBanks;
 use self::sections::Header;
-pub(super) use self::sections::MODULE_SHARED;
-pub(super) use self::sections::output_of;
-pub(super) use self::sections::shared_output_of;
 use super::Content;
 use super::Created;
 use super::FunctionSections;
@@ -58,7 +55,8 @@ use super::RelocSections;
 use super::WithRows;
 use super::constant_rows;
 use super::contents::is_copied;
-use super::contents::slots_end;
+use super::created::MODULE_SHARED;
+use super::created::output_of;
 use super::mercury_name;
 use super::strings::Named;
 use super::strings::Names;
@@ -68,6 +66,7 @@ use crate::analyses::kernels;
 use crate::link::place_memory::each_taken;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::link::place_memory::shared::replaced;
+use crate::link::place_memory::slots_end::slots_end;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,

@@ -7,7 +7,7 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::function::Fate;
 
-use super::constant_merge::is_active;
+use crate::link::place_memory::constant_merge::is_active;
 
 /// Whether there are several copies of a function in objects with Mercury before the first of SASS alone, which make the link
 /// one of SASS: nvlink leaves out frames of some.

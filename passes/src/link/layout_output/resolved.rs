@@ -9,7 +9,7 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
 
 use super::Created;
-use super::creation::output_of;
+use super::created::output_of;
 
 /// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces unless `-r`, to
 /// dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of kernels'

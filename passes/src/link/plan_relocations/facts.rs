@@ -6,7 +6,8 @@ use super::frames::FramePlaces;
 use super::refusal::Refusal;
 use crate::analyses::Meanings;
 use crate::analyses::yields;
-use crate::link::layout_output;
+use crate::link::place_memory::null_symbol;
+use crate::link::place_memory::slots_end::slots_end;
 use std::sync::OnceLock;
 
 use cuweld_diagnostics::codes::relocation;
@@ -109,13 +110,13 @@ impl<'m, 'data> Facts<'m, 'data> {
 
     /// The value of symbol 0.
     pub(super) fn null_symbol(&self) -> u64 {
-        let value = || layout_output::null_symbol_value(self.module);
+        let value = || null_symbol::null_symbol_value(self.module);
         *self.null_symbol.get_or_init(value)
     }
 
     /// Whether shared variables belong to no kernel alone.
     pub(super) fn has_shared_slots(&self) -> bool {
-        let has = || layout_output::slots_end(self.module) != 0;
+        let has = || slots_end(self.module) != 0;
         *self.has_shared_slots.get_or_init(has)
     }
 

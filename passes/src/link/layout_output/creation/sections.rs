@@ -62,9 +62,6 @@ impl Header {
     }
 }
 
-/// The section of shared variables that belong to no kernel alone.
-pub(in super::super) const MODULE_SHARED: &[u8] = b".nv_debug.shared";
-
 impl<'data> Replay<'_, 'data> {
     /// The number of a section that is created now.
     pub(super) fn number(&mut self) -> u32 {
@@ -313,43 +310,6 @@ impl<'data> Replay<'_, 'data> {
         match self.out.name_of(section) {
             Cow::Borrowed(name) => name,
             Cow::Owned(name) => self.arena.bytes(&name),
-        }
-    }
-}
-
-/// The output section that a shared variable lies in.
-pub(in super::super) fn shared_output_of(
-    module: &Module<'_>,
-    out: &Created<'_>,
-    variable: LinkSymbolId,
-) -> Option<OutId> {
-    let Some(kernel) = module.link_symbols[variable].kernel else {
-        return out.by_name.get(MODULE_SHARED).copied();
-    };
-    let link = module.symbols[module.functions[kernel].symbol].link?;
-    let name = [b".nv.shared.", module.function_name(kernel)].concat();
-    out.of_function(link, &name)
-}
-
-/// The output section that an input section is part of.
-pub(in super::super) fn output_of(
-    module: &Module<'_>,
-    out: &Created<'_>,
-    id: SectionId,
-) -> Option<OutId> {
-    let placed = out.placed[id.index()];
-    if placed != NO_SECTION {
-        return Some(placed as OutId);
-    }
-    let section = &module.sections[id];
-    match section.owner {
-        None => out.by_name.get(&*out.name_of(section)).copied(),
-        Some(owner) => {
-            let link = module.symbols[module.functions[owner].symbol].link?;
-            match section.kind {
-                SectionKind::Text | SectionKind::MercuryText => out.text_of(link),
-                _ => out.of_function(link, &out.name_of(section)),
-            }
         }
     }
 }

@@ -5,7 +5,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 
 use super::super::OutId;
-use super::super::creation::output_of;
+use super::super::created::output_of;
 use super::Finish;
 
 /// The flags that nvlink writes; objects of ptxas have 1 [unified-rows].

@@ -8,9 +8,14 @@ use cuweld_ir::SectionKind;
 
 use super::constant_merge::ConstantMerge;
 
+/// Returns the value of symbol 0 in the output, which is not always 0.
+pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
+    shown(module, &ConstantMerge::new(module))
+}
+
 /// Returns the value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0 too
 /// [null-symbol-of-lookup].
-pub(super) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
+pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
     let value = merge.null_symbol.unwrap_or_else(|| value(module));
     value.wrapping_add(whole_kernels(module))
 }
