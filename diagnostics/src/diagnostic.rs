@@ -28,6 +28,8 @@ pub enum Severity {
 pub enum NvlinkPhase {
     /// The call graph is shown, and limits of kernels are compared with what they reach.
     CallGraph,
+    /// What kernels need is told, behind what they may not use in relocatable output.
+    Resources,
 }
 
 /// A finding.

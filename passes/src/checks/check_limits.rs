@@ -5,7 +5,8 @@
 //! - Reserved shared memory is an error where an option says that there is none.
 //!
 //! nvlink compares while it shows the call graph: these errors stand between the lines of `report-call-graph`, if there are any.
-//! With `-r` only the last is looked at, after all other passes that may fail, and the link goes on to say what kernels need.
+//! With `-r` only the last is looked at, when nvlink says what kernels need: these errors stand before the lines of
+//! `report-resources`.
 //!
 //! Linear if no kernel is over a limit; otherwise kernels in question times functions.
 
@@ -98,10 +99,10 @@ impl Pass for CheckLimits {
             let reserved = reserved_use::found(module).into_iter();
             found.extend(reserved.map(|error| place(error, order::RESERVED)));
         } else {
-            found = reserved_use::found(module);
+            let reserved = reserved_use::found(module).into_iter();
+            found.extend(reserved.map(|error| error.of_phase(NvlinkPhase::Resources)));
         }
-        // A link with -r goes on to say what kernels need.
-        let ends = !found.is_empty() && !module.options.relocatable;
+        let ends = !found.is_empty();
         for finding in found {
             cx.diagnostics.emit(finding);
         }

@@ -126,8 +126,8 @@ const RELOCATABLE: [&str; 13] = [
     "layout-output",
     "relocate",
     "check-link",
-    "check-limits",
     "report-resources",
+    "check-limits",
     "emit",
 ];
 
@@ -145,8 +145,8 @@ const MERCURY_RELOCATABLE: [&str; 15] = [
     "finalize-output",
     "relocate",
     "check-link",
-    "check-limits",
     "report-resources",
+    "check-limits",
     "emit",
 ];
 

@@ -15,6 +15,7 @@ mod kernels;
 use std::fmt::Write as _;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::codes::report;
 use cuweld_elf::symbol::header;
 use cuweld_elf::symbol::stt;
@@ -111,8 +112,9 @@ impl Pass for ReportResources {
             return Ok(Changed::No);
         }
         let mut say = |text| {
+            let info = Diagnostic::info(report::RESOURCES, text);
             cx.diagnostics
-                .emit(Diagnostic::info(report::RESOURCES, text));
+                .emit(info.of_phase(NvlinkPhase::Resources).at(1, 0));
         };
         say(module_memory(module));
         let needs = Needs::new(module);
