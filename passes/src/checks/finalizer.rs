@@ -38,7 +38,6 @@ use cuweld_elf::check::Findings;
 use cuweld_elf::check::View;
 use cuweld_elf::check::check_image;
 use cuweld_elf::finalize::Action;
-use cuweld_elf::finalize::LAST_VERSION;
 use cuweld_elf::finalize::action;
 use cuweld_elf::finalize::can_finalize;
 use cuweld_elf::mercury::capmerc::Capmerc;
