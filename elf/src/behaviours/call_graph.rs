@@ -64,7 +64,7 @@ super::behaviours! {
         "call-graph",
         "call-graph-replaced-copy",
         "register-limit-exceeded",
-        "report-call-graph-register-limit",
+        "check-limits-in-the-call-graph",
     ];
     /// A kernel whose need of stack is not known because of a recursion needs more than any MAX_STACK_SIZE; limits of
     /// device functions do not count.
