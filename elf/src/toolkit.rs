@@ -90,8 +90,8 @@ impl Toolkit {
     }
 
     /// Returns its linker's name and version, as messages have them: `nvlink 13.0.88`.
-    pub fn linker(&self) -> impl fmt::Display + '_ {
-        fmt::from_fn(|f| write!(f, "{} {}", self.stamp.tool, self.version))
+    pub fn linker(&self) -> String {
+        format!("{} {}", self.stamp.tool, self.version)
     }
 }
 

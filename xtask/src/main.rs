@@ -50,6 +50,7 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         ["bless", "docs"] => {
             bless(&["-p", "cuweld", "--lib", "passes_doc"])?;
             bless(&["-p", "cuweld", "--test", "it", "support"])?;
+            bless(&["-p", "cuweld", "--test", "it", "behaviours"])?;
             bless(&["-p", "cuweld", "--test", "it", "inspect"])?;
             bless(&["-p", "cuweld-benches", "--test", "allocations"])
         }
