@@ -192,15 +192,22 @@ fn second_of(section: &PlanSection<'_>) -> Second {
         sht::SYMTAB_SHNDX => Second::SectionIndices,
         sht::CUDA_UNIFIED_DATA => Second::Copy,
         ty if is_unified_entries(ty) => Second::UnifiedEntries,
-        _ if let Some((bank, rest)) = Bank::of_name(section.name) => {
-            if bank == HEADER_INDICES {
-                Second::HeaderIndices
-            } else if rest.is_empty() {
-                Second::Alias(bank.ty)
-            } else {
-                Second::Constants(bank.ty)
-            }
-        }
+        _ => second_of_named(section),
+    }
+}
+
+/// The same of a section that its name tells apart.
+fn second_of_named(section: &PlanSection<'_>) -> Second {
+    if let Some((bank, rest)) = Bank::of_name(section.name) {
+        return if bank == HEADER_INDICES {
+            Second::HeaderIndices
+        } else if rest.is_empty() {
+            Second::Alias(bank.ty)
+        } else {
+            Second::Constants(bank.ty)
+        };
+    }
+    match section.ty {
         _ if section.name == RESERVED_SHARED => Second::ReservedShared,
         _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
         sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,

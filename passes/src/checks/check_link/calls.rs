@@ -14,7 +14,7 @@ pub(super) fn check(link: &Link<'_, '_>, graph: &CallGraph, check: &mut Check) {
         if *runs && !is_live.is_live() {
             let lost = LinkSymbolId::new(index);
             let caller = caller(link, graph, lost);
-            let what = format_args!(
+            let what = format!(
                 "{caller} calls {}, which is not in the output",
                 link.quoted(lost)
             );
@@ -27,7 +27,7 @@ pub(super) fn check(link: &Link<'_, '_>, graph: &CallGraph, check: &mut Check) {
             if let Some(taken) = graph.link_symbol(taken)
                 && !link.is_live(taken)
             {
-                let what = format_args!("{} is not in the output", link.quoted(taken));
+                let what = format!("{} is not in the output", link.quoted(taken));
                 check.report("address-taken", what);
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
             }
             let refs = module.refs(record);
             for dead in refs.iter().filter_map(|target| link.dead(*target)) {
-                let what = format_args!(
+                let what = format!(
                     "a record with the code {:#04x} refers to {}, which is not in the output",
                     record.code,
                     link.quoted(dead)

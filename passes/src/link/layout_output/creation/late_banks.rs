@@ -8,9 +8,9 @@ impl<'data> Replay<'_, 'data> {
     pub(super) fn late_banks(&mut self) {
         let module = self.module;
         let same_section = |a: &BankPiece, b: &BankPiece| a.section == b.section;
-        let mut groups = module.bank_pieces.chunk_by(same_section);
+        let groups = || module.bank_pieces.chunk_by(same_section);
         let mut ordinal = Vec::new();
-        if groups.clone().any(|group| group.len() > 1) {
+        if groups().any(|group| group.len() > 1) {
             ordinal.resize(module.functions.len(), 0);
             for (index, (_, function)) in kernels(module, &self.out.functions).enumerate() {
                 ordinal[function.index()] = index;
@@ -19,7 +19,7 @@ impl<'data> Replay<'_, 'data> {
         let mut prefix = (0, self.bank_prefix(0));
         let mut with_rows = Vec::new();
         let mut sorted: Vec<&BankPiece> = Vec::new();
-        for group in &mut groups {
+        for group in groups() {
             sorted.clear();
             sorted.extend(group);
             if group.len() > 1 {
