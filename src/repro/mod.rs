@@ -3,7 +3,7 @@
 //! A reproducer is a tar archive. `repro.json` says what was run, where, with which version; `files/`
 //! holds every file that the link read, at its place in the file system. `cuweld replay` puts them into a
 //! folder and runs the same words there. Absolute paths are moved into the folder: those of the words before the
-//! run, those of pipelines where they are used ([`crate::replay_root`]).
+//! run, those of pipelines where they are used (`src/replay_root.rs`).
 
 mod record;
 mod replay;
