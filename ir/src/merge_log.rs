@@ -24,6 +24,14 @@ impl MergeEvent {
             false => self.prevailing,
         }
     }
+
+    /// Returns the definition that does not prevail after the event.
+    pub fn loser(&self) -> SymbolId {
+        match self.outcome.replaces() {
+            true => self.prevailing,
+            false => self.newcomer,
+        }
+    }
 }
 
 /// Which of two definitions of a name prevails, and why.

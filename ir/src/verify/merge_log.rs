@@ -40,11 +40,11 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             let what = "another definition prevailed before it";
             checker.report(Rule::MergeLog, place, what);
         }
-        let (loser, fate) = match event.outcome.replaces() {
-            true => (prevailing, Fate::Replaced),
-            false => (newcomer, Fate::Discarded),
+        let fate = match event.outcome.replaces() {
+            true => Fate::Replaced,
+            false => Fate::Discarded,
         };
-        if let Some(function) = loser.function {
+        if let Some(function) = module.symbols[event.loser()].function {
             fates.insert(function, fate);
         }
     }

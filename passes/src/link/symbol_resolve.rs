@@ -300,13 +300,7 @@ impl<'data> Resolver<'_, 'data> {
         let (known, other) = (*known, *other);
         if stt::is_header(symbol.ty) && other.ty != symbol.ty {
             // Textures and the like have no memory space that nvlink would compare.
-            self.conflict(
-                link::DUPLICATE_DEFINITION,
-                "Multiple definition of",
-                "first defined in",
-                id,
-                reference,
-            );
+            self.duplicate(id, reference);
             return;
         }
         if other.is_function() != symbol.is_function()
@@ -377,13 +371,7 @@ impl<'data> Resolver<'_, 'data> {
             && other.bind == stb::WEAK
             && symbol.bind == stb::WEAK;
         if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
-            self.conflict(
-                link::DUPLICATE_DEFINITION,
-                "Multiple definition of",
-                "first defined in",
-                id,
-                named,
-            );
+            self.duplicate(id, named);
         }
         self.function_over_variable |=
             symbol.is_function() && !symbol.is_entry() && !other.is_function();
@@ -433,13 +421,7 @@ impl<'data> Resolver<'_, 'data> {
             (stb::WEAK, _) => MergeOutcome::ReplacesWeak,
             (_, stb::WEAK) => MergeOutcome::YieldsToStrong,
             _ => {
-                self.conflict(
-                    link::DUPLICATE_DEFINITION,
-                    "Multiple definition of",
-                    "first defined in",
-                    id,
-                    reference,
-                );
+                self.duplicate(id, reference);
                 return;
             }
         };
@@ -626,6 +608,18 @@ impl<'data> Resolver<'_, 'data> {
 
     fn file(&self, symbol: SymbolId) -> String {
         self.module.objects[self.module.symbols[symbol].object].display()
+    }
+
+    /// Reports two definitions that cannot both prevail.
+    fn duplicate(&mut self, id: SymbolId, other: SymbolId) {
+        let code = link::DUPLICATE_DEFINITION;
+        self.conflict(
+            code,
+            "Multiple definition of",
+            "first defined in",
+            id,
+            other,
+        );
     }
 
     /// Reports two symbols that cannot be one.

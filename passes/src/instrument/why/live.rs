@@ -55,14 +55,10 @@ fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
         None => "undefined".to_owned(),
     }];
     for event in &module.merge_log {
-        let (newcomer, prevailing) = (event.newcomer, event.prevailing);
-        if module.symbols[newcomer].link != Some(id) {
+        if module.symbols[event.newcomer].link != Some(id) {
             continue;
         }
-        let (loser, winner) = match event.outcome.replaces() {
-            true => (prevailing, newcomer),
-            false => (newcomer, prevailing),
-        };
+        let (loser, winner) = (event.loser(), event.winner());
         let copy = match module.symbols[loser].bind {
             stb::WEAK => "weak copy",
             _ => "copy",

@@ -36,13 +36,7 @@ impl<'data> Resolver<'_, 'data> {
             // reference to that.
             let strong = symbol.bind != stb::WEAK && other.bind != stb::WEAK;
             if strong && !symbol.is_undefined() {
-                self.conflict(
-                    link::DUPLICATE_DEFINITION,
-                    "Multiple definition of",
-                    "first defined in",
-                    id,
-                    reference,
-                );
+                self.duplicate(id, reference);
             }
             return;
         }
@@ -72,13 +66,7 @@ impl<'data> Resolver<'_, 'data> {
             (true, _) if self.common_is_taken[link.index()] => {
                 size_conflict(self);
                 if symbol.bind != stb::WEAK {
-                    self.conflict(
-                        link::DUPLICATE_DEFINITION,
-                        "Multiple definition of",
-                        "first defined in",
-                        id,
-                        named,
-                    );
+                    self.duplicate(id, named);
                 } else {
                     self.record(id, reference, MergeOutcome::YieldsToTentative);
                 }
@@ -106,13 +94,7 @@ impl<'data> Resolver<'_, 'data> {
             (true, SymbolPlace::Common) => {
                 size_conflict(self);
                 if other.bind != stb::WEAK {
-                    self.conflict(
-                        link::DUPLICATE_DEFINITION,
-                        "Multiple definition of",
-                        "first defined in",
-                        id,
-                        named,
-                    );
+                    self.duplicate(id, named);
                 } else if !sizes_differ {
                     self.record(id, reference, MergeOutcome::ReplacesWeak);
                     self.define(link, id, symbol);
@@ -155,13 +137,7 @@ impl<'data> Resolver<'_, 'data> {
                         self.record(id, reference, MergeOutcome::ReplacesWeak);
                         self.define(link, id, symbol);
                     }
-                    _ => self.conflict(
-                        link::DUPLICATE_DEFINITION,
-                        "Multiple definition of",
-                        "first defined in",
-                        id,
-                        named,
-                    ),
+                    _ => self.duplicate(id, named),
                 }
             }
         }
