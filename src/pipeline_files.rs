@@ -62,7 +62,7 @@ fn walk(pipeline: &Pipeline, registry: &Registry, files: &mut Vec<PathBuf>) {
                 }
             }
             Action::Pass { name, options } => {
-                let known = registry.get(name).map_or(&[][..], |info| info.options);
+                let known = registry.get(name).map_or(&[][..], |pass| pass.info.options);
                 for setting in options {
                     let info = known.iter().find(|info| info.name == setting.name);
                     files.extend(info.into_iter().flat_map(|info| named(info.ty, setting)));

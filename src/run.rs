@@ -265,7 +265,9 @@ pub fn run_pipeline<'data>(
 /// the plan, without an image in memory.
 pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
     let steps = manager.pipeline().steps();
-    let ends_in_emit = steps.last().is_some_and(|step| step.pass.name() == "emit");
+    let ends_in_emit = steps
+        .last()
+        .is_some_and(|step| step.pass.info().name == "emit");
     let runs_through = !controls.watches() && !controls.selects();
     (ends_in_emit && runs_through).then(|| steps.len().saturating_sub(1))
 }
@@ -427,7 +429,9 @@ fn bisect_lines(manager: &PassManager, limit: usize) -> String {
     let steps = manager.pipeline().steps();
     let mut out = String::new();
     for (index, number) in optional_steps(manager.pipeline()).enumerate() {
-        let name = steps.get(number - 1).map_or("", |step| step.pass.name());
+        let name = steps
+            .get(number - 1)
+            .map_or("", |step| step.pass.info().name);
         let what = if index < limit { "run" } else { "not run" };
         out.push_str(&format!(
             "bisect: {}: step {number} '{name}': {what}\n",

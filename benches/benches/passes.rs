@@ -53,7 +53,7 @@ fn passes(criterion: &mut Criterion) {
         .pipeline()
         .steps()
         .iter()
-        .map(|step| step.pass.name())
+        .map(|step| step.pass.info().name)
         .collect();
     for (index, name) in names.into_iter().enumerate() {
         let options = RunOptions {

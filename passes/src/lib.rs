@@ -35,4 +35,6 @@ pub use pass::Changed;
 pub use pass::Pass;
 pub use pass::PassCx;
 pub use pass::PassError;
+pub use pass::PassInfo;
+pub use pass::Refused;
 pub use pass::Statistics;

@@ -215,7 +215,7 @@ impl<'data> Running<'_, '_, 'data> {
         let mut steps = selection.steps(pipeline);
         let mut stopped = None;
         for (number, step) in steps.by_ref() {
-            let name = step.pass.name();
+            let name = step.pass.info().name;
             let info = StepInfo {
                 number,
                 of: run.steps,
@@ -240,7 +240,8 @@ impl<'data> Running<'_, '_, 'data> {
 
     /// Runs a pass after the link was stopped, if it only reports; nobody watches.
     fn report(&mut self, step: &ResolvedStep, module: &mut Module<'data>) {
-        if !step.pass.reports() || step.pass.requires() > module.phase {
+        let info = step.pass.info();
+        if !info.reports || info.requires > module.phase {
             return;
         }
         let mut cx = PassCx {
@@ -297,10 +298,17 @@ impl<'data> Running<'_, '_, 'data> {
             statistics: &mut statistics,
             threads: self.threads,
         };
-        let result = step.pass.run(module, &mut cx);
+        let declared = step.pass.info();
+        let result = match declared.refusal(module) {
+            None => step.pass.run(module, &mut cx),
+            Some(refusal) => {
+                cx.diagnostics.emit(refusal);
+                Err(PassError::Diagnosed)
+            }
+        };
         self.diagnostics.end_pass();
         let result = result.and_then(|changed| {
-            set_phase(module, before, step.pass.establishes())?;
+            set_phase(module, before, declared.establishes)?;
             Ok(changed)
         });
         let changed = match result {
@@ -317,7 +325,7 @@ impl<'data> Running<'_, '_, 'data> {
             }
         };
         if changed == Changed::Yes {
-            self.analyses.invalidate(step.pass.preserves());
+            self.analyses.invalidate(declared.preserves);
             self.changed = Changed::Yes;
         }
         let diagnostics = self.diagnostics.list().get(found..).unwrap_or(&[]);

@@ -1,6 +1,9 @@
 //! What a pass is.
 
+use bitflags::bitflags;
+use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -9,6 +12,7 @@ use thiserror::Error;
 use crate::analyses::Analyses;
 use crate::analyses::Preserved;
 use crate::instrument::INSTRUMENTED;
+use crate::options::OptionInfo;
 use crate::threads::Threads;
 
 /// A step of a link that reads and changes a module.
@@ -16,36 +20,8 @@ use crate::threads::Threads;
 /// A pass has no state of its own beside its options, so that running it twice on equal modules does
 /// the same.
 pub trait Pass {
-    /// Its name in pipeline files, such as `callgraph-dce`.
-    fn name(&self) -> &'static str;
-
-    /// One line that says what it does.
-    fn summary(&self) -> &'static str;
-
-    /// The phase that a module must have reached.
-    fn requires(&self) -> Phase;
-
-    /// The phase that a module has reached after the pass, if the pass is a wall.
-    fn establishes(&self) -> Option<Phase> {
-        None
-    }
-
-    /// Whether the pass only reports on the module. Such passes run, if their phase was reached, even
-    /// after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
-    fn reports(&self) -> bool {
-        false
-    }
-
-    /// Whether the link is right without the pass, so that a bisection may leave it out; by default if
-    /// it establishes no phase.
-    fn is_optional(&self) -> bool {
-        self.establishes().is_none()
-    }
-
-    /// The analyses that stay valid when the pass reports a change.
-    fn preserves(&self) -> Preserved {
-        Preserved::empty()
-    }
+    /// Returns the declaration of the pass.
+    fn info(&self) -> PassInfo;
 
     /// Runs the pass. Findings about the input go to `cx.diagnostics`; a pass that emitted an error
     /// after which the link cannot go on returns [`PassError::Diagnosed`].
@@ -54,6 +30,109 @@ pub trait Pass {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError>;
+}
+
+/// The declaration of a pass: its names, its place in a pipeline, and what it leaves valid.
+///
+/// Pipelines, `cuweld passes` and `docs/framework/passes.md` read nothing else. A pass names what it
+/// needs and takes the rest from [`PassInfo::DEFAULT`].
+#[derive(Clone, Copy, Debug)]
+pub struct PassInfo {
+    /// Its name in pipeline files, such as `callgraph-dce`.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub summary: &'static str,
+    /// Its documentation: Markdown, or the text of its source file (`include_str!`), of which the
+    /// leading `//!` lines count.
+    pub doc: &'static str,
+    /// The options that it takes.
+    pub options: &'static [OptionInfo],
+    /// The phase that a module must have reached.
+    pub requires: Phase,
+    /// The phase that a module has reached after the pass, if the pass is a milestone.
+    pub establishes: Option<Phase>,
+    /// The phase at which the pass comes too late, if there is one.
+    pub before: Option<Phase>,
+    /// The outputs for which the pass refuses to run.
+    pub refuses: Refused,
+    /// Whether the link may be wrong without the pass although it establishes no phase.
+    pub required: bool,
+    /// Whether the pass only reports on the module. Such passes run, if their phase was reached, even
+    /// after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
+    pub reports: bool,
+    /// The analyses that stay valid when the pass reports a change.
+    pub preserves: Preserved,
+}
+
+bitflags! {
+    /// Outputs for which a pass refuses to run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Refused: u8 {
+        /// Objects that hold Mercury beside SASS.
+        const MERCURY = 1;
+        /// Relocatable output, which a later link may refer to.
+        const RELOCATABLE = 2;
+    }
+}
+
+impl PassInfo {
+    /// A pass that runs on any module, for any output, and preserves nothing.
+    pub const DEFAULT: Self = PassInfo {
+        name: "",
+        summary: "",
+        doc: "",
+        options: &[],
+        requires: Phase::Lowered,
+        establishes: None,
+        before: None,
+        refuses: Refused::empty(),
+        required: false,
+        reports: false,
+        preserves: Preserved::empty(),
+    };
+
+    /// Returns `true` if the link is right without the pass, so that a bisection may leave it out.
+    pub fn is_optional(&self) -> bool {
+        self.establishes.is_none() && !self.required
+    }
+
+    /// Returns the documentation as Markdown.
+    pub fn documentation(&self) -> String {
+        if self.doc.starts_with("//!") {
+            source_doc(self.doc)
+        } else {
+            self.doc.trim().to_owned()
+        }
+    }
+
+    /// Says why the pass cannot run on this module, if its declaration rules that out.
+    pub(crate) fn refusal(&self, module: &Module<'_>) -> Option<Diagnostic> {
+        let what = if self.before.is_some_and(|phase| module.phase >= phase) {
+            &format!("the module is '{}' already", module.phase.name())
+        } else if self.refuses.contains(Refused::MERCURY) && module.target.is_mercury() {
+            "objects for sm_100 and up"
+        } else if self.refuses.contains(Refused::RELOCATABLE) && module.options.relocatable {
+            "relocatable output, which a later link may refer to"
+        } else {
+            return None;
+        };
+        Some(self.refused(what))
+    }
+
+    /// Makes the diagnostic of a pass that cannot do something soundly.
+    pub(crate) fn refused(&self, what: &str) -> Diagnostic {
+        Diagnostic::fatal(unsupported::TRANSFORM, format!("{}: {what}", self.name))
+    }
+}
+
+/// Returns the documentation at the head of a source file.
+pub fn source_doc(source: &str) -> String {
+    let lines: Vec<&str> = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line))
+        .collect();
+    lines.join("\n").trim().to_owned()
 }
 
 /// Whether a pass changed the module.

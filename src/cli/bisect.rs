@@ -164,7 +164,7 @@ impl Search<'_, '_> {
     fn name(&self, number: usize) -> &'static str {
         let step = number.checked_sub(1);
         let step = step.and_then(|index| self.manager.pipeline().steps().get(index));
-        step.map_or("", |step| step.pass.name())
+        step.map_or("", |step| step.pass.info().name)
     }
 
     /// Links with the first `count` of what can be left out and runs the check.

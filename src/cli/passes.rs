@@ -3,11 +3,11 @@
 use std::io;
 use std::io::Write;
 
+use cuweld_passes::PassInfo;
 use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
-use cuweld_passes::registry::PassInfo;
 use cuweld_passes::registry::Registry;
 
 use crate::extend::Extensions;
@@ -51,7 +51,7 @@ pub fn run(
     match &args.name {
         None => list(&registry, stdout),
         Some(name) => match registry.get(name) {
-            Some(info) => describe(info, stdout),
+            Some(pass) => describe(&pass.info, stdout),
             None if Embedded.find(name, None).is_some() => {
                 if let Some(Ok(pipeline)) = Embedded.pipeline(name) {
                     writeln!(stdout, "{name}: {}\n", pipeline.summary)?;
@@ -87,7 +87,13 @@ fn list(registry: &Registry, stdout: &mut dyn Write) -> io::Result<u8> {
 
 /// What docs/framework/passes.md says of a pass.
 fn describe(info: &PassInfo, stdout: &mut dyn Write) -> io::Result<u8> {
-    writeln!(stdout, "{}: {}\n\n{}", info.name, info.summary, info.doc())?;
+    writeln!(
+        stdout,
+        "{}: {}\n\n{}",
+        info.name,
+        info.summary,
+        info.documentation()
+    )?;
     writeln!(stdout, "\nrequires: {}", info.requires.name())?;
     if let Some(phase) = info.establishes {
         writeln!(stdout, "establishes: {}", phase.name())?;

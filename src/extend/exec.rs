@@ -27,13 +27,12 @@ use cuweld_passes::Changed;
 use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
+use cuweld_passes::PassInfo;
 use cuweld_passes::options::OptionError;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
 use cuweld_passes::options::PassOptions;
-use cuweld_passes::registry::PassInfo;
 use cuweld_passes::registry::Registry;
-use cuweld_passes::registry::source_doc;
 use serde::Deserialize;
 
 use super::exchange::exchange;
@@ -84,18 +83,16 @@ struct Exec {
     form: DumpBytes,
 }
 
+const INFO: PassInfo = PassInfo {
+    name: "exec",
+    summary: "Give the module to another program, and go on with what it gives back",
+    doc: include_str!("exec.rs"),
+    options: OPTIONS,
+    ..PassInfo::DEFAULT
+};
+
 pub(super) fn register(registry: &mut Registry) {
-    let instance = Exec {
-        command: Vec::new(),
-        requires: Phase::Lowered,
-        form: DumpBytes::Full,
-    };
-    registry.register(PassInfo::loaded(
-        &instance,
-        OPTIONS,
-        |options| Ok(Box::new(Exec::new(options)?)),
-        source_doc(include_str!("exec.rs")),
-    ));
+    registry.register_made(INFO, |options| Ok(Box::new(Exec::new(options)?)));
 }
 
 impl Exec {
@@ -145,16 +142,11 @@ impl Exec {
 }
 
 impl Pass for Exec {
-    fn name(&self) -> &'static str {
-        "exec"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Give the module to another program, and go on with what it gives back"
-    }
-
-    fn requires(&self) -> Phase {
-        self.requires
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            requires: self.requires,
+            ..INFO
+        }
     }
 
     fn run<'data>(

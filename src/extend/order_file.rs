@@ -2,14 +2,16 @@
 //! It is read with the pipeline, before any input.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
+use cuweld_passes::Pass;
+use cuweld_passes::PassInfo;
 use cuweld_passes::options::OptionError;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
 use cuweld_passes::options::PassOptions;
-use cuweld_passes::registry::PassInfo;
+use cuweld_passes::pass::source_doc;
 use cuweld_passes::registry::Registry;
-use cuweld_passes::registry::source_doc;
 use cuweld_passes::transforms::order_functions;
 use cuweld_passes::transforms::order_functions::OrderFunctions;
 use serde::Deserialize;
@@ -35,18 +37,16 @@ struct Options {
 
 /// Gives `order-functions`, which does no IO, its option `file`.
 pub(super) fn register(registry: &mut Registry) {
-    let base = registry.get("order-functions").map(PassInfo::doc);
-    let doc = format!(
-        "{}\n\n{}",
-        base.unwrap_or_default(),
-        source_doc(include_str!("order_file.rs"))
-    );
-    registry.register(PassInfo::loaded(
-        &OrderFunctions::default(),
-        OPTIONS,
-        |options| Ok(Box::new(order(options)?)),
-        doc,
-    ));
+    static DOC: LazyLock<String> = LazyLock::new(|| {
+        let base = OrderFunctions::default().info().documentation();
+        format!("{base}\n\n{}", source_doc(include_str!("order_file.rs")))
+    });
+    let info = PassInfo {
+        doc: &DOC,
+        options: OPTIONS,
+        ..OrderFunctions::default().info()
+    };
+    registry.register_made(info, |options| Ok(Box::new(order(options)?)));
 }
 
 fn order(options: &PassOptions) -> Result<OrderFunctions, OptionError> {

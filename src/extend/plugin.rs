@@ -9,9 +9,9 @@ use cuweld_passes::Changed;
 use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
+use cuweld_passes::PassInfo;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
-use cuweld_passes::registry::PassInfo;
 use cuweld_passes::registry::Registry;
 use cuweld_plugin::Plugin;
 use cuweld_plugin::PluginPass;
@@ -44,10 +44,7 @@ struct Options {
 #[derive(Clone)]
 struct FromPlugin {
     pass: PluginPass,
-    name: &'static str,
-    summary: &'static str,
-    requires: Phase,
-    establishes: Option<Phase>,
+    info: PassInfo,
     args: Vec<String>,
     form: DumpBytes,
 }
@@ -57,13 +54,13 @@ pub(super) fn register(registry: &mut Registry, path: &str) -> Result<(), Diagno
     let plugin = Plugin::load(path)
         .map_err(|error| Diagnostic::fatal(extension::PLUGIN, format!("cuweld: {error}")))?;
     for pass in plugin.passes {
-        let instance = FromPlugin::new(pass).map_err(|error| {
+        let prototype = FromPlugin::new(pass, path).map_err(|error| {
             Diagnostic::fatal(
                 extension::PLUGIN,
                 format!("cuweld: plugin '{path}': {error}"),
             )
         })?;
-        let prototype = instance.clone();
+        let info = prototype.info;
         let make = move |given: &cuweld_passes::options::PassOptions| {
             let options: Options = given.read()?;
             let pass: Box<dyn Pass> = Box::new(FromPlugin {
@@ -73,8 +70,7 @@ pub(super) fn register(registry: &mut Registry, path: &str) -> Result<(), Diagno
             });
             Ok(pass)
         };
-        let doc = format!("A pass of plugin `{path}`.");
-        registry.register(PassInfo::loaded(&instance, OPTIONS, make, doc));
+        registry.register_made(info, make);
     }
     Ok(())
 }
@@ -85,7 +81,7 @@ fn form(name: Option<&str>) -> DumpBytes {
 }
 
 impl FromPlugin {
-    fn new(pass: PluginPass) -> Result<Self, String> {
+    fn new(pass: PluginPass, path: &str) -> Result<Self, String> {
         let phase = |name: &str| {
             Phase::from_name(name)
                 .ok_or_else(|| format!("pass '{}' names a phase '{name}' that is none", pass.name))
@@ -93,14 +89,18 @@ impl FromPlugin {
         let requires = phase(&pass.requires)?;
         let establishes = pass.establishes.as_deref().map(phase).transpose()?;
         // Plugins stay loaded as long as the process runs, and so do the names of their passes.
-        let name: &'static str = Box::leak(pass.name.clone().into_boxed_str());
-        let summary: &'static str = Box::leak(pass.summary.clone().into_boxed_str());
-        Ok(FromPlugin {
-            pass,
-            name,
-            summary,
+        let info = PassInfo {
+            name: pass.name.clone().leak(),
+            summary: pass.summary.clone().leak(),
+            doc: format!("A pass of plugin `{path}`.").leak(),
+            options: OPTIONS,
             requires,
             establishes,
+            ..PassInfo::DEFAULT
+        };
+        Ok(FromPlugin {
+            pass,
+            info,
             args: Vec::new(),
             form: form(None),
         })
@@ -108,20 +108,8 @@ impl FromPlugin {
 }
 
 impl Pass for FromPlugin {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn requires(&self) -> Phase {
-        self.requires
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        self.establishes
+    fn info(&self) -> PassInfo {
+        self.info
     }
 
     fn run<'data>(
@@ -129,8 +117,8 @@ impl Pass for FromPlugin {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let who = format!("pass '{}'", self.name);
-        exchange(module, cx, &who, self.form, self.establishes, |text| {
+        let who = format!("pass '{}'", self.info.name);
+        exchange(module, cx, &who, self.form, self.info.establishes, |text| {
             self.pass.run(text, &self.args).map_err(|message| {
                 let mut lines = message.lines();
                 let first = lines.next().unwrap_or("it failed");

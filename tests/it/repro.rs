@@ -7,9 +7,8 @@ use std::path::Path;
 use crate::harness::command::{cuweld, said};
 use cuweld::cli::Program;
 use cuweld::extend::Register;
-use cuweld_ir::{Module, Phase};
-use cuweld_passes::registry::PassInfo;
-use cuweld_passes::{Changed, Pass, PassCx, PassError};
+use cuweld_ir::Module;
+use cuweld_passes::{Changed, Pass, PassCx, PassError, PassInfo};
 
 const LINKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links");
 
@@ -177,19 +176,16 @@ fn a_replay_ends_as_the_link_did() {
     assert!(said(&refused).contains("'no.tar'"), "{}", said(&refused));
 }
 
+#[derive(Default)]
 struct Panics;
 
 impl Pass for Panics {
-    fn name(&self) -> &'static str {
-        "panics"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Panic"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Lowered
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "panics",
+            summary: "Panic",
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -224,7 +220,7 @@ fn an_internal_error_leaves_a_reproducer() {
         ];
         let words: Vec<String> = words.map(str::to_owned).to_vec();
         let register: Register = |registry| {
-            registry.register(PassInfo::plain(|| Box::new(Panics), ""));
+            registry.register::<Panics>();
         };
         let program = Program {
             register: &[register],

@@ -13,11 +13,11 @@ use cuweld_passes::Kind;
 use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
+use cuweld_passes::PassInfo;
 use cuweld_passes::analyses::functions_in_creation_order;
 use cuweld_passes::analyses::kernels;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
-use cuweld_passes::registry::PassInfo;
 use cuweld_passes::registry::Registry;
 use serde::Deserialize;
 
@@ -51,24 +51,19 @@ impl Default for CheckRegisters {
 
 /// Adds the pass.
 pub fn register(registry: &mut Registry) {
-    registry.register(PassInfo::with_options(
-        OPTIONS,
-        |options: CheckRegisters| Box::new(options),
-        include_str!("check_registers.rs"),
-    ));
+    registry.register_with_options::<CheckRegisters>();
 }
 
 impl Pass for CheckRegisters {
-    fn name(&self) -> &'static str {
-        "check-registers"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Refuse kernels that need more registers than a limit"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Live
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "check-registers",
+            summary: "Refuse kernels that need more registers than a limit",
+            doc: include_str!("check_registers.rs"),
+            options: OPTIONS,
+            requires: Phase::Live,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -25,6 +25,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The order of messages while nvlink shows the call graph.
 pub(crate) mod order {
@@ -49,31 +50,21 @@ pub(crate) mod order {
 }
 
 /// The `check-limits` pass.
+#[derive(Debug, Default)]
 pub struct CheckLimits;
 
 impl Pass for CheckLimits {
-    fn name(&self) -> &'static str {
-        "check-limits"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Report kernels with too few registers, too little stack or no reserved memory for what they call"
-    }
-
-    fn is_optional(&self) -> bool {
-        false
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Live
-    }
-
-    fn reports(&self) -> bool {
-        true
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "check-limits",
+            summary: "Report kernels with too few registers, too little stack or no reserved memory for what they call",
+            doc: include_str!("check_limits.rs"),
+            requires: Phase::Live,
+            required: true,
+            reports: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -45,29 +45,23 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The `check-link` pass.
+#[derive(Debug, Default)]
 pub struct CheckLink;
 
 impl Pass for CheckLink {
-    fn name(&self) -> &'static str {
-        "check-link"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Prove that what stays refers to nothing that goes, and that kernels have what they reach"
-    }
-
-    fn is_optional(&self) -> bool {
-        false
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Planned
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "check-link",
+            summary: "Prove that what stays refers to nothing that goes, and that kernels have what they reach",
+            doc: include_str!("check_link.rs"),
+            requires: Phase::Planned,
+            required: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

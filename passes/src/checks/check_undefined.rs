@@ -23,6 +23,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// Whether an undefined symbol needs a definition.
 fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
@@ -43,31 +44,21 @@ fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
 }
 
 /// The `check-undefined` pass.
+#[derive(Debug, Default)]
 pub struct CheckUndefined;
 
 impl Pass for CheckUndefined {
-    fn name(&self) -> &'static str {
-        "check-undefined"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Report what is kept and defined nowhere"
-    }
-
-    fn is_optional(&self) -> bool {
-        false
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Live
-    }
-
-    fn reports(&self) -> bool {
-        true
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "check-undefined",
+            summary: "Report what is kept and defined nowhere",
+            doc: include_str!("check_undefined.rs"),
+            requires: Phase::Live,
+            required: true,
+            reports: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

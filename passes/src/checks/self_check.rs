@@ -28,29 +28,23 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The `self-check` pass.
+#[derive(Debug, Default)]
 pub struct SelfCheck;
 
 impl Pass for SelfCheck {
-    fn name(&self) -> &'static str {
-        "self-check"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Read the file again and prove it against the objects"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Emitted
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Checked)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "self-check",
+            summary: "Read the file again and prove it against the objects",
+            doc: include_str!("self_check.rs"),
+            requires: Phase::Emitted,
+            establishes: Some(Phase::Checked),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -27,31 +27,25 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The `callgraph-dce` pass.
+#[derive(Debug, Default)]
 pub struct CallgraphDce;
 
 impl Pass for CallgraphDce {
-    fn name(&self) -> &'static str {
-        "callgraph-dce"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Keep the functions that kept kernels reach"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Resolved
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Live)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::CALL_GRAPH
-            .union(Preserved::KINDS)
-            .union(Preserved::MEANINGS)
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "callgraph-dce",
+            summary: "Keep the functions that kept kernels reach",
+            doc: include_str!("callgraph_dce.rs"),
+            requires: Phase::Resolved,
+            establishes: Some(Phase::Live),
+            preserves: Preserved::CALL_GRAPH
+                .union(Preserved::KINDS)
+                .union(Preserved::MEANINGS),
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

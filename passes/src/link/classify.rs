@@ -38,33 +38,27 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::threads::Work;
 use refused::Found;
 use rows::Rows;
 use rows::Shared;
 
 /// The `classify` pass.
+#[derive(Debug, Default)]
 pub struct Classify;
 
 impl Pass for Classify {
-    fn name(&self) -> &'static str {
-        "classify"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Give every section its kind and its owner, and every function its register count"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Lowered
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Classified)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::KINDS
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "classify",
+            summary: "Give every section its kind and its owner, and every function its register count",
+            doc: include_str!("classify.rs"),
+            requires: Phase::Lowered,
+            establishes: Some(Phase::Classified),
+            preserves: Preserved::KINDS,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

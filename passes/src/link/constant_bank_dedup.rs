@@ -43,20 +43,13 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The bank of compiler constants.
 const BANK: u8 = 2;
 
-/// Options of `constant-bank-dedup`.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct DedupOptions {
-    /// Merge constants of banks that fit, too.
-    pub below_limit: bool,
-}
-
 /// What is known of the options.
-pub const OPTIONS: &[OptionInfo] = &[OptionInfo {
+const OPTIONS: &[OptionInfo] = &[OptionInfo {
     name: "below-limit",
     ty: OptionType::Bool,
     default: "false",
@@ -64,30 +57,24 @@ pub const OPTIONS: &[OptionInfo] = &[OptionInfo {
 }];
 
 /// The `constant-bank-dedup` pass.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ConstantBankDedup {
-    /// How it merges.
-    pub options: DedupOptions,
+    /// Merge constants of banks that fit, too.
+    pub below_limit: bool,
 }
 
 impl Pass for ConstantBankDedup {
-    fn name(&self) -> &'static str {
-        "constant-bank-dedup"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Store equal compiler constants once where a bank would be too large"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Placed
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        None
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "constant-bank-dedup",
+            summary: "Store equal compiler constants once where a bank would be too large",
+            doc: include_str!("constant_bank_dedup.rs"),
+            options: OPTIONS,
+            requires: Phase::Placed,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -100,10 +87,10 @@ impl Pass for ConstantBankDedup {
         }
         let banks = Banks::new(module, cx.analyses.live(module));
         let too_large = banks.sizes.iter().any(|size| *size > CONSTANT_BANK_LIMIT);
-        if !too_large && !self.options.below_limit || banks.sizes.is_empty() {
+        if !too_large && !self.below_limit || banks.sizes.is_empty() {
             return Ok(Changed::No);
         }
-        let below_limit = self.options.below_limit;
+        let below_limit = self.below_limit;
         if let Some(refusal) = banks.refusal(module) {
             if !too_large {
                 return Ok(Changed::No);

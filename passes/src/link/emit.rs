@@ -9,29 +9,23 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The `emit` pass.
+#[derive(Debug, Default)]
 pub struct Emit;
 
 impl Pass for Emit {
-    fn name(&self) -> &'static str {
-        "emit"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Write the planned file"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Relocated
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Emitted)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "emit",
+            summary: "Write the planned file",
+            doc: include_str!("emit.rs"),
+            requires: Phase::Relocated,
+            establishes: Some(Phase::Emitted),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -48,6 +48,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use function_sections::FunctionSections;
 use grouped::Grouped;
 use outcomes::Outcomes;
@@ -55,27 +56,20 @@ use reloc_sections::RelocSections;
 use strings::with_names;
 
 /// The `layout-output` pass.
+#[derive(Debug, Default)]
 pub struct LayoutOutput;
 
 impl Pass for LayoutOutput {
-    fn name(&self) -> &'static str {
-        "layout-output"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Decide sections, symbols, strings and offsets of the output file"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Planned
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::LaidOut)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "layout-output",
+            summary: "Decide sections, symbols, strings and offsets of the output file",
+            doc: include_str!("layout_output.rs"),
+            requires: Phase::Planned,
+            establishes: Some(Phase::LaidOut),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

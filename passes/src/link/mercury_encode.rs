@@ -66,30 +66,24 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::threads::Threads;
 
 /// The `mercury-encode` pass.
+#[derive(Debug, Default)]
 pub struct MercuryEncode;
 
 impl Pass for MercuryEncode {
-    fn name(&self) -> &'static str {
-        "mercury-encode"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Decide the output file of objects with Mercury: their Mercury view, and the SASS view derived from it"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Planned
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::LaidOut)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "mercury-encode",
+            summary: "Decide the output file of objects with Mercury: their Mercury view, and the SASS view derived from it",
+            doc: include_str!("mercury_encode.rs"),
+            requires: Phase::Planned,
+            establishes: Some(Phase::LaidOut),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -36,31 +36,25 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::threads::Threads;
 use crate::threads::Work;
 
 /// The `merge-metadata` pass.
+#[derive(Debug, Default)]
 pub struct MergeMetadata;
 
 impl Pass for MergeMetadata {
-    fn name(&self) -> &'static str {
-        "merge-metadata"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Merge attribute lists, compatibility records and notes"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Live
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Merged)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "merge-metadata",
+            summary: "Merge attribute lists, compatibility records and notes",
+            doc: include_str!("merge_metadata.rs"),
+            requires: Phase::Live,
+            establishes: Some(Phase::Merged),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

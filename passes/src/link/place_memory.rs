@@ -43,32 +43,26 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// Largest constant bank in bytes.
 pub const CONSTANT_BANK_LIMIT: u64 = 0x10000;
 
 /// The `place-memory` pass.
+#[derive(Debug, Default)]
 pub struct PlaceMemory;
 
 impl Pass for PlaceMemory {
-    fn name(&self) -> &'static str {
-        "place-memory"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Place data, constants and shared variables"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Merged
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Placed)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "place-memory",
+            summary: "Place data, constants and shared variables",
+            doc: include_str!("place_memory.rs"),
+            requires: Phase::Merged,
+            establishes: Some(Phase::Placed),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -35,6 +35,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::threads::Threads;
 use crate::threads::Work;
 use facts::Facts;
@@ -44,27 +45,20 @@ use rows::Planner;
 use rows::is_like;
 
 /// The `plan-relocations` pass.
+#[derive(Debug, Default)]
 pub struct PlanRelocations;
 
 impl Pass for PlanRelocations {
-    fn name(&self) -> &'static str {
-        "plan-relocations"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Decide which relocations are kept, applied or dropped"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Placed
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Planned)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "plan-relocations",
+            summary: "Decide which relocations are kept, applied or dropped",
+            doc: include_str!("plan_relocations.rs"),
+            requires: Phase::Placed,
+            establishes: Some(Phase::Planned),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -39,6 +39,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 use summary::FIRST_SIGHT_CODES;
 use summary::NEVER;
@@ -48,27 +49,20 @@ use summary::Summary;
 use summary::add_mbarriers;
 
 /// The `propagate-resources` pass.
+#[derive(Debug, Default)]
 pub struct PropagateResources;
 
 impl Pass for PropagateResources {
-    fn name(&self) -> &'static str {
-        "propagate-resources"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Give kernels the registers, barriers, stack and externs of what they reach"
-    }
-
-    fn is_optional(&self) -> bool {
-        false
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Merged
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "propagate-resources",
+            summary: "Give kernels the registers, barriers, stack and externs of what they reach",
+            doc: include_str!("propagate_resources.rs"),
+            requires: Phase::Merged,
+            required: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -38,30 +38,24 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::threads::Work;
 
 /// The `relocate` pass.
+#[derive(Debug, Default)]
 pub struct Relocate;
 
 impl Pass for Relocate {
-    fn name(&self) -> &'static str {
-        "relocate"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Turn applied relocations into patches of section contents"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::LaidOut
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Relocated)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "relocate",
+            summary: "Turn applied relocations into patches of section contents",
+            doc: include_str!("relocate.rs"),
+            requires: Phase::LaidOut,
+            establishes: Some(Phase::Relocated),
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -22,29 +22,23 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The `select-objects` pass.
+#[derive(Debug, Default)]
 pub struct SelectObjects;
 
 impl Pass for SelectObjects {
-    fn name(&self) -> &'static str {
-        "select-objects"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Decide which objects take part in the link"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Classified
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Selected)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::KINDS
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "select-objects",
+            summary: "Decide which objects take part in the link",
+            doc: include_str!("select_objects.rs"),
+            requires: Phase::Classified,
+            establishes: Some(Phase::Selected),
+            preserves: Preserved::KINDS,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -59,30 +59,24 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use cuweld_demangle::displayed;
 
 /// The `symbol-resolve` pass.
+#[derive(Debug, Default)]
 pub struct SymbolResolve;
 
 impl Pass for SymbolResolve {
-    fn name(&self) -> &'static str {
-        "symbol-resolve"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Find what each name stands for in the whole link"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Selected
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        Some(Phase::Resolved)
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::KINDS.union(Preserved::MEANINGS)
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "symbol-resolve",
+            summary: "Find what each name stands for in the whole link",
+            doc: include_str!("symbol_resolve.rs"),
+            requires: Phase::Selected,
+            establishes: Some(Phase::Resolved),
+            preserves: Preserved::KINDS.union(Preserved::MEANINGS),
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -9,7 +9,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::registry::PassInfo;
+use crate::pass::PassInfo;
 use crate::registry::Registry;
 
 /// A pass that writes its name into the module.
@@ -53,36 +53,30 @@ impl Fake {
         })
     }
 
+    /// Registers the fake pass of this name.
+    pub fn register(registry: &mut Registry, name: &'static str) {
+        registry.register_made(Fake::boxed(name).info(), move |_| Ok(Fake::boxed(name)));
+    }
+
     /// A registry of all fake passes.
     pub fn registry() -> Registry {
-        macro_rules! plain {
-            ($($name:literal)*) => {{
-                let mut registry = Registry::new();
-                $(registry.register(PassInfo::plain(|| Fake::boxed($name), ""));)*
-                registry
-            }};
+        let mut registry = Registry::new();
+        for (name, ..) in FAKES {
+            Fake::register(&mut registry, name);
         }
-        plain!("classify" "select-objects" "symbol-resolve" "callgraph-dce" "merge-metadata"
-            "propagate-resources" "place-memory" "constant-bank-dedup" "plan-relocations" "layout-output" "relocate"
-            "emit" "nothing" "fail" "wrong-phase")
+        registry
     }
 }
 
 impl Pass for Fake {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        "A pass for tests"
-    }
-
-    fn requires(&self) -> Phase {
-        self.requires
-    }
-
-    fn establishes(&self) -> Option<Phase> {
-        self.establishes
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: self.name,
+            summary: "A pass for tests",
+            requires: self.requires,
+            establishes: self.establishes,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

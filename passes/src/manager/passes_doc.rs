@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cuweld_elf::behaviours;
 
-use crate::registry::PassInfo;
+use crate::pass::PassInfo;
 use crate::registry::Registry;
 
 /// The reference of all passes, as Markdown.
@@ -56,7 +56,7 @@ fn section(out: &mut String, info: &PassInfo) {
         info.name,
         info.summary.trim_end_matches('.')
     );
-    let doc = info.doc();
+    let doc = info.documentation();
     if !doc.is_empty() {
         let _ = writeln!(out, "\n{doc}");
     }
@@ -77,9 +77,6 @@ mod tests {
     use crate::options::OptionInfo;
     use crate::options::OptionType;
 
-    #[derive(Default, serde::Deserialize)]
-    struct NoMatter {}
-
     const OPTIONS: &[OptionInfo] = &[OptionInfo {
         name: "roots",
         ty: OptionType::Choice(&["kernels", "all"]),
@@ -90,10 +87,13 @@ mod tests {
     #[test]
     fn a_pass_has_a_row_and_a_section() {
         let mut registry = Registry::new();
-        let source = "//! Dead code.\n//!\n//! More.\n";
-        let make = |_: NoMatter| Fake::boxed("callgraph-dce");
-        registry.register(PassInfo::with_options(OPTIONS, make, source));
-        registry.register(PassInfo::plain(|| Fake::boxed("relocate"), ""));
+        let info = PassInfo {
+            doc: "//! Dead code.\n//!\n//! More.\n",
+            options: OPTIONS,
+            ..Fake::boxed("callgraph-dce").info()
+        };
+        registry.register_made(info, |_| Ok(Fake::boxed("callgraph-dce")));
+        Fake::register(&mut registry, "relocate");
         let text = generate_passes_doc(&registry);
         let table = text.find("| pass |").unwrap();
         assert_eq!(

@@ -175,7 +175,8 @@ impl Selection {
         let mut walls = Walls::new(pipeline.start());
         for (number, step) in numbered(pipeline).take(self.start) {
             if !self.skip.contains(&number) {
-                walls.pass(step.pass.name(), step.pass.establishes());
+                let info = step.pass.info();
+                walls.pass(info.name, info.establishes);
             }
         }
         if walls.reached != phase {
@@ -187,32 +188,33 @@ impl Selection {
             });
         }
         for (number, step) in self.steps(pipeline) {
-            let pass = &step.pass;
+            let info = step.pass.info();
             // The order was checked as a whole, so what is missing is what was left out.
             let provider = |missing| {
                 let left_out = numbered(pipeline).find(|(number, step)| {
                     self.skip.contains(number)
                         && step
                             .pass
-                            .establishes()
+                            .info()
+                            .establishes
                             .is_some_and(|phase| phase >= missing)
                 });
                 left_out.map_or(Provider::Unknown, |(_, step)| Provider::LeftOut {
-                    pass: step.pass.name(),
+                    pass: step.pass.info().name,
                     why: "it is skipped".to_owned(),
                 })
             };
-            let phases = (pass.requires(), pass.establishes());
-            check_step(&mut walls, (pass.name(), number), phases, provider)?;
+            let phases = (info.requires, info.establishes);
+            check_step(&mut walls, (info.name, number), phases, provider)?;
         }
         Ok(())
     }
 }
 
-/// The numbers of the steps that a link is right without ([`crate::Pass::is_optional`]), in order.
+/// The numbers of the steps that a link is right without ([`crate::PassInfo::is_optional`]), in order.
 pub fn optional_steps(pipeline: &Resolved) -> impl Iterator<Item = usize> {
     numbered(pipeline)
-        .filter(|(_, step)| step.pass.is_optional())
+        .filter(|(_, step)| step.pass.info().is_optional())
         .map(|(number, _)| number)
 }
 
@@ -236,7 +238,7 @@ fn all(pipeline: &Resolved, selector: &StepSelector) -> Result<Vec<usize>, Selec
         StepSelector::Pass(name) => name,
     };
     let found: Vec<usize> = numbered(pipeline)
-        .filter(|(_, step)| step.pass.name() == name)
+        .filter(|(_, step)| step.pass.info().name == name)
         .map(|(number, _)| number)
         .collect();
     if found.is_empty() {
@@ -245,7 +247,7 @@ fn all(pipeline: &Resolved, selector: &StepSelector) -> Result<Vec<usize>, Selec
             name: name.clone(),
             suggestion: suggest::nearest(
                 name,
-                pipeline.steps().iter().map(|step| step.pass.name()),
+                pipeline.steps().iter().map(|step| step.pass.info().name),
             ),
         });
     }

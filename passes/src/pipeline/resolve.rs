@@ -19,7 +19,7 @@ use super::phases::Walls;
 use super::phases::check_step;
 use super::source::PipelineSource;
 use crate::pass::Pass;
-use crate::registry::PassInfo;
+use crate::pass::PassInfo;
 use crate::registry::Registry;
 
 /// A pipeline whose passes are known, made and in an order that works.
@@ -45,7 +45,7 @@ pub struct ResolvedStep {
 impl fmt::Debug for ResolvedStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResolvedStep")
-            .field("pass", &self.pass.name())
+            .field("pass", &self.pass.info().name)
             .field("options", &self.options)
             .field("via", &self.via)
             .finish()
@@ -77,7 +77,7 @@ impl Resolved {
     pub fn to_pipeline(&self) -> Pipeline {
         let steps = self.steps.iter().map(|step| Step {
             action: Action::Pass {
-                name: step.pass.name().to_owned(),
+                name: step.pass.info().name.to_owned(),
                 options: step.options.clone(),
             },
             when: Vec::new(),
@@ -104,11 +104,11 @@ pub fn resolve(
     let expansion = expand(pipeline, source)?;
     // Each step with the reason why it is left out, if it is. Phases are those of the pass that was
     // made: options may move them.
-    let mut found: Vec<(Phases, Option<String>)> = Vec::with_capacity(expansion.steps.len());
+    let mut found: Vec<(PassInfo, Option<String>)> = Vec::with_capacity(expansion.steps.len());
     let mut steps = Vec::with_capacity(expansion.steps.len());
     for step in &expansion.steps {
         let text = expansion.source(step.source);
-        let Some(info) = registry.get(&step.name) else {
+        let Some(known) = registry.get(&step.name) else {
             let suggestion = registry.suggest(&step.name);
             let kind = PipelineErrorKind::UnknownPass {
                 name: step.name.clone(),
@@ -133,7 +133,7 @@ pub fn resolve(
                 left_out = Some(format!("'{condition}' does not hold"));
             }
         }
-        let pass = info.make(&pass_options(&step.options)).map_err(|error| {
+        let pass = known.make(&pass_options(&step.options)).map_err(|error| {
             let named = step
                 .options
                 .iter()
@@ -145,7 +145,7 @@ pub fn resolve(
             };
             PipelineError::new(kind, text, place)
         })?;
-        found.push((Phases::of(info.name, &*pass), left_out.clone()));
+        found.push((pass.info(), left_out.clone()));
         if left_out.is_none() {
             let (options, via) = (step.options.clone(), step.via.clone());
             steps.push(ResolvedStep { pass, options, via });
@@ -181,47 +181,21 @@ pub fn resolve(
     })
 }
 
-/// What the order of passes depends on.
-#[derive(Clone, Copy)]
-struct Phases {
-    name: &'static str,
-    requires: Phase,
-    establishes: Option<Phase>,
-}
-
-impl Phases {
-    fn of(name: &'static str, pass: &dyn Pass) -> Self {
-        Phases {
-            name,
-            requires: pass.requires(),
-            establishes: pass.establishes(),
-        }
-    }
-
-    fn declared(info: &PassInfo) -> Self {
-        Phases {
-            name: info.name,
-            requires: info.requires,
-            establishes: info.establishes,
-        }
-    }
-
-    /// A pass that itself requires what is missing is no help.
-    fn provide(&self, missing: Phase) -> bool {
-        self.requires < missing && self.establishes.is_some_and(|phase| phase >= missing)
-    }
+/// Returns `true` if a pass brings a module to the missing phase. One that itself requires it is no help.
+fn provides(info: &PassInfo, missing: Phase) -> bool {
+    info.requires < missing && info.establishes.is_some_and(|phase| phase >= missing)
 }
 
 /// Who establishes a phase that is missing before the step at `index`, which has this number.
 fn provider(
-    found: &[(Phases, Option<String>)],
+    found: &[(PassInfo, Option<String>)],
     index: usize,
     mut number: usize,
     missing: Phase,
     registry: &Registry,
 ) -> Provider {
     for (info, left_out) in found.get(..index).unwrap_or(&[]) {
-        if let Some(why) = left_out.as_ref().filter(|_| info.provide(missing)) {
+        if let Some(why) = left_out.as_ref().filter(|_| provides(info, missing)) {
             return Provider::LeftOut {
                 pass: info.name,
                 why: why.clone(),
@@ -230,7 +204,7 @@ fn provider(
     }
     for (info, left_out) in found.get(index + 1..).unwrap_or(&[]) {
         number += usize::from(left_out.is_none());
-        if left_out.is_none() && info.provide(missing) {
+        if left_out.is_none() && provides(info, missing) {
             return Provider::Later {
                 pass: info.name,
                 step: number,
@@ -240,7 +214,7 @@ fn provider(
     // Of the passes that the pipeline lacks, the one that goes no further than needed.
     let absent = registry
         .iter()
-        .filter(|info| Phases::declared(info).provide(missing))
+        .filter(|info| provides(info, missing))
         .min_by_key(|info| info.establishes);
     absent.map_or(Provider::Unknown, |info| Provider::Absent {
         pass: info.name,

@@ -8,7 +8,7 @@ use super::*;
 use crate::manager::fake::Fake;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
-use crate::registry::PassInfo;
+use crate::pass::PassInfo;
 use crate::registry::Registry;
 
 /// Pipelines by name.
@@ -43,8 +43,14 @@ const DCE_OPTIONS: &[OptionInfo] = &[OptionInfo {
 
 fn registry() -> Registry {
     let mut registry = Fake::registry();
-    let dce = |_: DceOptions| Fake::boxed("callgraph-dce");
-    registry.register(PassInfo::with_options(DCE_OPTIONS, dce, ""));
+    let info = PassInfo {
+        options: DCE_OPTIONS,
+        ..Fake::boxed("callgraph-dce").info()
+    };
+    registry.register_made(info, |given| {
+        given.read::<DceOptions>()?;
+        Ok(Fake::boxed("callgraph-dce"))
+    });
     registry
 }
 
@@ -174,7 +180,7 @@ fn a_pass_before_its_phase_is_refused() {
          'debug' does not hold"
     );
     let mut lone = Registry::new();
-    lone.register(PassInfo::plain(|| Fake::boxed("emit"), ""));
+    Fake::register(&mut lone, "emit");
     let pipeline = Pipeline {
         steps: vec![Step::pass("emit")],
         ..Default::default()

@@ -33,6 +33,7 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// What nvlink writes in front of the nodes.
 const LEGEND: &str = "\
@@ -42,27 +43,20 @@ const LEGEND: &str = "\
 # &s        // s has address taken";
 
 /// The `report-call-graph` pass.
+#[derive(Debug, Default)]
 pub struct ReportCallGraph;
 
 impl Pass for ReportCallGraph {
-    fn name(&self) -> &'static str {
-        "report-call-graph"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show the call graph if asked to"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Live
-    }
-
-    fn reports(&self) -> bool {
-        true
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "report-call-graph",
+            summary: "Show the call graph if asked to",
+            doc: include_str!("report_call_graph.rs"),
+            requires: Phase::Live,
+            reports: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -43,9 +43,10 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// What is known of the options.
-pub(crate) const OPTIONS: &[OptionInfo] = &[OptionInfo {
+const OPTIONS: &[OptionInfo] = &[OptionInfo {
     name: "format",
     ty: OptionType::Choice(&["nvlink", "table", "json"]),
     default: "nvlink",
@@ -70,28 +71,18 @@ pub struct ReportResources {
 }
 
 impl Pass for ReportResources {
-    fn name(&self) -> &'static str {
-        "report-resources"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Report what the link and its kernels need of memory, registers and barriers, if asked to"
-    }
-
-    fn is_optional(&self) -> bool {
-        false
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Placed
-    }
-
-    fn reports(&self) -> bool {
-        true
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "report-resources",
+            summary: "Report what the link and its kernels need of memory, registers and barriers, if asked to",
+            doc: include_str!("report_resources.rs"),
+            options: OPTIONS,
+            requires: Phase::Placed,
+            required: true,
+            reports: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -29,22 +29,25 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
+use crate::pass::Refused;
 use crate::transforms::opt_in;
 
 /// The `fold-identical-functions` pass.
+#[derive(Debug, Default)]
 pub struct FoldIdenticalFunctions;
 
 impl Pass for FoldIdenticalFunctions {
-    fn name(&self) -> &'static str {
-        "fold-identical-functions"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Link one of several device functions that do the same"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Resolved
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "fold-identical-functions",
+            summary: "Link one of several device functions that do the same",
+            doc: include_str!("fold_identical_functions.rs"),
+            requires: Phase::Resolved,
+            before: Some(Phase::Live),
+            refuses: Refused::MERCURY.union(Refused::RELOCATABLE),
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -52,11 +55,8 @@ impl Pass for FoldIdenticalFunctions {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        opt_in::before(self.name(), Phase::Live, module, cx)?;
-        opt_in::without_mercury(self.name(), module, cx)?;
-        opt_in::without_relocatable(self.name(), module, cx)?;
         if module.keeps_dead_code() {
-            opt_in::refuse(self.name(), "-g and -preserve-relocs", cx)?;
+            opt_in::refuse(self, "-g and -preserve-relocs", cx)?;
         }
         let graph = cx.analyses.call_graph(module);
         let mut identities = Identities::new(module);

@@ -27,10 +27,12 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
+use crate::pass::Refused;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
-pub(crate) const OPTIONS: &[OptionInfo] = &[
+const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "keep",
         ty: OptionType::Strings,
@@ -54,16 +56,17 @@ pub struct Internalize {
 }
 
 impl Pass for Internalize {
-    fn name(&self) -> &'static str {
-        "internalize"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Make functions that are no kernels local symbols"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Resolved
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "internalize",
+            summary: "Make functions that are no kernels local symbols",
+            doc: include_str!("internalize.rs"),
+            options: OPTIONS,
+            requires: Phase::Resolved,
+            before: Some(Phase::LaidOut),
+            refuses: Refused::MERCURY,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -71,12 +74,10 @@ impl Pass for Internalize {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        opt_in::before(self.name(), Phase::LaidOut, module, cx)?;
-        opt_in::without_mercury(self.name(), module, cx)?;
         let host = HostNames::variables(&module.options);
         if self.variables && matches!(host, HostNames::All) && self.keep.is_empty() {
             let what = "variables without 'keep', where nothing says which ones host code names";
-            opt_in::refuse(self.name(), what, cx)?;
+            opt_in::refuse(self, what, cx)?;
         }
         let keep = NamePatterns::new(&self.keep);
         let internal: Vec<LinkSymbolId> = module

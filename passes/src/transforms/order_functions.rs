@@ -20,6 +20,8 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
+use crate::pass::Refused;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
@@ -39,16 +41,17 @@ pub struct OrderFunctions {
 }
 
 impl Pass for OrderFunctions {
-    fn name(&self) -> &'static str {
-        "order-functions"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Put the code of functions into a given order"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Resolved
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "order-functions",
+            summary: "Put the code of functions into a given order",
+            doc: include_str!("order_functions.rs"),
+            options: OPTIONS,
+            requires: Phase::Resolved,
+            before: Some(Phase::LaidOut),
+            refuses: Refused::MERCURY,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -56,12 +59,10 @@ impl Pass for OrderFunctions {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        opt_in::before(self.name(), Phase::LaidOut, module, cx)?;
-        opt_in::without_mercury(self.name(), module, cx)?;
         let mut places: BTreeMap<&[u8], u32> = BTreeMap::new();
         for (place, name) in (0..).zip(&self.functions) {
             if places.insert(name.as_bytes(), place).is_some() {
-                opt_in::refuse(self.name(), &format!("'{name}' has two places"), cx)?;
+                opt_in::refuse(self, &format!("'{name}' has two places"), cx)?;
             }
         }
         let mut unknown: BTreeSet<&str> = places
@@ -82,7 +83,7 @@ impl Pass for OrderFunctions {
                 }
             }
         }
-        opt_in::warn_of_unknown(self.name(), unknown, cx);
+        opt_in::warn_of_unknown(self, unknown, cx);
         cx.statistics.add("functions", ordered);
         Ok(Changed::from(ordered != 0))
     }

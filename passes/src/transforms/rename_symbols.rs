@@ -22,10 +22,11 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
-pub(crate) const OPTIONS: &[OptionInfo] = &[OptionInfo {
+const OPTIONS: &[OptionInfo] = &[OptionInfo {
     name: "names",
     ty: OptionType::Strings,
     default: "[]",
@@ -40,16 +41,16 @@ pub struct RenameSymbols {
 }
 
 impl Pass for RenameSymbols {
-    fn name(&self) -> &'static str {
-        "rename-symbols"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Give functions and variables other names"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Classified
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "rename-symbols",
+            summary: "Give functions and variables other names",
+            doc: include_str!("rename_symbols.rs"),
+            options: OPTIONS,
+            requires: Phase::Classified,
+            before: Some(Phase::Resolved),
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -57,11 +58,10 @@ impl Pass for RenameSymbols {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        opt_in::before(self.name(), Phase::Resolved, module, cx)?;
         let names = match self.names(module) {
             Ok(names) => names,
             Err(what) => {
-                opt_in::refuse(self.name(), &what, cx)?;
+                opt_in::refuse(self, &what, cx)?;
                 return Ok(Changed::No);
             }
         };
@@ -104,7 +104,7 @@ impl Pass for RenameSymbols {
         let unknown = unknown
             .iter()
             .filter_map(|name| std::str::from_utf8(name).ok());
-        opt_in::warn_of_unknown(self.name(), unknown.collect(), cx);
+        opt_in::warn_of_unknown(self, unknown.collect(), cx);
         Ok(Changed::from(changed))
     }
 }

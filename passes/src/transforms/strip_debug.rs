@@ -17,22 +17,24 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::transforms::opt_in;
+use crate::pass::PassInfo;
+use crate::pass::Refused;
 
 /// The `strip-debug` pass.
+#[derive(Debug, Default)]
 pub struct StripDebug;
 
 impl Pass for StripDebug {
-    fn name(&self) -> &'static str {
-        "strip-debug"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Leave debug sections out of the output"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Classified
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "strip-debug",
+            summary: "Leave debug sections out of the output",
+            doc: include_str!("strip_debug.rs"),
+            requires: Phase::Classified,
+            before: Some(Phase::Merged),
+            refuses: Refused::MERCURY,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -40,8 +42,6 @@ impl Pass for StripDebug {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        opt_in::before(self.name(), Phase::Merged, module, cx)?;
-        opt_in::without_mercury(self.name(), module, cx)?;
         let is_debug = |id: SectionId| module.sections[id].kind == SectionKind::Debug;
         let patches_debug = |info| matches!(info, SectionInfo::Section(target) if is_debug(target));
         let stripped: Vec<SectionId> = module

@@ -39,10 +39,11 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
-use crate::transforms::opt_in;
+use crate::pass::PassInfo;
+use crate::pass::Refused;
 
 /// What is known of the options.
-pub(crate) const OPTIONS: &[OptionInfo] = &[OptionInfo {
+const OPTIONS: &[OptionInfo] = &[OptionInfo {
     name: "unnamed",
     ty: OptionType::Strings,
     default: "[]",
@@ -57,16 +58,17 @@ pub struct StripUnusedVariables {
 }
 
 impl Pass for StripUnusedVariables {
-    fn name(&self) -> &'static str {
-        "strip-unused-variables"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Leave out variables that neither live code nor host code names"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Live
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "strip-unused-variables",
+            summary: "Leave out variables that neither live code nor host code names",
+            doc: include_str!("strip_unused_variables.rs"),
+            options: OPTIONS,
+            requires: Phase::Live,
+            before: Some(Phase::Merged),
+            refuses: Refused::MERCURY.union(Refused::RELOCATABLE),
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
@@ -74,9 +76,6 @@ impl Pass for StripUnusedVariables {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        opt_in::before(self.name(), Phase::Merged, module, cx)?;
-        opt_in::without_mercury(self.name(), module, cx)?;
-        opt_in::without_relocatable(self.name(), module, cx)?;
         let mut variables = Variables::new(module);
         variables.use_named(module, &NamePatterns::new(&self.unnamed));
         variables.use_referenced(module);

@@ -29,30 +29,24 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 use crate::threads::Work;
 
 /// The `finalize-inputs` pass.
+#[derive(Debug, Default)]
 pub struct FinalizeInputs;
 
 impl Pass for FinalizeInputs {
-    fn name(&self) -> &'static str {
-        "finalize-inputs"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Ask of objects with Mercury what NVIDIA's finalizer asks before a link"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::Lowered
-    }
-
-    fn is_optional(&self) -> bool {
-        false
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "finalize-inputs",
+            summary: "Ask of objects with Mercury what NVIDIA's finalizer asks before a link",
+            doc: include_str!("inputs.rs"),
+            requires: Phase::Lowered,
+            required: true,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(

@@ -16,25 +16,22 @@ use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
+use crate::pass::PassInfo;
 
 /// The `finalize-output` pass.
+#[derive(Debug, Default)]
 pub struct FinalizeOutput;
 
 impl Pass for FinalizeOutput {
-    fn name(&self) -> &'static str {
-        "finalize-output"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Ask of the linked file what NVIDIA's finalizer asks after a link"
-    }
-
-    fn requires(&self) -> Phase {
-        Phase::LaidOut
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "finalize-output",
+            summary: "Ask of the linked file what NVIDIA's finalizer asks after a link",
+            doc: include_str!("output.rs"),
+            requires: Phase::LaidOut,
+            preserves: Preserved::ALL,
+            ..PassInfo::DEFAULT
+        }
     }
 
     fn run<'data>(
