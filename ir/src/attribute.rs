@@ -51,7 +51,7 @@ impl Attribute<'_> {
 }
 
 /// The output list of one `.nv.info` or `.nv.info.F`, in output order; made by `merge-metadata`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MergedInfo {
     /// The function whose `.nv.info.F` it is; `None` for the module-wide `.nv.info`.
     pub function: Option<FunctionId>,

@@ -3,7 +3,7 @@
 use crate::symbol::SymbolRef;
 
 /// A row of `.nv.callgraph`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CallRecord<'data> {
     /// The group that the row stands in.
     pub kind: CallKind,
@@ -16,9 +16,10 @@ pub struct CallRecord<'data> {
 }
 
 /// The groups of `.nv.callgraph`, in the order in which they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum CallKind {
     /// (0,-1): caller and callee.
+    #[default]
     Direct,
     /// (0,-2): a function whose address is taken, with its prototype.
     AddressTaken,
@@ -59,7 +60,7 @@ impl CallKind {
 }
 
 /// A row of `.nv.prototype`: a function and its prototype.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PrototypeRecord<'data> {
     /// The function.
     pub function: SymbolRef,

@@ -4,7 +4,7 @@ use crate::ids::*;
 use crate::placement::SharedFrame;
 
 /// A defined function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Function {
     /// The object that holds it.
     pub object: ObjectId,
@@ -34,7 +34,7 @@ pub struct Function {
 }
 
 /// The two forms of a function's code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Views {
     /// Machine code.
     pub sass: FunctionView,
@@ -53,7 +53,7 @@ impl Views {
 }
 
 /// The sections of one form of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FunctionView {
     /// `.text.F`, or `.nv.capmerc.text.F`.
     pub text: SectionId,

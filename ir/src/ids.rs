@@ -23,6 +23,13 @@ macro_rules! entity_id {
             }
         }
 
+        /// The first id of the table.
+        impl Default for $name {
+            fn default() -> Self {
+                $name::new(0)
+            }
+        }
+
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 write!(f, concat!($prefix, "{}"), self.index())

@@ -3,7 +3,7 @@
 use crate::ids::*;
 
 /// One name of the link, or one local symbol: the thing that all symbols resolved to it mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LinkSymbol {
     /// The first symbol of the link that has this name; gives its name and its list (local or
     /// global) in the output.

@@ -6,7 +6,7 @@ use crate::ids::SymbolId;
 ///
 /// The first definition of a name meets nothing and has no event: a name without events has the one definition that
 /// its link symbol gives. Events stand in the order in which objects are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MergeEvent {
     /// The definition that was merged.
     pub newcomer: SymbolId,
@@ -35,7 +35,7 @@ impl MergeEvent {
 }
 
 /// Which of two definitions of a name prevails, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum MergeOutcome {
     /// The newcomer replaces a weak definition.
     ReplacesWeak,
@@ -51,6 +51,7 @@ pub enum MergeOutcome {
     /// The newcomer is a weak copy of a function that needs more registers than the one before it: it is discarded.
     YieldsToFewerRegisters,
     /// Both are weak and alike: the newcomer is discarded.
+    #[default]
     YieldsToFirst,
     /// The newcomer is tentative and the definition before it is initialised: it is discarded.
     YieldsToInitialised,

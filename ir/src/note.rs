@@ -3,7 +3,7 @@
 use crate::ids::*;
 
 /// A note of `.note.nv.tkinfo` (type 2000), `.note.nv.cuinfo` (type 1000) or another note section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Note<'data> {
     /// The section it was read from; `None` for the linker's own.
     pub section: Option<SectionId>,

@@ -8,7 +8,7 @@ use cuweld_elf::validate::MERCURY_FLAG;
 ///
 /// An object owns contiguous id ranges of every table, so that a worker that owns an object owns
 /// slices.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Object<'data> {
     /// The input as the user gave it (a path, as data).
     pub name: &'data [u8],

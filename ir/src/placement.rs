@@ -3,7 +3,7 @@
 use crate::ids::*;
 
 /// Layout of a kernel's shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SharedFrame {
     /// Size in bytes of `.nv.shared.K`, reserved shared memory included.
     pub size: u64,
@@ -18,7 +18,7 @@ pub struct SharedFrame {
 
 /// The place of a texture, sampler or surface header in constant bank 0 of the kernels that use any
 /// [header-slots].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct HeaderSlot {
     /// The texture, sampler or surface.
     pub symbol: LinkSymbolId,
@@ -27,7 +27,7 @@ pub struct HeaderSlot {
 }
 
 /// A function's constants as part of a kernel's constant bank [constants-join-banks].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BankPiece {
     /// The kernel whose `.nv.constantN.K` it is part of; the owner itself if no kernel reaches it.
     pub kernel: FunctionId,
@@ -46,7 +46,7 @@ pub struct BankPiece {
 
 /// A compiler constant in a pool that takes the place of a bank's pieces: each kernel that has pieces of
 /// the bank has the whole pool instead [pool-beyond-limit].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PoolPart {
     /// The bank number.
     pub bank: u8,

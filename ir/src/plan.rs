@@ -42,7 +42,7 @@ pub struct ElfPlan<'data> {
 }
 
 /// A section of the output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct PlanSection<'data> {
     /// Its name; the bytes at `name_offset` of the section name table.
     pub name: &'data [u8],
@@ -69,9 +69,10 @@ pub struct PlanSection<'data> {
 }
 
 /// Where the bytes of an output section come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum PlanContent<'data> {
     /// Nothing in the file.
+    #[default]
     None,
     /// These bytes.
     Bytes(&'data [u8]),
@@ -90,7 +91,7 @@ pub enum PlanContent<'data> {
 }
 
 /// A copy of an input section within an output section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PlanPiece {
     /// Offset in bytes in the output section.
     pub offset: u64,
@@ -101,7 +102,7 @@ pub struct PlanPiece {
 }
 
 /// A symbol of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PlanSymbol {
     /// `st_name`.
     pub name_offset: u32,
@@ -118,7 +119,7 @@ pub struct PlanSymbol {
 }
 
 /// A relocation row of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PlanReloc {
     /// Offset in bytes in the output section.
     pub offset: u64,
@@ -131,7 +132,7 @@ pub struct PlanReloc {
 }
 
 /// A program header of the output. Virtual and physical addresses are 0, the alignment is 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PlanSegment {
     /// `p_type`.
     pub ty: u32,

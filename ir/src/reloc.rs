@@ -6,7 +6,7 @@ use crate::symbol::SymbolRef;
 /// A relocation row of an input object.
 ///
 /// Its form (REL or RELA) and target section are those of the section that holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Reloc {
     /// The REL or RELA section that holds the row.
     pub section: SectionId,
@@ -56,7 +56,7 @@ pub enum RelocPlan {
 
 /// A change of a field, applied by the writer while it copies the section. Rows are ordered: a later
 /// patch of the same bits wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Patch {
     /// The input section whose bytes change.
     pub section: SectionId,

@@ -9,7 +9,7 @@ use crate::ids::*;
 use crate::table::IdRange;
 
 /// A section header with its contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Section<'data> {
     /// The object that holds it.
     pub object: ObjectId,
@@ -95,7 +95,7 @@ pub enum SectionInfo {
 }
 
 /// Contents of a section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SectionContent<'data> {
     /// Bytes of the file, untouched.
     Bytes(&'data [u8]),
@@ -103,6 +103,7 @@ pub enum SectionContent<'data> {
     NoBits(u64),
     /// The bytes are held as entities of other tables (symbols, relocations, attributes, notes,
     /// call graph) and are made anew when the object is written.
+    #[default]
     Decoded,
 }
 

@@ -10,7 +10,7 @@ use crate::ids::*;
 ///
 /// The null symbol and SECTION symbols are not entities: relocations name sections directly, and
 /// the output plan creates SECTION symbols anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Symbol<'data> {
     /// The object that holds it.
     pub object: ObjectId,
@@ -92,9 +92,10 @@ impl Symbol<'_> {
 }
 
 /// Where a symbol is defined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SymbolPlace {
     /// Nowhere in this object (SHN_UNDEF).
+    #[default]
     Undefined,
     /// In a section.
     Section(SectionId),

@@ -23,7 +23,7 @@ impl Position {
     }
 }
 
-pub(super) type Parsed<T> = Result<T, ParseError>;
+pub(crate) type Parsed<T> = Result<T, ParseError>;
 
 /// Reads tokens from left to right.
 pub(super) struct Cursor<'t> {

@@ -5,30 +5,36 @@
 //! its id, and ids of a table count up through the file. A reference is an id with its name as an
 //! annotation, `%12:_Z3foov`, which the parser compares with the table.
 //!
-//! - `print`, `print_rows`, `print_link`, `print_plan`: the printer, by part of the module.
-//! - `parse`, `parse_rows`, `parse_link`, `parse_plan`: the parser, by the same parts; `parse_values`: fields.
-//! - `lexer`: positions and tokens; `references`: what is checked once the tables are complete.
+//! - `rows`, `link_rows`, `plan_rows`: the fields of every row, declared once; `fields`: what a declaration is;
+//!   `values`: how values are written; `attributes`: the row that has no fixed fields; `options`: those of the link.
+//! - `print`, `print_tables`: the printer. `parse`, `parse_tables`, `parse_values`, `reading`: the parser.
+//! - `lexer`: positions and tokens; `references`: what is checked once the tables are complete; `tables`: rows by prefix.
 //! - `content`: bytes as slices of an image, as hex or as a hash; `rebuild`: the output image.
 //! - `quote`, `words`: how names and enumerations are spelled.
 //!
 //! Both directions are linear in the size of the text. The parser never panics, and every reference
 //! of a module that it returns is an id of its table.
 
+mod attributes;
 mod content;
+pub(crate) mod fields;
 mod json;
 mod lexer;
+mod link_rows;
+mod options;
 mod parse;
-mod parse_link;
-mod parse_plan;
-mod parse_rows;
+mod parse_tables;
 mod parse_values;
+mod plan_rows;
 mod print;
-mod print_link;
-mod print_plan;
-mod print_rows;
+mod print_tables;
 mod quote;
+mod reading;
 mod rebuild;
 mod references;
+mod rows;
+mod tables;
+mod values;
 mod words;
 
 #[cfg(test)]

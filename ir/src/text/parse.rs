@@ -9,16 +9,12 @@ use super::lexer::Parsed;
 use super::lexer::Position;
 use super::rebuild::rebuild;
 use super::references::References;
-use super::words;
+use super::values::Decimal;
 use crate::arena::Arena;
 use crate::ids::*;
 use crate::module::Module;
 use crate::module::Phase;
 use crate::object::Object;
-use crate::object::ObjectOrigin;
-use crate::object::ObjectState;
-use crate::table::EntityId;
-use crate::table::IdRange;
 use cuweld_elf::target::Target;
 use cuweld_elf::target::arch::Suffix;
 use cuweld_elf::toolkit::Toolkit;
@@ -45,6 +41,7 @@ pub fn parse<'data>(
         reloc_section: None,
         attribute_section: None,
         note_section: None,
+        input: None,
         image: None,
     };
     parser.text()?;
@@ -80,7 +77,7 @@ impl Digest {
     }
 }
 
-pub(super) struct Parser<'t, 'data, 'r> {
+pub(crate) struct Parser<'t, 'data, 'r> {
     pub(super) cursor: Cursor<'t>,
     pub(super) arena: &'data Arena,
     resolve: Resolve<'r, 'data>,
@@ -92,6 +89,8 @@ pub(super) struct Parser<'t, 'data, 'r> {
     /// `None` outside a group, `Some(None)` in one that belongs to no section.
     pub(super) attribute_section: Option<Option<SectionId>>,
     pub(super) note_section: Option<Option<SectionId>>,
+    /// The image of the object whose row is read.
+    pub(super) input: Option<Digest>,
     image: Option<(Digest, Option<Vec<u8>>)>,
 }
 
@@ -186,169 +185,24 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         })
     }
 
-    /// A row below the module header.
-    fn row(&mut self) -> Parsed<()> {
-        if self.entity_row()? {
-            return self.cursor.end_row();
-        }
-        let position = self.cursor.position();
-        let word = self.cursor.word("a row")?;
-        match word {
-            // Headings that only help the eye.
-            "sections" | "symbols" | "functions" | "calls" | "prototypes" | "link-symbols"
-            | "merge-log" | "bank-pieces" | "pool-parts" | "header-slots" | "merged"
-            | "patches" | "output-sections" | "pieces" | "output-symbols" | "output-relocs"
-            | "segments" => {}
-            "object" => return self.object_block(),
-            "unowned" => self.start_block(None),
-            "option" => self.option()?,
-            "section-names" | "symbol-names" => return self.plan_strings(position, word),
-            "relocs" => self.reloc_section = Some(self.entity()?),
-            "attributes" => self.attribute_section = Some(self.optional_section()?),
-            "notes" => self.note_section = Some(self.optional_section()?),
-            "image" => {
-                let digest = self.digest()?;
-                self.cursor.expect("size")?;
-                let digest = Digest {
-                    size: self.number_value()?,
-                    ..digest
-                };
-                self.cursor.end_row()?;
-                let bytes = self.image_bytes()?;
-                if self.image.replace((digest, bytes)).is_some() {
-                    return Err(position.error("a second image"));
-                }
-                return Ok(());
-            }
-            _ if self.link_row(word)? || self.plan_row(position, word)? => {}
-            _ => return Err(position.error(format!("expected a row, found `{word}`"))),
-        }
-        self.cursor.end_row()
-    }
-
-    fn start_block(&mut self, object: Option<ObjectId>) {
+    pub(super) fn start_block(&mut self, object: Option<ObjectId>) {
         self.object = object;
         self.reloc_section = None;
         self.attribute_section = None;
         self.note_section = None;
     }
 
-    fn option(&mut self) -> Parsed<()> {
-        let position = self.cursor.position();
-        let word = self.cursor.word("an option")?;
-        let options = &mut self.module.options;
-        let flag = match word {
-            "relocatable" => Some(&mut options.relocatable),
-            "debug" => Some(&mut options.debug),
-            "stamp-nvlink" => Some(&mut options.stamp_nvlink),
-            "extra-warnings" => Some(&mut options.extra_warnings),
-            "suppress-stack-size-warning" => Some(&mut options.suppress_stack_size_warning),
-            "report-resources" => Some(&mut options.report_resources),
-            "dump-callgraph" => Some(&mut options.dump_callgraph),
-            "preserve-relocs" => Some(&mut options.preserve_relocs),
-            "keep-system-libraries" => Some(&mut options.keep_system_libraries),
-            "suppress-debug-info" => Some(&mut options.suppress_debug_info),
-            "force-rela" => Some(&mut options.force_rela),
-            "reserve-null-pointer" => Some(&mut options.reserve_null_pointer),
-            "allow-undefined-globals" => Some(&mut options.allow_undefined_globals),
-            "disable-shared-reservation" => Some(&mut options.disable_shared_reservation),
-            "warnings-are-errors" => Some(&mut options.warnings_are_errors),
-            "self-check" => Some(&mut options.self_check),
-            "trace-finalizer" => Some(&mut options.trace_finalizer),
-            "copy-within-family" => Some(&mut options.copy_within_family),
-            "copy-across-families" => Some(&mut options.copy_across_families),
-            "cap-merc" => Some(&mut options.cap_merc),
-            "strict" => Some(&mut options.strict),
-            "strict-finalize" => Some(&mut options.strict_finalize),
-            "whole-program" => Some(&mut options.whole_program),
-            _ => None,
-        };
-        if let Some(flag) = flag {
-            *flag = true;
-            return Ok(());
-        }
-        let text = match word {
-            "recorded-options" => Some(&mut options.recorded_options),
-            "output-name" => Some(&mut options.output_name),
-            "tool-name" => Some(options.tool_name.insert(String::new())),
-            _ => None,
-        };
-        if let Some(text) = text {
-            *text = self.cursor.string()?;
-            return Ok(());
-        }
-        let list = match word {
-            "kernels-used" => &mut options.kernels_used,
-            "variables-used" => &mut options.variables_used,
-            "host-kernels-external" => &mut options.host_kernels_external,
-            "host-kernels-internal" => &mut options.host_kernels_internal,
-            "host-variables-external" => &mut options.host_variables_external,
-            "host-variables-internal" => &mut options.host_variables_internal,
-            _ => return Err(position.error(format!("expected an option, found `{word}`"))),
-        };
-        let list = list.insert(Vec::new());
-        while self.cursor.peek().is_some() {
-            list.push(self.cursor.string()?);
-        }
-        Ok(())
-    }
-
-    fn object_block(&mut self) -> Parsed<()> {
+    pub(super) fn object_block(&mut self) -> Parsed<()> {
         let id = self.defined(self.module.objects.len())?;
-        let name = self.name()?;
-        let mut object = Object {
-            name,
-            member: b"",
-            image: b"",
-            e_type: 0,
-            e_flags: 0,
-            legacy: None,
-            state: ObjectState::Candidate,
-            system_library: false,
-            origin: ObjectOrigin::default(),
-            sections: IdRange::default(),
-            symbols: IdRange::default(),
-            functions: IdRange::default(),
-            relocs: IdRange::default(),
-            attributes: IdRange::default(),
-            calls: IdRange::default(),
-            prototypes: IdRange::default(),
-            notes: IdRange::default(),
-        };
-        let mut image: Option<Digest> = None;
-        while let Some((position, key)) = self.cursor.field()? {
-            match key {
-                "system-library" => {
-                    object.system_library = true;
-                    continue;
-                }
-                "member" => {
-                    self.cursor.expect("=")?;
-                    object.member = self.name()?;
-                    continue;
-                }
-                _ => self.cursor.expect("=")?,
-            }
-            match (key, &mut image) {
-                ("type", _) => object.e_type = self.known(&words::FILE_TYPES, "a file type")?,
-                ("flags", _) => object.e_flags = self.cursor.narrow()?,
-                ("legacy", _) => object.legacy = Some(self.cursor.narrow()?),
-                ("state", _) => object.state = self.one_of(&words::OBJECT_STATES)?,
-                ("origin", _) => object.origin = self.one_of(&words::OBJECT_ORIGINS)?,
-                ("image", slot) => *slot = Some(self.digest()?),
-                ("size", Some(digest)) => digest.size = self.cursor.number()?,
-                _ => {
-                    let known = "member, type, flags, legacy, state, system-library, origin, image and then size";
-                    return Err(unknown(position, key, known));
-                }
-            }
-        }
+        let mut object = Object::default();
+        let start = self.cursor.position();
+        self.fields(start, &mut object)?;
         self.cursor.end_row()?;
         if self.cursor.start_row() && self.cursor.eat_word("owns") {
-            self.owned_ranges(&mut object)?;
+            self.owned(&mut object)?;
             self.cursor.end_row()?;
         }
-        if let Some(digest) = image {
+        if let Some(digest) = self.input.take() {
             object.image = match self.image_bytes()? {
                 Some(bytes) => {
                     digest.check(&bytes, "the block of hex below")?;
@@ -380,31 +234,8 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         Ok(image)
     }
 
-    fn owned_ranges(&mut self, object: &mut Object<'data>) -> Parsed<()> {
-        while self.cursor.peek().is_some() {
-            if self.cursor.at_id(SectionId::PREFIX) {
-                object.sections = self.id_range()?;
-            } else if self.cursor.at_id(SymbolId::PREFIX) {
-                object.symbols = self.id_range()?;
-            } else if self.cursor.at_id(FunctionId::PREFIX) {
-                object.functions = self.id_range()?;
-            } else if self.cursor.at_id(RelocId::PREFIX) {
-                object.relocs = self.id_range()?;
-            } else if self.cursor.at_id(AttributeId::PREFIX) {
-                object.attributes = self.id_range()?;
-            } else if self.cursor.at_id(CallId::PREFIX) {
-                object.calls = self.id_range()?;
-            } else if self.cursor.at_id(PrototypeId::PREFIX) {
-                object.prototypes = self.id_range()?;
-            } else {
-                object.notes = self.id_range()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// `sha256:<hex>`; the size follows in a field of its own.
-    fn digest(&mut self) -> Parsed<Digest> {
+    /// `sha256:<hex> size=N`.
+    pub(super) fn digest(&mut self) -> Parsed<Digest> {
         let position = self.cursor.position();
         self.cursor.expect("sha256:")?;
         let mut bytes = Vec::new();
@@ -412,11 +243,23 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         let sha256 = bytes
             .try_into()
             .map_err(|_| position.error("expected `sha256:` and 64 hex digits"))?;
+        self.cursor.expect("size")?;
         Ok(Digest {
             position,
             sha256,
-            size: 0,
+            size: self.value(Decimal)?,
         })
+    }
+
+    /// Reads the row of the output image, and its bytes if they follow.
+    pub(super) fn image_row(&mut self, position: Position) -> Parsed<()> {
+        let digest = self.digest()?;
+        self.cursor.end_row()?;
+        let bytes = self.image_bytes()?;
+        match self.image.replace((digest, bytes)) {
+            Some(_) => Err(position.error("a second image")),
+            None => Ok(()),
+        }
     }
 
     /// A block of hex lines, if one comes next.

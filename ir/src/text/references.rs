@@ -4,16 +4,10 @@ use std::borrow::Cow;
 
 use super::lexer::Parsed;
 use super::lexer::Position;
-use super::print::function_name;
-use super::print::link_name;
-use super::print::section_name;
-use super::print::symbol_name;
-use crate::ids::*;
 use crate::module::Module;
-use crate::table::EntityId;
 
 /// What waits to be checked.
-enum Claim<'t> {
+pub(super) enum Claim<'t> {
     /// The table with this prefix has this index, and its name is this one.
     Entity {
         prefix: &'static str,
@@ -23,7 +17,7 @@ enum Claim<'t> {
     /// The table with this prefix has at least this many rows.
     Length { prefix: &'static str, end: u32 },
     /// There are at least this many references of attributes.
-    AttributeRefs { end: u32 },
+    AttributeRefs(u32),
     /// This name stands at this offset of the plan's symbol names.
     PlanName { offset: u32, name: Cow<'t, [u8]> },
     /// The plan has a symbol with this index, and its name is this one.
@@ -32,9 +26,9 @@ enum Claim<'t> {
         name: Option<Cow<'t, [u8]>>,
     },
     /// The plan has at least this many pieces.
-    PlanPieces { end: u32 },
+    PlanPieces(u32),
     /// The plan has at least this many relocations.
-    PlanRelocs { end: u32 },
+    PlanRelocs(u32),
 }
 
 /// All claims of a text, in its order.
@@ -44,52 +38,9 @@ pub(super) struct References<'t> {
 }
 
 impl<'t> References<'t> {
-    pub(super) fn entity(
-        &mut self,
-        position: Position,
-        prefix: &'static str,
-        index: u32,
-        name: Option<Cow<'t, [u8]>>,
-    ) {
-        self.claims.push((
-            position,
-            Claim::Entity {
-                prefix,
-                index,
-                name,
-            },
-        ));
-    }
-
-    pub(super) fn length(&mut self, position: Position, prefix: &'static str, end: u32) {
-        self.claims.push((position, Claim::Length { prefix, end }));
-    }
-
-    pub(super) fn attribute_refs(&mut self, position: Position, end: u32) {
-        self.claims.push((position, Claim::AttributeRefs { end }));
-    }
-
-    pub(super) fn plan_name(&mut self, position: Position, offset: u32, name: Cow<'t, [u8]>) {
-        self.claims
-            .push((position, Claim::PlanName { offset, name }));
-    }
-
-    pub(super) fn plan_symbol(
-        &mut self,
-        position: Position,
-        index: u32,
-        name: Option<Cow<'t, [u8]>>,
-    ) {
-        self.claims
-            .push((position, Claim::PlanSymbol { index, name }));
-    }
-
-    pub(super) fn plan_pieces(&mut self, position: Position, end: u32) {
-        self.claims.push((position, Claim::PlanPieces { end }));
-    }
-
-    pub(super) fn plan_relocs(&mut self, position: Position, end: u32) {
-        self.claims.push((position, Claim::PlanRelocs { end }));
+    /// Notes what is to hold of the module.
+    pub(super) fn claim(&mut self, position: Position, claim: Claim<'t>) {
+        self.claims.push((position, claim));
     }
 
     /// Checks every claim against the module.
@@ -101,25 +52,25 @@ impl<'t> References<'t> {
                     index,
                     name,
                 } => {
-                    let length = length(module, prefix);
+                    let length = module.rows_of(prefix);
                     if *index as usize >= length {
                         return Err(position.error(format!(
                             "`{prefix}{index}` is not defined: the table has {length} rows"
                         )));
                     }
                     let Some(name) = name else { continue };
-                    let found = name_of(module, prefix, *index as usize);
+                    let found = module.name_at(prefix, *index as usize);
                     same_name(*position, format_args!("{prefix}{index}"), found, name)?;
                 }
                 Claim::Length { prefix, end } => {
-                    let length = length(module, prefix);
+                    let length = module.rows_of(prefix);
                     if *end as usize > length {
                         return Err(position.error(format!(
                             "the range ends at `{prefix}{end}`, the table has {length} rows"
                         )));
                     }
                 }
-                Claim::AttributeRefs { end } => {
+                Claim::AttributeRefs(end) => {
                     let length = module.attribute_refs.len();
                     if *end as usize > length {
                         return Err(position.error(format!(
@@ -138,11 +89,11 @@ impl<'t> References<'t> {
                     let Some(name) = name else { continue };
                     plan_name(module, *position, symbol.name_offset, name)?;
                 }
-                Claim::PlanPieces { end } => {
+                Claim::PlanPieces(end) => {
                     let length = module.plan.as_ref().map_or(0, |plan| plan.pieces.len());
                     plan_range(*position, *end, length, "pieces")?;
                 }
-                Claim::PlanRelocs { end } => {
+                Claim::PlanRelocs(end) => {
                     let length = module.plan.as_ref().map_or(0, |plan| plan.relocs.len());
                     plan_range(*position, *end, length, "relocations")?;
                 }
@@ -191,30 +142,4 @@ fn same_name(
         String::from_utf8_lossy(name),
     );
     Err(position.error(format!("`{id}` is named `{found}`, not `{name}`")))
-}
-
-fn length(module: &Module<'_>, prefix: &str) -> usize {
-    match prefix {
-        ObjectId::PREFIX => module.objects.len(),
-        SectionId::PREFIX => module.sections.len(),
-        SymbolId::PREFIX => module.symbols.len(),
-        LinkSymbolId::PREFIX => module.link_symbols.len(),
-        FunctionId::PREFIX => module.functions.len(),
-        RelocId::PREFIX => module.relocs.len(),
-        AttributeId::PREFIX => module.attributes.len(),
-        CallId::PREFIX => module.calls.len(),
-        PrototypeId::PREFIX => module.prototypes.len(),
-        NoteId::PREFIX => module.notes.len(),
-        _ => 0,
-    }
-}
-
-fn name_of<'data>(module: &Module<'data>, prefix: &str, index: usize) -> &'data [u8] {
-    match prefix {
-        SectionId::PREFIX => section_name(module, SectionId::new(index)),
-        SymbolId::PREFIX => symbol_name(module, SymbolId::new(index)),
-        LinkSymbolId::PREFIX => link_name(module, LinkSymbolId::new(index)),
-        FunctionId::PREFIX => function_name(module, FunctionId::new(index)),
-        _ => b"",
-    }
 }
