@@ -2,6 +2,7 @@
 
 use super::Facts;
 use super::error::PipelineError;
+use super::error::PipelineErrorKind;
 use super::model::Condition;
 use super::model::Pipeline;
 use super::model::Place;
@@ -27,140 +28,59 @@ pub trait PipelineSource {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Embedded;
 
-/// Name, file and contents of each.
-const FILES: [(&str, &str, &str); 8] = [
-    (
-        "check-only",
-        "pipelines/check-only.toml",
-        include_str!("../../../pipelines/check-only.toml"),
-    ),
-    (
-        "debug",
-        "pipelines/debug.toml",
-        include_str!("../../../pipelines/debug.toml"),
-    ),
-    (
-        "executable",
-        "pipelines/executable.toml",
-        include_str!("../../../pipelines/executable.toml"),
-    ),
-    (
-        "size",
-        "pipelines/size.toml",
-        include_str!("../../../pipelines/size.toml"),
-    ),
-    (
-        "relocatable",
-        "pipelines/relocatable.toml",
-        include_str!("../../../pipelines/relocatable.toml"),
-    ),
-    (
-        "mercury",
-        "pipelines/mercury.toml",
-        include_str!("../../../pipelines/mercury.toml"),
-    ),
-    (
-        "mercury-relocatable",
-        "pipelines/mercury-relocatable.toml",
-        include_str!("../../../pipelines/mercury-relocatable.toml"),
-    ),
-    (
-        "sass",
-        "pipelines/sass.toml",
-        include_str!("../../../pipelines/sass.toml"),
-    ),
-];
+/// A pipeline that is part of cuweld.
+struct File {
+    name: &'static str,
+    summary: &'static str,
+    text: &'static str,
+    /// Its passes with their conditions, so that the usual link parses no TOML; `None` if a step says more.
+    steps: Option<&'static [(&'static str, &'static [&'static str])]>,
+}
 
-/// The passes of `pipelines/executable.toml`, so that the usual link parses no TOML.
-const EXECUTABLE: [&str; 17] = [
-    "classify",
-    "select-objects",
-    "symbol-resolve",
-    "callgraph-dce",
-    "merge-metadata",
-    "propagate-resources",
-    "place-memory",
-    "constant-bank-dedup",
-    "check-undefined",
-    "plan-relocations",
-    "report-call-graph",
-    "check-limits",
-    "layout-output",
-    "relocate",
-    "check-link",
-    "report-resources",
-    "emit",
-];
+/// The pipelines that are part of cuweld, by name; `passes/build.rs` writes them from `pipelines/*.toml`.
+const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/pipelines.rs"));
 
-/// The passes of `pipelines/mercury.toml`.
-const MERCURY: [&str; 18] = [
-    "finalize-inputs",
-    "classify",
-    "select-objects",
-    "symbol-resolve",
-    "callgraph-dce",
-    "merge-metadata",
-    "propagate-resources",
-    "place-memory",
-    "check-undefined",
-    "plan-relocations",
-    "report-call-graph",
-    "check-limits",
-    "mercury-encode",
-    "finalize-output",
-    "relocate",
-    "check-link",
-    "report-resources",
-    "emit",
-];
+impl File {
+    fn named(name: &str) -> Option<&'static File> {
+        FILES.iter().find(|file| file.name == name)
+    }
 
-/// The passes of `pipelines/relocatable.toml`: `-r` links parse no TOML either.
-const RELOCATABLE: [&str; 13] = [
-    "classify",
-    "select-objects",
-    "symbol-resolve",
-    "callgraph-dce",
-    "merge-metadata",
-    "place-memory",
-    "plan-relocations",
-    "layout-output",
-    "relocate",
-    "check-link",
-    "report-resources",
-    "check-limits",
-    "emit",
-];
-
-/// The passes of `pipelines/mercury-relocatable.toml`.
-const MERCURY_RELOCATABLE: [&str; 15] = [
-    "finalize-inputs",
-    "classify",
-    "select-objects",
-    "symbol-resolve",
-    "callgraph-dce",
-    "merge-metadata",
-    "place-memory",
-    "plan-relocations",
-    "mercury-encode",
-    "finalize-output",
-    "relocate",
-    "check-link",
-    "report-resources",
-    "check-limits",
-    "emit",
-];
-
-impl PipelineSource for Embedded {
-    fn find(&self, name: &str, _: Option<&Source>) -> Option<Source> {
-        let (_, file, text) = FILES.into_iter().find(|(known, ..)| *known == name)?;
-        Some(Source {
-            name: file.to_owned(),
-            text: text.to_owned(),
+    /// Returns what the file says, without places for messages where its steps are known.
+    fn pipeline(&self) -> Result<Pipeline, PipelineError> {
+        let Some(steps) = self.steps else {
+            return toml_form::parse(self.source());
+        };
+        let when = |facts: &[&str]| {
+            let condition = |fact: &&str| Condition::parse(fact, Place::default());
+            facts.iter().map(condition).collect()
+        };
+        let steps = steps.iter().map(|(pass, facts)| Step {
+            when: when(facts),
+            ..Step::pass(*pass)
+        });
+        Ok(Pipeline {
+            name: self.name.to_owned(),
+            summary: self.summary.to_owned(),
+            steps: steps.collect(),
+            source: None,
         })
     }
 
+    fn source(&self) -> Source {
+        Source {
+            name: format!("pipelines/{}.toml", self.name),
+            text: self.text.to_owned(),
+        }
+    }
+}
+
+impl PipelineSource for Embedded {
+    fn find(&self, name: &str, _: Option<&Source>) -> Option<Source> {
+        File::named(name).map(File::source)
+    }
+
     fn names(&self) -> Vec<String> {
-        FILES.iter().map(|(name, ..)| (*name).to_owned()).collect()
+        FILES.iter().map(|file| file.name.to_owned()).collect()
     }
 }
 
@@ -182,82 +102,43 @@ impl Embedded {
     }
 }
 
-/// Steps of a link: these passes, then the check that may be asked for.
-fn steps(passes: &[&'static str]) -> Vec<Step> {
-    let checked = Step {
-        when: vec![Condition {
-            fact: "self-check".to_owned(),
-            negated: false,
-            place: Place::default(),
-        }],
-        ..Step::pass("self-check")
-    };
-    let mut steps: Vec<Step> = passes.iter().copied().map(Step::pass).collect();
-    steps.push(checked);
-    steps
-}
-
 impl Resolved {
     /// The pipeline that a link runs if none is asked for, resolved without parsing its file.
     pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
         let name = Embedded::standard(facts);
-        let passes = match name {
-            "relocatable" => RELOCATABLE.as_slice(),
-            "mercury" => MERCURY.as_slice(),
-            "mercury-relocatable" => MERCURY_RELOCATABLE.as_slice(),
-            _ => EXECUTABLE.as_slice(),
-        };
-        let pipeline = Pipeline {
-            name: name.to_owned(),
-            steps: steps(passes),
-            ..Default::default()
-        };
+        let pipeline = File::named(name).map(File::pipeline).unwrap_or_else(|| {
+            let kind = PipelineErrorKind::UnknownPipeline {
+                name: name.to_owned(),
+                suggestion: None,
+            };
+            Err(PipelineError::new(kind, None, &Place::default()))
+        })?;
         resolve(&pipeline, registry, &Embedded, facts, Phase::Lowered)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cuweld_elf::Target;
-    use cuweld_ir::LinkOptions;
-
     use super::*;
 
     #[test]
-    fn the_short_way_equals_the_file() {
-        let registry = Registry::standard();
-        for (target, relocatable, passes) in [
-            ("sm_90", false, EXECUTABLE.as_slice()),
-            ("sm_90", true, RELOCATABLE.as_slice()),
-            ("sm_100", false, MERCURY.as_slice()),
-            ("sm_100", true, MERCURY_RELOCATABLE.as_slice()),
+    fn the_usual_link_parses_no_toml() {
+        for name in [
+            "executable",
+            "relocatable",
+            "mercury",
+            "mercury-relocatable",
         ] {
-            for (debug, self_check) in [(false, false), (true, false), (false, true)] {
-                let options = LinkOptions {
-                    debug,
-                    self_check,
-                    relocatable,
-                    ..Default::default()
-                };
-                let facts = Facts::new(Target::parse(target).unwrap(), &options);
-                let name = Embedded::standard(facts);
-                let parsed = Embedded.pipeline(name).unwrap().unwrap();
-                assert_eq!(parsed.name, name);
-                assert_eq!(parsed.steps, steps(passes));
-                let fast = Resolved::standard(&registry, facts).unwrap();
-                let slow = resolve(&parsed, &registry, &Embedded, facts, Phase::Lowered).unwrap();
-                assert_eq!(fast.to_pipeline().steps, slow.to_pipeline().steps);
-                assert_eq!((fast.start(), fast.end()), (slow.start(), slow.end()));
-                let end = [Phase::Emitted, Phase::Checked][usize::from(self_check)];
-                assert_eq!(fast.end(), end);
-            }
+            assert!(File::named(name).unwrap().steps.is_some(), "{name}");
         }
     }
 
     #[test]
-    fn every_embedded_pipeline_parses_and_has_its_own_name() {
-        for (name, ..) in FILES {
-            assert_eq!(Embedded.pipeline(name).unwrap().unwrap().name, name);
+    fn the_table_says_what_the_files_say() {
+        for file in FILES {
+            let parsed = toml_form::parse(file.source()).unwrap();
+            assert_eq!(parsed, file.pipeline().unwrap());
+            assert_eq!(parsed.source, Some(file.source()));
         }
         assert!(Embedded.pipeline("none").is_none());
     }
