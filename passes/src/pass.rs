@@ -88,7 +88,7 @@ impl PassInfo {
         refuses: Refused::empty(),
         required: false,
         reports: false,
-        preserves: Preserved::empty(),
+        preserves: Preserved::Only(&[]),
     };
 
     /// Returns `true` if the link is right without the pass, so that a bisection may leave it out.

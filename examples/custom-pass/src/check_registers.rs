@@ -3,6 +3,7 @@
 //!
 //! A kernel needs as many registers as the greediest function that it can reach; that function is named.
 
+use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_passes::Changed;
@@ -14,8 +15,10 @@ use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
 use cuweld_passes::PassInfo;
-use cuweld_passes::analyses::functions_in_creation_order;
-use cuweld_passes::analyses::kernels;
+use cuweld_passes::analyses::Analyses;
+use cuweld_passes::analyses::Analysis;
+use cuweld_passes::analyses::CallGraph;
+use cuweld_passes::analyses::LiveFunctions;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
 use cuweld_passes::registry::Registry;
@@ -71,15 +74,7 @@ impl Pass for CheckRegisters {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let graph = cx.analyses.call_graph(module);
-        for (link, kernel) in kernels(module, &functions_in_creation_order(module)) {
-            let reached = (0..)
-                .zip(graph.reach([link]))
-                .filter(|(_, reached)| *reached);
-            let greediest = reached
-                .filter_map(|(node, _)| module.link_function(graph.link_symbol(node)?))
-                .max_by_key(|function| module.functions[*function].registers)
-                .unwrap_or(kernel);
+        for &(kernel, greediest) in &cx.analyses.get::<Greediest>(module).kernels {
             let registers = module.functions[greediest].registers;
             cx.statistics.add("kernels", 1);
             if registers <= self.limit {
@@ -101,5 +96,32 @@ impl Pass for CheckRegisters {
         }
         // An error fails the link, and yet it goes on, to find more.
         Ok(Changed::No)
+    }
+}
+
+/// The live kernels, each with the function of all that it reaches that needs the most registers.
+///
+/// As an analysis it is computed once for all passes that ask for it, until one changes the module.
+struct Greediest {
+    kernels: Vec<(FunctionId, FunctionId)>,
+}
+
+impl Analysis for Greediest {
+    fn compute(module: &Module<'_>, analyses: &Analyses) -> Self {
+        let graph = analyses.get::<CallGraph>(module);
+        let live = analyses.get::<LiveFunctions>(module);
+        let kernels = live.kernels.iter().map(|&(link, kernel)| {
+            let reached = (0..)
+                .zip(graph.reach([link]))
+                .filter(|(_, reached)| *reached);
+            let greediest = reached
+                .filter_map(|(node, _)| module.link_function(graph.link_symbol(node)?))
+                .max_by_key(|function| module.functions[*function].registers)
+                .unwrap_or(kernel);
+            (kernel, greediest)
+        });
+        Greediest {
+            kernels: kernels.collect(),
+        }
     }
 }

@@ -22,10 +22,12 @@ use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 use petgraph::graph::NodeIndex;
 
+use super::Analyses;
+use super::Analysis;
 use super::counting_call_ids;
 use super::prototypes::Prototypes;
 
-/// The call graph. Node `i` is link symbol `i` for `i < link_symbols`; prototypes follow.
+/// The call graph of a resolved module. Node `i` is link symbol `i` for `i < link_symbols`; prototypes follow.
 #[derive(Debug)]
 pub struct CallGraph {
     graph: DiGraph<(), ()>,
@@ -71,9 +73,8 @@ impl Components {
     }
 }
 
-impl CallGraph {
-    /// Builds the graph of a resolved module.
-    pub fn new(module: &Module<'_>) -> Self {
+impl Analysis for CallGraph {
+    fn compute(module: &Module<'_>, _: &Analyses) -> Self {
         let link_symbols = module.link_symbols.len();
         let mut graph = DiGraph::with_capacity(link_symbols, module.calls.len());
         for _ in 0..link_symbols {
@@ -120,7 +121,9 @@ impl CallGraph {
             calls,
         }
     }
+}
 
+impl CallGraph {
     /// The rows that count, in input order.
     pub fn calls<'m, 'data>(
         &self,

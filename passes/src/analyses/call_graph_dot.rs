@@ -7,6 +7,8 @@ use petgraph::dot::Config;
 use petgraph::dot::Dot;
 use petgraph::graph::DiGraph;
 
+use super::Analyses;
+use super::Analysis;
 use super::CallGraph;
 
 /// A function or a prototype.
@@ -21,7 +23,7 @@ struct Node {
 ///
 /// With names, only functions are shown whose name contains one of them, and what they are connected to.
 pub fn call_graph_dot(module: &Module<'_>, names: &[String]) -> String {
-    let calls = CallGraph::new(module);
+    let calls = CallGraph::compute(module, &Analyses::default());
     let nodes = || (0..calls.node_count()).map(|node| node as u32);
     let name = |node: u32| {
         let link = calls.link_symbol(node)?;

@@ -4,9 +4,11 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 
-use crate::analyses::host_names::HostNames;
+use super::Analyses;
+use super::Analysis;
+use super::HostKernels;
 
-/// The functions that the output keeps.
+/// The functions that the output keeps; asked for once it is known which.
 #[derive(Debug)]
 pub struct LiveFunctions {
     /// In order of creation.
@@ -20,9 +22,8 @@ pub struct LiveFunctions {
     pub only_kernel: Option<LinkSymbolId>,
 }
 
-impl LiveFunctions {
-    /// Those of a module in which it is known what is kept.
-    pub fn new(module: &Module<'_>) -> Self {
+impl Analysis for LiveFunctions {
+    fn compute(module: &Module<'_>, analyses: &Analyses) -> Self {
         let functions = functions_in_creation_order(module);
         let mut copies = Vec::with_capacity(functions.len());
         let mut kernels = Vec::new();
@@ -35,9 +36,9 @@ impl LiveFunctions {
             }
             copies.push(copy);
         }
-        let roots = HostNames::kernels(&module.options);
-        let only_kernel = match (roots.decide(module), kernels.as_slice()) {
-            (true, _) => roots.only_kernel(module),
+        let host = analyses.get::<HostKernels>(module);
+        let only_kernel = match (host.decide, kernels.as_slice()) {
+            (true, _) => host.only,
             (false, [(only, _)]) => Some(*only),
             _ => None,
         };
@@ -48,7 +49,9 @@ impl LiveFunctions {
             only_kernel,
         }
     }
+}
 
+impl LiveFunctions {
     /// The kernels that get what they reach.
     pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let kernels = self.kernels.iter().copied();
@@ -62,15 +65,15 @@ impl LiveFunctions {
     }
 }
 
-/// The live functions of the link in order of creation: object by object, functions in symbol table
-/// order, each at its first appearance, defined or not.
-pub fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
+/// The live functions of the link in order of creation, defined or not.
+fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let mut order = all_functions_in_creation_order(module);
     order.retain(|link| module.link_symbols[*link].live.is_live());
     order
 }
 
-/// The same with functions that are not kept.
+/// The functions of the link in order of creation, live or not: object by object, functions in symbol
+/// table order, each at its first appearance.
 pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let first = |link: &LinkSymbolId| module.link_symbols[*link].first;
     let is_function = |link: &LinkSymbolId| {
@@ -85,17 +88,4 @@ pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId>
         order.sort_by_key(first);
     }
     order
-}
-
-/// The live kernels among functions in creation order, with the copy that is linked.
-pub fn kernels<'a>(
-    module: &'a Module<'_>,
-    functions: &'a [LinkSymbolId],
-) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> + 'a {
-    functions.iter().filter_map(|link| {
-        let function = module.link_function(*link)?;
-        module.symbols[module.functions[function].symbol]
-            .is_entry()
-            .then_some((*link, function))
-    })
 }

@@ -2,8 +2,6 @@
 
 use cuweld_elf::symbol::stb;
 use cuweld_ir::LinkOptions;
-use cuweld_ir::LinkSymbolId;
-use cuweld_ir::Module;
 use cuweld_ir::Symbol;
 
 use crate::analyses::name_patterns::NamePatterns;
@@ -73,40 +71,5 @@ impl<'options> HostNames<'options> {
             }
             Self::Matching { external, .. } => external.match_name(symbol.name),
         }
-    }
-
-    /// Whether kernels that the names leave out go as options let them go: by the names of options, or, of a whole program out of
-    /// link-time optimisation, by those of the host.
-    pub(crate) fn are_of_options(&self, options: &LinkOptions) -> bool {
-        match self {
-            Self::All => false,
-            Self::Containing(_) => true,
-            Self::Matching { .. } => options.whole_program,
-        }
-    }
-
-    /// Whether the names decide which kernels stay.
-    pub(crate) fn decide(&self, module: &Module<'_>) -> bool {
-        !matches!(self, Self::All) && !module.keeps_dead_code()
-    }
-
-    /// The kernel that the names hold, if they hold exactly one. nvlink gives such a link a shorter way: it does not look at what
-    /// other kernels do, which then only stay because their address is taken.
-    pub(crate) fn only_kernel(&self, module: &Module<'_>) -> Option<LinkSymbolId> {
-        if !self.decide(module) {
-            return None;
-        }
-        let mut held = module.link_symbols.ids();
-        let only = held.find(|id| self.hold_kernel(module, *id))?;
-        held.all(|id| !self.hold_kernel(module, id)).then_some(only)
-    }
-
-    /// Whether a link symbol is a defined kernel that the names hold.
-    pub(crate) fn hold_kernel(&self, module: &Module<'_>, id: LinkSymbolId) -> bool {
-        let definition = module.link_symbols[id].definition;
-        definition.is_some_and(|definition| {
-            let symbol = &module.symbols[definition];
-            symbol.is_entry() && self.hold(symbol)
-        })
     }
 }

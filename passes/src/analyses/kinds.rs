@@ -6,16 +6,18 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 
-/// What there is among sections and symbols.
+use super::Analyses;
+use super::Analysis;
+
+/// The kinds of the sections of a classified module, and what there is among its symbols.
 #[derive(Debug, Default)]
 pub struct Kinds {
     sections: Vec<SectionKind>,
     has_shared: bool,
 }
 
-impl Kinds {
-    /// Those of a classified module.
-    pub fn new(module: &Module<'_>) -> Self {
+impl Analysis for Kinds {
+    fn compute(module: &Module<'_>, _: &Analyses) -> Self {
         let sections = module.sections.values();
         let mut symbols = module.symbols.values();
         Kinds {
@@ -23,7 +25,9 @@ impl Kinds {
             has_shared: symbols.any(|symbol| symbol.is_shared()),
         }
     }
+}
 
+impl Kinds {
     /// Those that parts of all sections and symbols have, in order.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = (Vec<SectionKind>, bool)>) -> Self {
         let mut kinds = Kinds::default();

@@ -8,7 +8,10 @@ use cuweld_ir::Module;
 use cuweld_ir::SymbolId;
 use cuweld_ir::table::EntityId;
 
-/// What each symbol stands for.
+use super::Analyses;
+use super::Analysis;
+
+/// What each symbol of a resolved module stands for.
 #[derive(Debug, Default)]
 pub struct Meanings {
     links: Vec<Option<LinkSymbolId>>,
@@ -16,9 +19,8 @@ pub struct Meanings {
     fates: Vec<Fate>,
 }
 
-impl Meanings {
-    /// Those of a resolved module.
-    pub fn new(module: &Module<'_>) -> Self {
+impl Analysis for Meanings {
+    fn compute(module: &Module<'_>, _: &Analyses) -> Self {
         let fate = |function: FunctionId| module.functions[function].fate;
         let symbols = module.symbols.values();
         let (links, fates) = symbols
@@ -26,7 +28,9 @@ impl Meanings {
             .unzip();
         Meanings { links, fates }
     }
+}
 
+impl Meanings {
     /// Those of so many symbols that stand for nothing so far.
     pub(crate) fn of_nothing(symbols: usize) -> Self {
         Meanings {

@@ -4,6 +4,7 @@ mod call_graph;
 mod call_graph_dot;
 mod counting_calls;
 mod creation_order;
+mod host_kernels;
 pub(crate) mod host_names;
 mod kinds;
 mod meanings;
@@ -20,113 +21,160 @@ pub use counting_calls::counting_call_ids;
 pub use counting_calls::counting_calls;
 pub use creation_order::LiveFunctions;
 pub use creation_order::all_functions_in_creation_order;
-pub use creation_order::functions_in_creation_order;
-pub use creation_order::kernels;
+pub use host_kernels::HostKernels;
+pub use host_kernels::KnownBy;
 pub use kinds::Kinds;
 pub use meanings::Meanings;
 pub use prototypes::Prototypes;
 pub use reachers::reachers;
 
-use bitflags::bitflags;
+use std::any::Any;
+use std::any::TypeId;
+use std::cell::OnceCell;
+
 use cuweld_ir::Module;
 
-bitflags! {
-    /// A set of analyses.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Preserved: u32 {
-        /// The call graph and its components.
-        const CALL_GRAPH = 1;
-        /// The functions that are kept.
-        const LIVE_FUNCTIONS = 2;
-        /// The kinds of sections.
-        const KINDS = 4;
-        /// What symbols stand for.
-        const MEANINGS = 8;
-        /// Every analysis.
-        const ALL = !0;
+/// A fact about a module that several passes ask for. It is known by its type, so that a pass of another
+/// crate brings its own.
+///
+/// It owns what it holds, ids and numbers, and borrows nothing from the module.
+pub trait Analysis: Sized + 'static {
+    /// Computes it. It may ask `analyses` for others, which must not ask for this one.
+    fn compute(module: &Module<'_>, analyses: &Analyses) -> Self;
+}
+
+/// The analyses that stay valid although a pass has changed the module.
+#[derive(Clone, Copy, Debug)]
+pub enum Preserved {
+    /// All: the pass changes nothing that an analysis reads.
+    All,
+    /// These types alone, such as `&[TypeId::of::<CallGraph>]`.
+    Only(&'static [fn() -> TypeId]),
+}
+
+impl Preserved {
+    fn contains(self, analysis: TypeId) -> bool {
+        match self {
+            Preserved::All => true,
+            Preserved::Only(known) => known.iter().any(|id| id() == analysis),
+        }
     }
 }
 
 /// The cache of analyses.
+///
+/// It is a list to which a shared reference can append, so that a pass can hold several analyses at
+/// once; there are a dozen at most.
 #[derive(Debug, Default)]
 pub struct Analyses {
-    call_graph: Option<CallGraph>,
-    live: Option<LiveFunctions>,
-    kinds: Option<Kinds>,
-    meanings: Option<Meanings>,
+    first: OnceCell<Box<Cached>>,
+}
+
+#[derive(Debug)]
+struct Cached {
+    analysis: Box<dyn Any>,
+    next: OnceCell<Box<Cached>>,
 }
 
 impl Analyses {
-    /// The call graph of the resolved functions.
-    pub fn call_graph(&mut self, module: &Module<'_>) -> &CallGraph {
-        self.call_graph
-            .get_or_insert_with(|| CallGraph::new(module))
+    /// Returns an analysis of this module, which is computed if no pass has asked for it since it
+    /// was invalidated.
+    pub fn get<A: Analysis>(&self, module: &Module<'_>) -> &A {
+        if let Some(known) = self.iter().find_map(|cached| cached.downcast_ref()) {
+            return known;
+        }
+        let computed = A::compute(module, self);
+        let added = self.append(Box::new(computed));
+        added.downcast_ref().expect("it was made as this type")
     }
 
-    /// The functions that are kept; asked for once it is known which.
-    pub fn live(&mut self, module: &Module<'_>) -> &LiveFunctions {
-        self.live.get_or_insert_with(|| LiveFunctions::new(module))
-    }
-
-    /// What symbols stand for; asked for once they do.
-    pub fn meanings(&mut self, module: &Module<'_>) -> &Meanings {
-        self.meanings.get_or_insert_with(|| Meanings::new(module))
-    }
-
-    /// What symbols stand for since a pass has just found it.
-    pub(crate) fn set_meanings(&mut self, meanings: Meanings) {
-        self.meanings = Some(meanings);
-    }
-
-    /// The kinds of sections, and what symbols stand for.
-    pub fn kinds_and_meanings(&mut self, module: &Module<'_>) -> (&Kinds, &Meanings) {
-        let kinds = self.kinds.get_or_insert_with(|| Kinds::new(module));
-        let meanings = self.meanings.get_or_insert_with(|| Meanings::new(module));
-        (kinds, meanings)
-    }
-
-    /// The call graph, the functions that are kept, and what symbols stand for.
-    pub fn resolved(&mut self, module: &Module<'_>) -> (&CallGraph, &LiveFunctions, &Meanings) {
-        let meanings = self.meanings.get_or_insert_with(|| Meanings::new(module));
-        let graph = self
-            .call_graph
-            .get_or_insert_with(|| CallGraph::new(module));
-        let live = self.live.get_or_insert_with(|| LiveFunctions::new(module));
-        (graph, live, meanings)
-    }
-
-    /// The call graph and the functions that are kept.
-    pub fn live_calls(&mut self, module: &Module<'_>) -> (&CallGraph, &LiveFunctions) {
-        let graph = self
-            .call_graph
-            .get_or_insert_with(|| CallGraph::new(module));
-        let live = self.live.get_or_insert_with(|| LiveFunctions::new(module));
-        (graph, live)
-    }
-
-    /// The kinds of sections; asked for once they have them.
-    pub fn kinds(&mut self, module: &Module<'_>) -> &Kinds {
-        self.kinds.get_or_insert_with(|| Kinds::new(module))
-    }
-
-    /// The kinds as a pass has just given them.
-    pub(crate) fn set_kinds(&mut self, kinds: Kinds) {
-        self.kinds = Some(kinds);
+    /// Stores an analysis that a pass has made on its way.
+    pub fn set<A: Analysis>(&mut self, analysis: A) {
+        self.retain(|id| id != TypeId::of::<A>());
+        self.append(Box::new(analysis));
     }
 
     /// Drops what a pass did not preserve.
     pub fn invalidate(&mut self, preserved: Preserved) {
-        if !preserved.contains(Preserved::CALL_GRAPH) {
-            self.call_graph = None;
+        if !matches!(preserved, Preserved::All) {
+            self.retain(|id| preserved.contains(id));
         }
-        if !preserved.contains(Preserved::LIVE_FUNCTIONS) {
-            self.live = None;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &dyn Any> {
+        let first = self.first.get();
+        std::iter::successors(first, |cached| cached.next.get()).map(|cached| &*cached.analysis)
+    }
+
+    fn append(&self, analysis: Box<dyn Any>) -> &dyn Any {
+        let mut end = &self.first;
+        while let Some(cached) = end.get() {
+            end = &cached.next;
         }
-        if !preserved.contains(Preserved::KINDS) {
-            self.kinds = None;
+        let next = OnceCell::new();
+        &*end
+            .get_or_init(|| Box::new(Cached { analysis, next }))
+            .analysis
+    }
+
+    fn retain(&mut self, keep: impl Fn(TypeId) -> bool) {
+        let mut rest = self.first.take();
+        while let Some(mut cached) = rest {
+            rest = cached.next.take();
+            if keep((*cached.analysis).type_id()) {
+                self.append(cached.analysis);
+            }
         }
-        if !preserved.contains(Preserved::MEANINGS) {
-            self.meanings = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use cuweld_elf::Target;
+    use cuweld_ir::LinkOptions;
+
+    use super::*;
+
+    thread_local! {
+        static COMPUTED: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// How often something was computed on this thread.
+    struct First(u32);
+
+    impl Analysis for First {
+        fn compute(_: &Module<'_>, _: &Analyses) -> Self {
+            First(COMPUTED.replace(COMPUTED.get() + 1))
         }
+    }
+
+    struct Second(u32);
+
+    impl Analysis for Second {
+        fn compute(module: &Module<'_>, analyses: &Analyses) -> Self {
+            Second(analyses.get::<First>(module).0 + 10)
+        }
+    }
+
+    #[test]
+    fn an_analysis_is_computed_once_until_it_is_invalidated() {
+        let module = Module::new(Target::parse("sm_90").unwrap(), LinkOptions::default());
+        let mut analyses = Analyses::default();
+        let second = analyses.get::<Second>(&module);
+        let first = analyses.get::<First>(&module);
+        assert_eq!((first.0, second.0), (0, 10));
+        assert_eq!(analyses.get::<First>(&module).0, 0);
+
+        analyses.invalidate(Preserved::All);
+        assert_eq!(analyses.get::<First>(&module).0, 0);
+        analyses.invalidate(Preserved::Only(&[TypeId::of::<Second>]));
+        assert_eq!(analyses.get::<Second>(&module).0, 10);
+        assert_eq!(analyses.get::<First>(&module).0, 1);
+        analyses.set(First(7));
+        assert_eq!(analyses.get::<First>(&module).0, 7);
+        analyses.invalidate(Preserved::Only(&[]));
+        assert_eq!(analyses.get::<Second>(&module).0, 12);
     }
 }

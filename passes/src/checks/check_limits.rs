@@ -20,6 +20,8 @@ use super::register_limit::Raise;
 use super::register_limit::raises;
 use super::reserved_use;
 use super::stack_limit;
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -62,7 +64,7 @@ impl Pass for CheckLimits {
             requires: Phase::Live,
             required: true,
             reports: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -74,7 +76,8 @@ impl Pass for CheckLimits {
     ) -> Result<Changed, PassError> {
         let mut found = Vec::new();
         if !module.options.relocatable {
-            let (graph, live) = cx.analyses.live_calls(module);
+            let graph = cx.analyses.get::<CallGraph>(module);
+            let live = cx.analyses.get::<LiveFunctions>(module);
             let place = |finding: Diagnostic, place: (u32, u32)| {
                 let finding = finding.of_phase(NvlinkPhase::CallGraph);
                 finding.at(place.0, place.1)

@@ -39,6 +39,8 @@ use cuweld_ir::Phase;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::pass::Changed;
@@ -59,7 +61,7 @@ impl Pass for CheckLink {
             doc: include_str!("check_link.rs"),
             requires: Phase::Planned,
             required: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -69,7 +71,9 @@ impl Pass for CheckLink {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let (graph, live, meanings) = cx.analyses.resolved(module);
+        let graph = cx.analyses.get::<CallGraph>(module);
+        let live = cx.analyses.get::<LiveFunctions>(module);
+        let meanings = cx.analyses.get::<Meanings>(module);
         let links = module.link_symbols.values();
         let link = Link {
             module,

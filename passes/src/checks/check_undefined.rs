@@ -17,6 +17,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::table::EntityId;
 
+use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::link::plan_relocations::past_end;
 use crate::pass::Changed;
@@ -56,7 +57,7 @@ impl Pass for CheckUndefined {
             requires: Phase::Live,
             required: true,
             reports: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -74,7 +75,7 @@ impl Pass for CheckUndefined {
             return Err(PassError::Diagnosed);
         }
         if !module.options.relocatable && report_undefined(module, cx) {
-            let meanings = cx.analyses.meanings(module);
+            let meanings = cx.analyses.get::<Meanings>(module);
             if let Some(finding) = past_end(module, meanings) {
                 // nvlink finds it behind all of them.
                 cx.diagnostics.emit(finding.at(u32::MAX, 0));

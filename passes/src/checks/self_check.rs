@@ -42,7 +42,7 @@ impl Pass for SelfCheck {
             doc: include_str!("self_check.rs"),
             requires: Phase::Emitted,
             establishes: Some(Phase::Checked),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }

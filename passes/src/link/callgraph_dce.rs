@@ -9,6 +9,8 @@
 //! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay because their address is
 //! taken: their code stays, and what it calls goes. Such a kernel must not run; a note says so.
 
+use std::any::TypeId;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
@@ -21,8 +23,10 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::CallGraph;
+use crate::analyses::HostKernels;
+use crate::analyses::Kinds;
+use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::analyses::host_names::HostNames;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -41,9 +45,12 @@ impl Pass for CallgraphDce {
             doc: include_str!("callgraph_dce.rs"),
             requires: Phase::Resolved,
             establishes: Some(Phase::Live),
-            preserves: Preserved::CALL_GRAPH
-                .union(Preserved::KINDS)
-                .union(Preserved::MEANINGS),
+            preserves: Preserved::Only(&[
+                TypeId::of::<CallGraph>,
+                TypeId::of::<HostKernels>,
+                TypeId::of::<Kinds>,
+                TypeId::of::<Meanings>,
+            ]),
             ..PassInfo::DEFAULT
         }
     }
@@ -54,7 +61,7 @@ impl Pass for CallgraphDce {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let everything = module.keeps_dead_code();
-        let kernel_roots = HostNames::kernels(&module.options);
+        let host = cx.analyses.get::<HostKernels>(module);
         // [kernel-kept-by-address]
         let kept_by = if module.options.relocatable {
             None
@@ -71,7 +78,7 @@ impl Pass for CallgraphDce {
                 && link
                     .definition
                     .is_some_and(|definition| module.symbols[definition].is_entry())
-                && !kernel_roots.hold_kernel(module, id)
+                && !host.contains(id)
             {
                 cx.diagnostics.emit(
                     Diagnostic::fatal(
@@ -82,14 +89,13 @@ impl Pass for CallgraphDce {
                 );
                 return Err(PassError::Diagnosed);
             }
-            if symbol.is_function() && (everything || kernel_roots.hold_kernel(module, id)) {
+            if symbol.is_function() && (everything || host.contains(id)) {
                 roots.push(id);
             }
         }
-        let graph = cx.analyses.call_graph(module);
+        let graph = cx.analyses.get::<CallGraph>(module);
         let by_address = kernels_by_address(module, graph);
-        let only_kernel = kernel_roots.only_kernel(module);
-        if only_kernel.is_none() {
+        if host.only.is_none() {
             roots.extend(&by_address);
         }
         let mut reached = graph.reach(roots);
@@ -109,7 +115,7 @@ impl Pass for CallgraphDce {
                 reached[callee.index()] |= reached[caller.index()];
             }
         }
-        if let Some(only) = only_kernel {
+        if let Some(only) = host.only {
             for kernel in by_address.into_iter().filter(|kernel| *kernel != only) {
                 if let Some(note) = loses_callees(module, graph, &reached, kernel, only) {
                     cx.diagnostics.emit(note);

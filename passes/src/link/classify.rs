@@ -14,6 +14,8 @@ mod rows;
 mod shared_rows;
 mod symbols;
 
+use std::any::TypeId;
+
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::constant_bank;
 use cuweld_elf::target::section_types::shf;
@@ -56,7 +58,7 @@ impl Pass for Classify {
             doc: include_str!("classify.rs"),
             requires: Phase::Lowered,
             establishes: Some(Phase::Classified),
-            preserves: Preserved::KINDS,
+            preserves: Preserved::Only(&[TypeId::of::<Kinds>]),
             ..PassInfo::DEFAULT
         }
     }
@@ -207,7 +209,7 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
         kinds.push((part.kinds, part.found.has_shared()));
         found.push(part.found);
     }
-    cx.analyses.set_kinds(Kinds::of_parts(kinds));
+    cx.analyses.set(Kinds::of_parts(kinds));
     found
 }
 

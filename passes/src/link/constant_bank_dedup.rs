@@ -72,7 +72,7 @@ impl Pass for ConstantBankDedup {
             doc: include_str!("constant_bank_dedup.rs"),
             options: OPTIONS,
             requires: Phase::Placed,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -85,7 +85,7 @@ impl Pass for ConstantBankDedup {
         if module.bank_pieces.iter().all(|piece| piece.bank != BANK) {
             return Ok(Changed::No);
         }
-        let banks = Banks::new(module, cx.analyses.live(module));
+        let banks = Banks::new(module, cx.analyses.get::<LiveFunctions>(module));
         let too_large = banks.sizes.iter().any(|size| *size > CONSTANT_BANK_LIMIT);
         if !too_large && !self.below_limit || banks.sizes.is_empty() {
             return Ok(Changed::No);

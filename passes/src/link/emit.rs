@@ -23,7 +23,7 @@ impl Pass for Emit {
             doc: include_str!("emit.rs"),
             requires: Phase::Relocated,
             establishes: Some(Phase::Emitted),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }

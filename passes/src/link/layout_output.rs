@@ -41,6 +41,8 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::analyses::HostKernels;
+use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::null_symbol;
@@ -67,7 +69,7 @@ impl Pass for LayoutOutput {
             doc: include_str!("layout_output.rs"),
             requires: Phase::Planned,
             establishes: Some(Phase::LaidOut),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -121,6 +123,10 @@ pub(crate) fn lay_out<'data>(
         return Err(PassError::Diagnosed);
     }
     let merge = ConstantMerge::new(module);
+    let kept = (
+        cx.analyses.get::<LiveFunctions>(module),
+        cx.analyses.get::<HostKernels>(module),
+    );
     let then = |mut created: Created<'data>| {
         if created.needs_index_table()
             && let Some(what) = refused::unknown_numbers(module)
@@ -134,7 +140,7 @@ pub(crate) fn lay_out<'data>(
         module,
         cx.threads,
         (outcomes.sections(), outcomes.section_names()),
-        |names| creation::replay(module, cx.arena, outcomes, names),
+        |names| creation::replay(module, cx.arena, outcomes, names, kept),
         then,
     );
     let created = match created {

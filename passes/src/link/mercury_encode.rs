@@ -81,7 +81,7 @@ impl Pass for MercuryEncode {
             doc: include_str!("mercury_encode.rs"),
             requires: Phase::Planned,
             establishes: Some(Phase::LaidOut),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }

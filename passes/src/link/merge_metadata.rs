@@ -52,7 +52,7 @@ impl Pass for MergeMetadata {
             doc: include_str!("merge_metadata.rs"),
             requires: Phase::Live,
             establishes: Some(Phase::Merged),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -63,7 +63,8 @@ impl Pass for MergeMetadata {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let origins = Origins::new(module);
-        let (kinds, meanings) = cx.analyses.kinds_and_meanings(module);
+        let kinds = cx.analyses.get::<Kinds>(module);
+        let meanings = cx.analyses.get::<Meanings>(module);
         merge_info(module, &origins, (kinds, meanings), cx.threads);
         merge_compat(module, kinds);
         merge_notes(module, &origins, cx);

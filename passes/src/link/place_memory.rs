@@ -35,7 +35,10 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::analyses::CallGraph;
+use crate::analyses::HostKernels;
 use crate::analyses::Kinds;
+use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::link::place_memory::constants_again::Again;
 use crate::link::place_memory::whole_kernels::WholeKernels;
@@ -60,7 +63,7 @@ impl Pass for PlaceMemory {
             doc: include_str!("place_memory.rs"),
             requires: Phase::Merged,
             establishes: Some(Phase::Placed),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -71,7 +74,7 @@ impl Pass for PlaceMemory {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut errors = Vec::new();
-        let kinds = cx.analyses.kinds(module);
+        let kinds = cx.analyses.get::<Kinds>(module);
         let found = Found::new(module, kinds);
         let has_shared = kinds.has_shared();
         if !module.options.relocatable && found.has_unified_tables {
@@ -86,7 +89,8 @@ impl Pass for PlaceMemory {
         if module.options.relocatable {
             banks::place_by_function(module, &found.constants, &mut errors);
         } else {
-            let (graph, live) = cx.analyses.live_calls(module);
+            let graph = cx.analyses.get::<CallGraph>(module);
+            let live = cx.analyses.get::<LiveFunctions>(module);
             banks::place(module, &found.constants, graph, live, &mut errors);
             headers::place(module, graph, live, &mut errors);
         }
@@ -94,11 +98,15 @@ impl Pass for PlaceMemory {
         // Measured: what nvlink says of shared memory comes before what it says of constants.
         let mut shared_errors = Vec::new();
         if !module.options.relocatable {
-            let (graph, live) = cx.analyses.live_calls(module);
+            let graph = cx.analyses.get::<CallGraph>(module);
+            let live = cx.analyses.get::<LiveFunctions>(module);
             shared::place(module, has_shared, graph, live, &mut shared_errors);
-            by_address::refuse(module, live, &mut shared_errors);
+            let host = cx.analyses.get::<HostKernels>(module);
+            by_address::refuse(module, live, host, &mut shared_errors);
         } else {
-            shared_relocatable::place(module);
+            let live = cx.analyses.get::<LiveFunctions>(module);
+            let host = cx.analyses.get::<HostKernels>(module);
+            shared_relocatable::place(module, live, host);
         }
         for error in shared_errors
             .into_iter()

@@ -56,7 +56,7 @@ impl Pass for PlanRelocations {
             doc: include_str!("plan_relocations.rs"),
             requires: Phase::Placed,
             establishes: Some(Phase::Planned),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -76,7 +76,7 @@ impl Pass for PlanRelocations {
         }
         // No row depends on another: threads that decide on some of them store what becomes of each in place.
         let mut relocs = std::mem::take(&mut module.relocs);
-        let meanings = cx.analyses.meanings(module);
+        let meanings = cx.analyses.get::<Meanings>(module);
         let decided = decide(&Facts::new(module, meanings), relocs.rows_mut(), cx.threads);
         module.relocs = relocs;
         let Decided {

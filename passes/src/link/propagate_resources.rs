@@ -31,6 +31,7 @@ use hashbrown::HashSet;
 
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
+use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
 use crate::link::merge_metadata::created;
@@ -60,7 +61,7 @@ impl Pass for PropagateResources {
             doc: include_str!("propagate_resources.rs"),
             requires: Phase::Merged,
             required: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -73,7 +74,9 @@ impl Pass for PropagateResources {
         if module.options.relocatable {
             return Ok(Changed::No);
         }
-        let (graph, live, meanings) = cx.analyses.resolved(module);
+        let graph = cx.analyses.get::<CallGraph>(module);
+        let live = cx.analyses.get::<LiveFunctions>(module);
+        let meanings = cx.analyses.get::<Meanings>(module);
         let kernels: Vec<_> = live.reaching_kernels().collect();
         let (functions, kernels) = (&live.functions, &kernels);
         let listed = listed(module, kernels);

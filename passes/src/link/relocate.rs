@@ -53,7 +53,7 @@ impl Pass for Relocate {
             doc: include_str!("relocate.rs"),
             requires: Phase::LaidOut,
             establishes: Some(Phase::Relocated),
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }

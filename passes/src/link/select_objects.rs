@@ -5,6 +5,8 @@
 //! that the driver does not provide, as it does `vprintf`; variables do not count [runtime-when-needed].
 //! `-keep-system-libraries` lifts the condition.
 
+use std::any::TypeId;
+
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::symbol::stb;
 use cuweld_elf::symbol::stt;
@@ -17,6 +19,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use crate::analyses::Kinds;
 use crate::analyses::Preserved;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -36,7 +39,7 @@ impl Pass for SelectObjects {
             doc: include_str!("select_objects.rs"),
             requires: Phase::Classified,
             establishes: Some(Phase::Selected),
-            preserves: Preserved::KINDS,
+            preserves: Preserved::Only(&[TypeId::of::<Kinds>]),
             ..PassInfo::DEFAULT
         }
     }

@@ -16,6 +16,8 @@
 
 mod variables;
 
+use std::any::TypeId;
+
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
@@ -74,7 +76,7 @@ impl Pass for SymbolResolve {
             doc: include_str!("symbol_resolve.rs"),
             requires: Phase::Selected,
             establishes: Some(Phase::Resolved),
-            preserves: Preserved::KINDS.union(Preserved::MEANINGS),
+            preserves: Preserved::Only(&[TypeId::of::<Kinds>, TypeId::of::<Meanings>]),
             ..PassInfo::DEFAULT
         }
     }
@@ -84,7 +86,7 @@ impl Pass for SymbolResolve {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let kinds = cx.analyses.kinds(module);
+        let kinds = cx.analyses.get::<Kinds>(module);
         let names = likely_names(module);
         // What is not filled is never touched.
         let most = module.symbols.len();
@@ -156,7 +158,7 @@ impl Pass for SymbolResolve {
         for diagnostic in diagnostics {
             cx.diagnostics.emit(diagnostic);
         }
-        cx.analyses.set_meanings(meanings);
+        cx.analyses.set(meanings);
         if !failed {
             return Ok(Changed::Yes);
         }

@@ -23,6 +23,8 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
 use crate::analyses::all_functions_in_creation_order;
@@ -54,7 +56,7 @@ impl Pass for ReportCallGraph {
             doc: include_str!("report_call_graph.rs"),
             requires: Phase::Live,
             reports: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -72,7 +74,8 @@ impl Pass for ReportCallGraph {
             report.at(place.0, place.1)
         };
         cx.diagnostics.emit(said(nodes(module), order::NODES));
-        let (graph, live) = cx.analyses.live_calls(module);
+        let graph = cx.analyses.get::<CallGraph>(module);
+        let live = cx.analyses.get::<LiveFunctions>(module);
         for (index, raise) in raises(module, graph, live, true).into_iter().enumerate() {
             let text = format!(
                 "regcount {} for {} propagated to entry {}",

@@ -31,9 +31,8 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
 use serde::Deserialize;
 
+use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
-use crate::analyses::functions_in_creation_order;
-use crate::analyses::kernels;
 use crate::link::place_memory::constant_merge;
 use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::headers::SLOT_SIZE;
@@ -80,7 +79,7 @@ impl Pass for ReportResources {
             requires: Phase::Placed,
             required: true,
             reports: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }
@@ -91,7 +90,7 @@ impl Pass for ReportResources {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         if self.format != Format::Nvlink {
-            let rows = kernels::rows(module, cx.analyses.call_graph(module));
+            let rows = kernels::rows(module, cx.analyses.get(module), cx.analyses.get(module));
             let report = match self.format {
                 Format::Json => kernels::json(&rows),
                 _ => kernels::table(&rows),
@@ -109,9 +108,8 @@ impl Pass for ReportResources {
         };
         say(module_memory(module));
         let needs = Needs::new(module);
-        let functions = functions_in_creation_order(module);
-        let kernels: Vec<_> = kernels(module, &functions).collect();
-        for (link, function) in kernels.into_iter().rev() {
+        let live = cx.analyses.get::<LiveFunctions>(module);
+        for &(link, function) in live.kernels.iter().rev() {
             let name = String::from_utf8_lossy(module.link_name(link));
             say(format!("Function properties for '{name}':"));
             say(needs.of(module, link, function));

@@ -25,6 +25,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use self::identity::Identities;
+use crate::analyses::CallGraph;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -58,7 +59,7 @@ impl Pass for FoldIdenticalFunctions {
         if module.keeps_dead_code() {
             opt_in::refuse(self, "-g and -preserve-relocs", cx)?;
         }
-        let graph = cx.analyses.call_graph(module);
+        let graph = cx.analyses.get::<CallGraph>(module);
         let mut identities = Identities::new(module);
         // The first that was seen of those that do the same, by link symbol.
         let mut class: Vec<LinkSymbolId> = module.link_symbols.ids().collect();

@@ -44,7 +44,7 @@ impl Pass for FinalizeInputs {
             doc: include_str!("inputs.rs"),
             requires: Phase::Lowered,
             required: true,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }

@@ -29,7 +29,7 @@ impl Pass for FinalizeOutput {
             summary: "Ask of the linked file what NVIDIA's finalizer asks after a link",
             doc: include_str!("output.rs"),
             requires: Phase::LaidOut,
-            preserves: Preserved::ALL,
+            preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
     }

@@ -10,9 +10,11 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::SymbolId;
 use cuweld_ir::table::EntityId;
 
+use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
+use crate::analyses::HostKernels;
+use crate::analyses::KnownBy;
 use crate::analyses::counting_calls;
-use crate::analyses::host_names::HostNames;
 use crate::link::callgraph_dce::kernels_by_address;
 use crate::suggest;
 
@@ -29,7 +31,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
             meant.unwrap_or_default()
         );
     }
-    let graph = CallGraph::new(module);
+    let analyses = Analyses::default();
     let mut text = String::new();
     for id in found {
         let live = match module.link_symbols[id].live.is_live() {
@@ -39,7 +41,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
         text.push_str(&format!("'{name}' {live}\n"));
         for line in definitions(module, id)
             .into_iter()
-            .chain(reasons(module, &graph, id))
+            .chain(reasons(module, &analyses, id))
         {
             text.push_str(&format!("  {line}\n"));
         }
@@ -78,7 +80,7 @@ fn object(module: &Module<'_>, id: ObjectId) -> String {
 }
 
 /// The rule that keeps it, or that none does.
-fn reasons(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> Vec<String> {
+fn reasons(module: &Module<'_>, analyses: &Analyses, id: LinkSymbolId) -> Vec<String> {
     let symbol = &module.symbols[module.link_symbols[id].first];
     let live = module.link_symbols[id].live.is_live();
     if !symbol.is_function() {
@@ -88,11 +90,11 @@ fn reasons(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> Vec<Stri
         };
         return vec![why.to_owned()];
     }
-    let roots = HostNames::kernels(&module.options);
+    let host = analyses.get::<HostKernels>(module);
     if live && module.keeps_dead_code() {
         return vec!["-g, -r or -preserve-relocs: all functions stay".to_owned()];
     }
-    if let Some(chain) = chain(module, graph, &roots, id) {
+    if let Some(chain) = chain(module, analyses.get(module), host, id) {
         return chain;
     }
     if live {
@@ -112,24 +114,24 @@ fn reasons(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> Vec<Stri
     let defined = module.link_symbols[id].definition;
     let is_kernel = defined.is_some_and(|symbol| module.symbols[symbol].is_entry());
     vec![match is_kernel {
-        true => format!("a kernel that {}", left_out(&roots)),
+        true => format!("a kernel that {}", left_out(host)),
         false => "no kernel that stays reaches it, and its address is not taken".to_owned(),
     }]
 }
 
-fn kept_by(roots: &HostNames<'_>) -> &'static str {
-    match roots {
-        HostNames::All => "all kernels stay",
-        HostNames::Containing(_) => "-kernels-used names it",
-        HostNames::Matching { .. } => "host code refers to it",
+fn kept_by(host: &HostKernels) -> &'static str {
+    match host.known_by {
+        KnownBy::Nothing => "all kernels stay",
+        KnownBy::Options => "-kernels-used names it",
+        KnownBy::Host => "host code refers to it",
     }
 }
 
-fn left_out(roots: &HostNames<'_>) -> &'static str {
-    match roots {
-        HostNames::All => "has no definition",
-        HostNames::Containing(_) => "-kernels-used does not name",
-        HostNames::Matching { .. } => "no host code refers to",
+fn left_out(host: &HostKernels) -> &'static str {
+    match host.known_by {
+        KnownBy::Nothing => "has no definition",
+        KnownBy::Options => "-kernels-used does not name",
+        KnownBy::Host => "no host code refers to",
     }
 }
 
@@ -137,15 +139,15 @@ fn left_out(roots: &HostNames<'_>) -> &'static str {
 fn chain(
     module: &Module<'_>,
     graph: &CallGraph,
-    roots: &HostNames<'_>,
+    host: &HostKernels,
     wanted: LinkSymbolId,
 ) -> Option<Vec<String>> {
     let mut from: Vec<Option<u32>> = vec![None; graph.node_count()];
     let mut waiting = VecDeque::new();
-    let held = module.link_symbols.ids();
-    let mut kernels: Vec<LinkSymbolId> = held.filter(|id| roots.hold_kernel(module, *id)).collect();
+    let ids = module.link_symbols.ids();
+    let mut kernels: Vec<LinkSymbolId> = ids.filter(|id| host.contains(*id)).collect();
     let named = kernels.len();
-    if roots.only_kernel(module).is_none() {
+    if host.only.is_none() {
         kernels.extend(kernels_by_address(module, graph));
     }
     let by_address = kernels.split_off(named);
@@ -189,7 +191,7 @@ fn chain(
                     "kernel '{name}' {place}: its address is taken, so device code may launch it"
                 )
             }
-            (true, _) => format!("kernel '{name}' {place}: {}", kept_by(roots)),
+            (true, _) => format!("kernel '{name}' {place}: {}", kept_by(host)),
             (_, false) => format!("calls '{name}' {place}"),
             (_, true) => format!("calls by pointer, for which '{name}' {place} has the prototype"),
         });

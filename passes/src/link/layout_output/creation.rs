@@ -60,9 +60,8 @@ use super::created::output_of;
 use super::mercury_name;
 use super::strings::Named;
 use super::strings::Names;
-use crate::analyses::functions_in_creation_order;
-use crate::analyses::host_names::HostNames;
-use crate::analyses::kernels;
+use crate::analyses::HostKernels;
+use crate::analyses::LiveFunctions;
 use crate::link::place_memory::each_taken;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::link::place_memory::shared::replaced;
@@ -82,8 +81,10 @@ struct Replay<'m, 'data> {
     outcomes: Outcomes,
     /// The input's section of its shared variables, by function, for relocatable output.
     own_shared: Vec<Option<SectionId>>,
-    /// Which kernels are kept for their own sake.
-    roots: HostNames<'m>,
+    /// The functions that are kept.
+    live: &'m LiveFunctions,
+    /// The kernels that are kept for their own sake.
+    host: &'m HostKernels,
     /// Symbols of the object at hand that are no functions, whose turn is after those.
     others: Vec<SymbolId>,
     /// Attribute lists of the object at hand, which wait for their turn.
@@ -102,6 +103,7 @@ pub(super) fn replay<'data>(
     arena: &'data Arena,
     outcomes: Outcomes,
     names: Names<'_, 'data>,
+    (live, host): (&LiveFunctions, &HostKernels),
 ) -> Created<'data> {
     let mut info_lists = vec![u32::MAX; module.functions.len()];
     for (index, list) in module.merged_info.iter().enumerate() {
@@ -118,7 +120,7 @@ pub(super) fn replay<'data>(
         by_function: FunctionSections::new(module.link_symbols.len(), names.sections()),
         pieces: Vec::new(),
         piece_order: Grouped::default(),
-        functions: functions_in_creation_order(module),
+        functions: live.functions.clone(),
         with_rows: Vec::new(),
         copied: Vec::new(),
         special: Vec::new(),
@@ -168,7 +170,8 @@ pub(super) fn replay<'data>(
         others: Vec::new(),
         infos: Vec::new(),
         with_rows: Vec::new(),
-        roots: HostNames::kernels(&module.options),
+        host,
+        live,
         first_sass: module.first_sass_object(),
         took_memory: OnceCell::new(),
     };
@@ -345,12 +348,9 @@ impl<'data> Replay<'_, 'data> {
             let can_leave_out = match self.module.options.relocatable {
                 true => !self.module.shows_dynamic_shared(),
                 // With `-g` all kernels stay as they are.
-                false => {
-                    self.roots.are_of_options(&self.module.options)
-                        && !self.module.keeps_dead_code()
-                }
+                false => self.host.are_of_options && !self.module.keeps_dead_code(),
             };
-            let left_out = can_leave_out && !self.roots.hold_kernel(self.module, link);
+            let left_out = can_leave_out && !self.host.contains(link);
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);
@@ -627,7 +627,7 @@ impl<'data> Replay<'_, 'data> {
     /// The slots of textures, samplers and surfaces of each kernel that has any, which the Mercury view has apart from
     /// parameters.
     fn header_indices(&mut self) {
-        for (link, kernel) in self.kernels() {
+        for &(link, kernel) in &self.live.kernels {
             if self.module.functions[kernel].header_kinds == 0 {
                 continue;
             }
@@ -638,18 +638,13 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// The kernels that are linked, in order of creation.
-    fn kernels(&self) -> Vec<(LinkSymbolId, FunctionId)> {
-        kernels(self.module, &self.out.functions).collect()
-    }
-
     /// What relocatable output has for the dynamic shared memory of each kernel that refers to it: a symbol, and the
     /// section of shared memory where nothing made it yet, because options leave the kernel out.
     fn dynamic_instances(&mut self) {
         if !self.module.options.relocatable {
             return;
         }
-        for (link, kernel) in self.kernels() {
+        for &(link, kernel) in &self.live.kernels {
             if self.module.functions[kernel].dynamic_shared.is_none() {
                 continue;
             }

@@ -6,26 +6,28 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
 
+use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
-use crate::analyses::host_names::HostNames;
 
 /// Refuses shared memory that a kernel left out by an option uses without a section of its own, whose place among the sections
 /// follows from nvlink's walk over variables, and slots of textures beside the only kernel of a link.
-pub(super) fn refuse(module: &Module<'_>, live: &LiveFunctions, errors: &mut Vec<Diagnostic>) {
-    let roots = HostNames::kernels(&module.options);
-    if !roots.decide(module) {
+pub(super) fn refuse(
+    module: &Module<'_>,
+    live: &LiveFunctions,
+    host: &HostKernels,
+    errors: &mut Vec<Diagnostic>,
+) {
+    if !host.decide {
         return;
     }
-    let is_left_out = |link| !roots.hold_kernel(module, link);
     let mut left_out = live
         .kernels
         .iter()
-        .filter(|(link, _)| is_left_out(*link))
+        .filter(|(link, _)| !host.contains(*link))
         .peekable();
     if left_out.peek().is_none() {
         return;
     }
-    let by_option = roots.are_of_options(&module.options);
     let mut has_section = vec![false; module.functions.len()];
     for section in module.sections.values() {
         if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {
@@ -34,8 +36,9 @@ pub(super) fn refuse(module: &Module<'_>, live: &LiveFunctions, errors: &mut Vec
     }
     for &(link, function) in left_out {
         let frame = module.functions[function].shared.as_ref();
-        let late =
-            by_option && frame.is_some_and(|frame| frame.present) && !has_section[function.index()];
+        let late = host.are_of_options
+            && frame.is_some_and(|frame| frame.present)
+            && !has_section[function.index()];
         let slots = live.only_kernel.is_some() && !module.header_slots.is_empty();
         let what = match (late, slots) {
             (true, _) => "shared memory",

@@ -23,12 +23,11 @@ use super::shared::merged_align;
 use super::shared::null_size;
 use super::shared::root;
 use super::shared::variables;
-use crate::analyses::functions_in_creation_order;
-use crate::analyses::host_names::HostNames;
-use crate::analyses::kernels;
+use crate::analyses::HostKernels;
+use crate::analyses::LiveFunctions;
 
 /// Gives kernels their frames, and shared variables and dynamic shared memory their values.
-pub fn place(module: &mut Module<'_>) {
+pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) {
     let mut sizes = vec![0u64; module.functions.len()];
     let mut own_aligns = vec![None; module.functions.len()];
     for (link, variable, owner) in variables(module) {
@@ -57,18 +56,13 @@ pub fn place(module: &mut Module<'_>) {
     place_dynamic(module, &mut sizes);
     let slots_align = merged_align(module);
     let declared = declares_dynamic(module);
-    let functions = functions_in_creation_order(module);
-    let roots = HostNames::kernels(&module.options);
-    let kernels: Vec<(FunctionId, bool)> = kernels(module, &functions)
-        .map(|(link, id)| (id, roots.hold_kernel(module, link)))
-        .collect();
     let everything = module.shows_dynamic_shared();
-    for (kernel, is_root) in kernels {
+    for &(link, kernel) in &live.kernels {
         let size = sizes[kernel.index()];
         let own_align: Option<u64> = own_aligns[kernel.index()];
         // The section of a kernel that options leave out is made too late for the others' alignment, unless it has
         // variables [left-out-shared-last].
-        let is_late = !everything && !is_root && own_align.is_none();
+        let is_late = !everything && !host.contains(link) && own_align.is_none();
         let slots_align = if is_late { 1 } else { slots_align };
         let row = &mut module.functions[kernel];
         let mut align = slots_align.max(own_align.unwrap_or(1));

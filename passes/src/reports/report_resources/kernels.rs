@@ -8,8 +8,7 @@ use cuweld_ir::table::EntityId;
 use super::Needs;
 use super::call_chains::CallChains;
 use crate::analyses::CallGraph;
-use crate::analyses::functions_in_creation_order;
-use crate::analyses::kernels;
+use crate::analyses::LiveFunctions;
 
 /// What a kernel needs.
 pub(super) struct Row {
@@ -25,12 +24,12 @@ pub(super) struct Row {
 }
 
 /// The kernels of a link, first created first.
-pub(super) fn rows(module: &Module<'_>, graph: &CallGraph) -> Vec<Row> {
+pub(super) fn rows(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Vec<Row> {
     let needs = Needs::new(module);
     let chains = CallChains::new(module, graph, &needs.frame);
-    let functions = functions_in_creation_order(module);
-    kernels(module, &functions)
-        .map(|(link, function)| Row {
+    live.kernels
+        .iter()
+        .map(|&(link, function)| Row {
             name: String::from_utf8_lossy(module.link_name(link)).into_owned(),
             registers: needs.registers[link.index()],
             registers_for: chains.greediest(module, link.index() as u32),
