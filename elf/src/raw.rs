@@ -1,5 +1,9 @@
 //! ELF64 little-endian records as they stand in the file.
 
+use crate::symbol::Binding;
+use crate::symbol::SymbolOther;
+use crate::symbol::SymbolType;
+
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
 use zerocopy::IntoBytes;
@@ -134,6 +138,23 @@ pub struct RawSymbol {
     pub value: U64,
     /// Size in bytes.
     pub size: U64,
+}
+
+impl RawSymbol {
+    /// Returns the binding.
+    pub fn binding(&self) -> Binding {
+        Binding::of_info(self.info)
+    }
+
+    /// Returns the type.
+    pub fn ty(&self) -> SymbolType {
+        SymbolType::of_info(self.info)
+    }
+
+    /// Returns `st_other`.
+    pub fn other(&self) -> SymbolOther {
+        SymbolOther::from_bits_retain(self.other)
+    }
 }
 
 /// A relocation without addend, 16 bytes.

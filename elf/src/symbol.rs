@@ -1,36 +1,69 @@
-//! Fields of a symbol: types, bindings, and what CUDA keeps in `st_other`.
+//! Fields of a symbol: binding, type, and what CUDA keeps in `st_other`.
 
-/// `st_info` types that CUDA uses.
-pub mod stt {
-    /// Untyped.
-    pub const NOTYPE: u8 = 0;
-    /// A variable, in executables and for the linker's own symbols.
-    pub const OBJECT: u8 = 1;
-    /// A function.
-    pub const FUNC: u8 = 2;
-    /// A section.
-    pub const SECTION: u8 = 3;
-    /// A texture reference.
-    pub const CUDA_TEXTURE: u8 = 10;
-    /// A sampler.
-    pub const CUDA_SAMPLER: u8 = 11;
-    /// A surface reference.
-    pub const CUDA_SURFACE: u8 = 12;
-    /// A variable, in relocatable objects.
-    pub const CUDA_OBJECT: u8 = 13;
+use bitflags::bitflags;
 
-    /// Whether it is a texture, sampler or surface reference.
-    pub const fn is_header(ty: u8) -> bool {
-        header_kind(ty) != 0
+/// The binding of a symbol: the upper half of `st_info`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Binding(pub u8);
+
+impl Binding {
+    /// Local to its object.
+    pub const LOCAL: Self = Binding(0);
+    /// Strong global.
+    pub const GLOBAL: Self = Binding(1);
+    /// Weak global.
+    pub const WEAK: Self = Binding(2);
+
+    /// Returns the binding that stands in `st_info`.
+    pub const fn of_info(info: u8) -> Self {
+        Binding(info >> 4)
     }
 
-    /// The type of a texture, sampler or surface reference as one of the bits in
-    /// [`header`](super::header); 0 for all other types.
-    pub const fn header_kind(ty: u8) -> u8 {
-        match ty {
-            CUDA_TEXTURE => super::header::TEXTURE,
-            CUDA_SAMPLER => super::header::SAMPLER,
-            CUDA_SURFACE => super::header::SURFACE,
+    /// Returns `st_info` of a symbol of this type.
+    pub const fn info(self, ty: SymbolType) -> u8 {
+        self.0 << 4 | ty.0
+    }
+}
+
+/// The type of a symbol: the lower half of `st_info`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SymbolType(pub u8);
+
+impl SymbolType {
+    /// Untyped.
+    pub const NOTYPE: Self = SymbolType(0);
+    /// A variable, in executables and for the linker's own symbols.
+    pub const OBJECT: Self = SymbolType(1);
+    /// A function.
+    pub const FUNC: Self = SymbolType(2);
+    /// A section.
+    pub const SECTION: Self = SymbolType(3);
+    /// A texture reference.
+    pub const CUDA_TEXTURE: Self = SymbolType(10);
+    /// A sampler.
+    pub const CUDA_SAMPLER: Self = SymbolType(11);
+    /// A surface reference.
+    pub const CUDA_SURFACE: Self = SymbolType(12);
+    /// A variable, in relocatable objects.
+    pub const CUDA_OBJECT: Self = SymbolType(13);
+
+    /// Returns the type that stands in `st_info`.
+    pub const fn of_info(info: u8) -> Self {
+        SymbolType(info & 15)
+    }
+
+    /// Returns `true` if it is a texture, sampler or surface reference.
+    pub const fn is_header(self) -> bool {
+        self.header_kind() != 0
+    }
+
+    /// Returns the type of a texture, sampler or surface reference as one of the bits in [`header`]; 0
+    /// for all other types.
+    pub const fn header_kind(self) -> u8 {
+        match self {
+            Self::CUDA_TEXTURE => header::TEXTURE,
+            Self::CUDA_SAMPLER => header::SAMPLER,
+            Self::CUDA_SURFACE => header::SURFACE,
             _ => 0,
         }
     }
@@ -46,34 +79,65 @@ pub mod header {
     pub const SURFACE: u8 = 4;
 }
 
-/// `st_info` bindings.
-pub mod stb {
-    /// Local to its object.
-    pub const LOCAL: u8 = 0;
-    /// Strong global.
-    pub const GLOBAL: u8 = 1;
-    /// Weak global.
-    pub const WEAK: u8 = 2;
+bitflags! {
+    /// `st_other`. The upper three bits of a variable's are its memory space, which is a number and no
+    /// set: see [`SymbolOther::space`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SymbolOther: u8 {
+        /// A kernel.
+        const ENTRY = 0x10;
+        /// A variable in global memory.
+        const GLOBAL = 0x20;
+        /// A variable in shared memory.
+        const SHARED = 0x40;
+        /// A variable in a constant bank.
+        const CONSTANT = 0x80;
+        /// A variable in reserved shared memory.
+        const RESERVED = 0xa0;
+        /// The bits of the memory space.
+        const SPACE = 0xe0;
+        /// With [`SymbolOther::GLOBAL`]: managed memory, which host code uses by address.
+        const MANAGED = 0x04;
+        /// Of a function: it has a unified address.
+        const UNIFIED = 0x04;
+        /// Of a variable, beside its space: it has a unified address.
+        const UNIFIED_VARIABLE = 0x10;
+        /// With [`SymbolOther::CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
+        const COMPILER = 0x01;
+        // Files may have any bit.
+        const _ = !0;
+    }
 }
 
-/// `st_other` bits.
-pub mod sto {
-    /// A kernel.
-    pub const ENTRY: u8 = 0x10;
-    /// A variable in global memory.
-    pub const GLOBAL: u8 = 0x20;
-    /// A variable in shared memory.
-    pub const SHARED: u8 = 0x40;
-    /// A variable in a constant bank.
-    pub const CONSTANT: u8 = 0x80;
-    /// A variable in reserved shared memory.
-    pub const RESERVED: u8 = 0xa0;
-    /// With [`GLOBAL`]: managed memory, which host code uses by address.
-    pub const MANAGED: u8 = 0x04;
-    /// Of a function: it has a unified address.
-    pub const UNIFIED: u8 = 0x04;
-    /// Of a variable, beside its space: it has a unified address.
-    pub const UNIFIED_VARIABLE: u8 = 0x10;
-    /// With [`CONSTANT`]: made by the compiler (`F.const_opt.*`, `_param`).
-    pub const COMPILER: u8 = 0x01;
+impl SymbolOther {
+    /// Returns the memory space of a variable: none, [`GLOBAL`](Self::GLOBAL), [`SHARED`](Self::SHARED),
+    /// [`CONSTANT`](Self::CONSTANT), [`RESERVED`](Self::RESERVED), or bits that mean nothing.
+    pub const fn space(self) -> Self {
+        self.intersection(Self::SPACE)
+    }
+}
+
+/// Makes a field of a symbol a number of the text form.
+macro_rules! number {
+    ($($field:ident($make:path, $bits:expr))*) => {$(
+        impl From<$field> for u64 {
+            fn from(field: $field) -> Self {
+                $bits(field).into()
+            }
+        }
+
+        impl TryFrom<u64> for $field {
+            type Error = std::num::TryFromIntError;
+
+            fn try_from(number: u64) -> Result<Self, Self::Error> {
+                number.try_into().map($make)
+            }
+        }
+    )*};
+}
+
+number! {
+    Binding(Binding, |field: Binding| field.0)
+    SymbolType(SymbolType, |field: SymbolType| field.0)
+    SymbolOther(SymbolOther::from_bits_retain, |field: SymbolOther| field.bits())
 }

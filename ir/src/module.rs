@@ -25,7 +25,6 @@ use crate::table::PrimaryMap;
 use cuweld_elf::align::align_up;
 use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EWP;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::Target;
 use cuweld_elf::toolkit::Toolkit;
 
@@ -346,7 +345,7 @@ impl<'data> Module<'data> {
         let kinds = self.functions[kernel].header_kinds;
         self.header_slots.iter().filter(move |slot| {
             let first = self.link_symbols[slot.symbol].first;
-            stt::header_kind(self.symbols[first].ty) & kinds != 0
+            self.symbols[first].ty.header_kind() & kinds != 0
         })
     }
 

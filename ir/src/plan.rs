@@ -6,6 +6,10 @@
 
 use std::ops::Range;
 
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
+
 use crate::ids::*;
 
 /// A complete plan of an output file.
@@ -106,10 +110,12 @@ pub struct PlanPiece {
 pub struct PlanSymbol {
     /// `st_name`.
     pub name_offset: u32,
-    /// `st_info`.
-    pub info: u8,
+    /// Its binding.
+    pub bind: Binding,
+    /// Its type.
+    pub ty: SymbolType,
     /// `st_other`.
-    pub other: u8,
+    pub other: SymbolOther,
     /// `st_shndx`.
     pub shndx: u16,
     /// `st_value`.

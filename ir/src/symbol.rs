@@ -1,8 +1,8 @@
 //! Symbols of input objects and references to them.
 
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 
 use crate::ids::*;
 
@@ -16,12 +16,12 @@ pub struct Symbol<'data> {
     pub object: ObjectId,
     /// Its name, a slice of the string table; may be empty.
     pub name: &'data [u8],
-    /// Binding, see [`stb`].
-    pub bind: u8,
-    /// Type, see [`stt`].
-    pub ty: u8,
-    /// `st_other`, see [`sto`].
-    pub other: u8,
+    /// Its binding.
+    pub bind: Binding,
+    /// Its type.
+    pub ty: SymbolType,
+    /// `st_other`.
+    pub other: SymbolOther,
     /// Where it is defined.
     pub place: SymbolPlace,
     /// `st_value`: the offset in the section; the alignment for shared and common variables.
@@ -37,17 +37,17 @@ pub struct Symbol<'data> {
 impl Symbol<'_> {
     /// Whether it is visible to no other object.
     pub fn is_local(&self) -> bool {
-        self.bind == stb::LOCAL
+        self.bind == Binding::LOCAL
     }
 
     /// Whether it is a kernel.
     pub fn is_entry(&self) -> bool {
-        self.ty == stt::FUNC && self.other & sto::ENTRY != 0
+        self.ty == SymbolType::FUNC && self.other.contains(SymbolOther::ENTRY)
     }
 
     /// Whether it is a function.
     pub fn is_function(&self) -> bool {
-        self.ty == stt::FUNC
+        self.ty == SymbolType::FUNC
     }
 
     /// Whether it has no definition in its object.
@@ -57,12 +57,12 @@ impl Symbol<'_> {
 
     /// Whether it is a shared variable.
     pub fn is_shared(&self) -> bool {
-        !self.is_function() && self.other & 0xe0 == sto::SHARED
+        !self.is_function() && self.other.space() == SymbolOther::SHARED
     }
 
     /// Whether it is a variable in global memory.
     pub fn is_global_memory(&self) -> bool {
-        !self.is_function() && self.other & 0xe0 == sto::GLOBAL
+        !self.is_function() && self.other.space() == SymbolOther::GLOBAL
     }
 
     /// Whether it declares dynamic shared memory: compilers leave it undefined, relocatable links give it the
@@ -74,19 +74,22 @@ impl Symbol<'_> {
 
     /// Whether it is a compiler-made constant bank symbol, which executables do not show.
     pub fn is_compiler_constant(&self) -> bool {
-        !self.is_function() && self.other & 0x81 == 0x81
+        !self.is_function()
+            && self
+                .other
+                .contains(SymbolOther::CONSTANT | SymbolOther::COMPILER)
     }
 
     /// Returns whether it has no part in any link: NOTYPE, whatever its name, section and value [untyped-symbols]. ptxas
     /// writes anonymous ones, and other names of the reserved block.
     pub fn is_filler(&self) -> bool {
-        self.ty == stt::NOTYPE
+        self.ty == SymbolType::NOTYPE
     }
 
     /// Whether it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in `.nv.shared.reserved.N`.
     pub fn is_reserved_alias(&self) -> bool {
-        self.ty == stt::NOTYPE
-            && self.other == sto::RESERVED
+        self.ty == SymbolType::NOTYPE
+            && self.other == SymbolOther::RESERVED
             && self.name.starts_with(b"__nv_reservedSMEM_")
     }
 }

@@ -3,7 +3,7 @@
 
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_XINDEX;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::validate_structure;
 use cuweld_ir::ElfPlan;
@@ -33,29 +33,26 @@ fn section(ty: u32, size: usize, link: u32, content: PlanContent<'_>) -> PlanSec
     }
 }
 
-fn symbol(info: u8, shndx: u16) -> PlanSymbol {
+fn symbol(ty: SymbolType, shndx: u16) -> PlanSymbol {
     PlanSymbol {
-        name_offset: 0,
-        info,
-        other: 0,
+        ty,
         shndx,
-        value: 0,
-        size: 0,
+        ..PlanSymbol::default()
     }
 }
 
 /// A plan of `count` sections, the last of which are empty, with these `st_shndx` and table rows.
-fn plan<'data>(count: usize, symbols: &[(u8, u16)], table: &'data [u8]) -> ElfPlan<'data> {
+fn plan<'data>(count: usize, symbols: &[(SymbolType, u16)], table: &'data [u8]) -> ElfPlan<'data> {
     let mut plan = ElfPlan {
         e_type: 1,
         shstrndx: 1,
         section_names: vec![0],
         symbol_names: vec![0],
-        symbols: vec![symbol(0, 0)],
+        symbols: vec![symbol(SymbolType::NOTYPE, 0)],
         ..Default::default()
     };
     plan.symbols
-        .extend(symbols.iter().map(|(info, shndx)| symbol(*info, *shndx)));
+        .extend(symbols.iter().map(|(ty, shndx)| symbol(*ty, *shndx)));
     plan.sections = vec![
         section(sht::NULL, 0, 0, PlanContent::None),
         section(sht::STRTAB, 1, 0, PlanContent::SectionNames),
@@ -90,10 +87,10 @@ fn symbols_in_sections_above_0xff00_come_back() {
     let table: Vec<u8> = rows.into_iter().flat_map(u32::to_le_bytes).collect();
     let symbols = [
         // What stands in the table beside an index of 16 bits means nothing.
-        (stt::OBJECT, 6),
-        (stt::OBJECT, SHN_XINDEX),
-        (stt::FUNC, SHN_COMMON),
-        (stt::OBJECT, SHN_COMMON),
+        (SymbolType::OBJECT, 6),
+        (SymbolType::OBJECT, SHN_XINDEX),
+        (SymbolType::FUNC, SHN_COMMON),
+        (SymbolType::OBJECT, SHN_COMMON),
     ];
     let image = write(&Module::default(), &plan(0x1_0004, &symbols, &table));
     let image = image.map_err(|error| error.to_string());

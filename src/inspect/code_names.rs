@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::relocs::reloc_type;
 use serde::Serialize;
 
@@ -201,42 +201,42 @@ pub fn segment_type(value: u32) -> Coded {
     Coded::new(value, name)
 }
 
-/// `st_info >> 4`.
-pub fn binding(value: u8) -> Coded {
+/// The binding of a symbol.
+pub fn binding(value: Binding) -> Coded {
     let name = match value {
-        stb::LOCAL => Some("LOCAL"),
-        stb::GLOBAL => Some("GLOBAL"),
-        stb::WEAK => Some("WEAK"),
+        Binding::LOCAL => Some("LOCAL"),
+        Binding::GLOBAL => Some("GLOBAL"),
+        Binding::WEAK => Some("WEAK"),
         _ => None,
     };
-    Coded::new(value.into(), name)
+    Coded::new(value.0.into(), name)
 }
 
-/// `st_info & 15`.
-pub fn symbol_type(value: u8) -> Coded {
+/// The type of a symbol.
+pub fn symbol_type(value: SymbolType) -> Coded {
     let name = match value {
-        stt::NOTYPE => Some("NOTYPE"),
-        stt::OBJECT => Some("OBJECT"),
-        stt::FUNC => Some("FUNC"),
-        stt::SECTION => Some("SECTION"),
-        4 => Some("FILE"),
-        5 => Some("COMMON"),
-        stt::CUDA_TEXTURE => Some("CUDA_TEXTURE"),
-        stt::CUDA_SAMPLER => Some("CUDA_SAMPLER"),
-        stt::CUDA_SURFACE => Some("CUDA_SURFACE"),
-        stt::CUDA_OBJECT => Some("CUDA_OBJECT"),
+        SymbolType::NOTYPE => Some("NOTYPE"),
+        SymbolType::OBJECT => Some("OBJECT"),
+        SymbolType::FUNC => Some("FUNC"),
+        SymbolType::SECTION => Some("SECTION"),
+        SymbolType(4) => Some("FILE"),
+        SymbolType(5) => Some("COMMON"),
+        SymbolType::CUDA_TEXTURE => Some("CUDA_TEXTURE"),
+        SymbolType::CUDA_SAMPLER => Some("CUDA_SAMPLER"),
+        SymbolType::CUDA_SURFACE => Some("CUDA_SURFACE"),
+        SymbolType::CUDA_OBJECT => Some("CUDA_OBJECT"),
         _ => None,
     };
-    Coded::new(value.into(), name)
+    Coded::new(value.0.into(), name)
 }
 
 /// Bits of `st_other`.
-pub const SYMBOL_OTHER: [(u8, &str); 5] = [
-    (sto::ENTRY, "ENTRY"),
-    (sto::GLOBAL, "GLOBAL"),
-    (sto::SHARED, "SHARED"),
-    (sto::CONSTANT, "CONSTANT"),
-    (sto::COMPILER, "COMPILER"),
+pub const SYMBOL_OTHER: [(SymbolOther, &str); 5] = [
+    (SymbolOther::ENTRY, "ENTRY"),
+    (SymbolOther::GLOBAL, "GLOBAL"),
+    (SymbolOther::SHARED, "SHARED"),
+    (SymbolOther::CONSTANT, "CONSTANT"),
+    (SymbolOther::COMPILER, "COMPILER"),
 ];
 
 /// A relocation type, with `R_CUDA_`.
@@ -306,6 +306,6 @@ mod tests {
         assert_eq!(section_type(0x7000_0099).to_string(), "0x70000099");
         assert_eq!(relocation_type(0x38).to_string(), "R_CUDA_ABS32_LO_32");
         assert_eq!(relocation_type(0x10003).to_string(), "0x10003");
-        assert_eq!(format!("{:>8}|", binding(2)), "    WEAK|");
+        assert_eq!(format!("{:>8}|", binding(Binding::WEAK)), "    WEAK|");
     }
 }

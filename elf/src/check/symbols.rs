@@ -18,7 +18,8 @@ use crate::raw::ET_REL;
 use crate::raw::RawSymbol;
 use crate::raw::SHN_LORESERVE;
 use crate::raw::SHN_XINDEX;
-use crate::symbol::stt;
+use crate::symbol::Binding;
+use crate::symbol::SymbolType;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::shf;
 use crate::target::section_types::sht;
@@ -55,7 +56,7 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
             let what = format!("the name of symbol {index} is outside of its table");
             findings.report(Rule::Names, table.name, at, what);
         }
-        let (ty, shndx) = (symbol.info & 15, symbol.shndx.get());
+        let (ty, shndx) = (symbol.ty(), symbol.shndx.get());
         if shndx == 0 || shndx >= SHN_LORESERVE {
             continue;
         }
@@ -64,14 +65,17 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
             findings.report(Rule::SymbolPlace, table.name, at + 6, what);
             continue;
         };
-        if !matches!(ty, stt::FUNC | stt::OBJECT | stt::CUDA_OBJECT) {
+        if !matches!(
+            ty,
+            SymbolType::FUNC | SymbolType::OBJECT | SymbolType::CUDA_OBJECT
+        ) {
             continue;
         }
         // Shared memory begins behind the reserved block, and Mercury code is measured in Mercury.
         let is_measured = match ty {
-            stt::FUNC => section.is_code(),
+            SymbolType::FUNC => section.is_code(),
             // Equal constants are written once, and their symbols are not moved.
-            stt::OBJECT | stt::CUDA_OBJECT => {
+            SymbolType::OBJECT | SymbolType::CUDA_OBJECT => {
                 section.flags() & shf::WRITE != 0 && !is_no_bits(section.ty(), 0)
             }
             _ => false,
@@ -81,7 +85,7 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
             let what = format!("symbol {index} reaches past the end of its section");
             findings.report(Rule::SymbolPlace, table.name, at + 8, what);
         }
-        if ty == stt::FUNC && !section.is_code() && section.ty() != sht::CUDA_CAPMERC {
+        if ty == SymbolType::FUNC && !section.is_code() && section.ty() != sht::CUDA_CAPMERC {
             let what = format!("function {index} is in a section without code");
             findings.report(Rule::SymbolPlace, table.name, at + 6, what);
         }
@@ -379,18 +383,18 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
             && sass_row.value == row.value
             && sass_row.size == row.size;
         if !is_same {
-            let is_section = row.info & 15 == stt::SECTION;
+            let is_section = row.ty() == SymbolType::SECTION;
             let same_name = is_section
                 || one_table && sass_row.name == row.name
                 || view.symbol_name(sass, sass_row) == view.symbol_name(mercury, row);
-            if !same_name || sass_row.info >> 4 != row.info >> 4 {
+            if !same_name || sass_row.binding() != row.binding() {
                 differs(
                     index,
                     format!("symbol {index} has another name or binding"),
                     findings,
                 );
             }
-            let is_header = stt::is_header(sass_row.info & 15) || stt::is_header(row.info & 15);
+            let is_header = sass_row.ty().is_header() || row.ty().is_header();
             if is_header && sass_row.info != row.info {
                 differs(index, format!("symbol {index} has another type"), findings);
             }
@@ -399,7 +403,7 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 name.is_some_and(known_symbols::is_reserved_shared_symbol)
             };
             // Executables have shared memory, kinds of memory and addresses of their own in each view.
-            let same_size = row.info & 15 == stt::FUNC || sass_row.size == row.size;
+            let same_size = row.ty() == SymbolType::FUNC || sass_row.size == row.size;
             let same_value = sass_row.value == row.value && sass_row.other == row.other;
             if is_object && !(same_size && same_value) && !is_reserved() {
                 let what = format!("symbol {index} has another value or size");
@@ -418,7 +422,7 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     let rest = left.get(right.len()..).unwrap_or(&[]);
     let parameters = |(index, row): (usize, &RawSymbol)| {
         let section = view.section(section_of(row, index, left_places));
-        row.info == stt::SECTION
+        row.info == Binding::LOCAL.info(SymbolType::SECTION)
             && section.is_some_and(|section| section.name.starts_with(b".nv.constant0."))
     };
     if right.len() > left.len() || !(right.len()..).zip(rest).all(parameters) {

@@ -1,6 +1,6 @@
 //! Relocation types of the Mercury view, by what the SASS view has in the same places. No tool prints names of theirs.
 
-use crate::symbol::stt;
+use crate::symbol::SymbolType;
 
 /// The Mercury type of an offset in a constant bank.
 pub const CONSTANT_OFFSET: u32 = 0x10004;
@@ -120,10 +120,10 @@ pub fn plain(ty: u32) -> Option<u32> {
 }
 
 /// The type by which the driver fills the header slot of a texture, sampler or surface, by the type of its symbol.
-pub fn header_type(symbol_type: u8) -> u32 {
+pub fn header_type(symbol_type: SymbolType) -> u32 {
     match symbol_type {
-        stt::CUDA_SURFACE => SURFACE_HEADER,
-        stt::CUDA_SAMPLER => SAMPLER_HEADER,
+        SymbolType::CUDA_SURFACE => SURFACE_HEADER,
+        SymbolType::CUDA_SAMPLER => SAMPLER_HEADER,
         _ => TEXTURE_HEADER,
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! Bits count from the least significant bit of the little-endian word at `r_offset`.
 
-use crate::symbol::stt;
-
 /// What the linker does with a type where the symbol's kind lets it apply relocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocClass {
@@ -120,10 +118,10 @@ impl RelocType {
 
 /// The type by which the driver fills the header slot of a texture, sampler or surface, by the type
 /// of its symbol; sm_100 and up have another one for samplers [slots-by-kind].
-pub fn header_reloc_type(symbol_type: u8) -> u32 {
+pub fn header_reloc_type(symbol_type: SymbolType) -> u32 {
     match symbol_type {
-        stt::CUDA_SURFACE => 0x34,
-        stt::CUDA_SAMPLER => 0x07,
+        SymbolType::CUDA_SURFACE => 0x34,
+        SymbolType::CUDA_SAMPLER => 0x07,
         _ => 0x06,
     }
 }
@@ -165,6 +163,8 @@ const fn row(
         plain,
     }
 }
+
+use crate::symbol::SymbolType;
 
 use BankField as Bank;
 use RelocClass as Class;

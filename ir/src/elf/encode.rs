@@ -59,8 +59,8 @@ pub fn append_symbol(bytes: &mut Vec<u8>, symbol: &PlanSymbol) {
 pub(super) fn raw_symbol(symbol: &PlanSymbol) -> RawSymbol {
     RawSymbol {
         name: symbol.name_offset.into(),
-        info: symbol.info,
-        other: symbol.other,
+        info: symbol.bind.info(symbol.ty),
+        other: symbol.other.bits(),
         shndx: symbol.shndx.into(),
         value: symbol.value.into(),
         size: symbol.size.into(),

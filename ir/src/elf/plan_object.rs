@@ -1,7 +1,6 @@
 //! An input object as a plan of itself: the same sections in the same order, tables encoded anew.
 //!
 //! The file may be laid out differently from the original, but links to the same bytes.
-
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
@@ -29,7 +28,7 @@ use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SHN_XINDEX;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::string_table::NameTable;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
@@ -76,14 +75,7 @@ pub fn plan_object<'data>(
     };
     let mut section_symbols = vec![0u32; sections.len()];
     let mut symbol_indices = vec![0u32; symbols.len()];
-    plan.symbols.push(PlanSymbol {
-        name_offset: 0,
-        info: 0,
-        other: 0,
-        shndx: 0,
-        value: 0,
-        size: 0,
-    });
+    plan.symbols.push(PlanSymbol::default());
     for entry in order {
         let index = plan.symbols.len() as u32;
         match entry {
@@ -97,11 +89,9 @@ pub fn plan_object<'data>(
                 }
                 plan.symbols.push(PlanSymbol {
                     name_offset: symbol_names.add(section.name),
-                    info: stt::SECTION,
-                    other: 0,
+                    ty: SymbolType::SECTION,
                     shndx: place(index, ordinal as u32),
-                    value: 0,
-                    size: 0,
+                    ..PlanSymbol::default()
                 });
             }
             TableEntry::Symbol(ordinal) => {
@@ -111,7 +101,8 @@ pub fn plan_object<'data>(
                 symbol_indices[ordinal] = index;
                 plan.symbols.push(PlanSymbol {
                     name_offset: symbol_names.add(symbol.name),
-                    info: symbol.bind << 4 | symbol.ty,
+                    bind: symbol.bind,
+                    ty: symbol.ty,
                     other: symbol.other,
                     shndx: match symbol.place {
                         SymbolPlace::Undefined => 0,
@@ -356,7 +347,7 @@ impl<'data> FileTables<'data> {
             .unwrap_or_default();
         let mut next = 0;
         let order = rows.iter().enumerate().skip(1).map(|(index, row)| {
-            if row.info & 15 == stt::SECTION {
+            if row.ty() == SymbolType::SECTION {
                 let section = match row.shndx.get() {
                     SHN_XINDEX => extended.get(index).map_or(0, |row| row.get()),
                     section => section.into(),

@@ -44,7 +44,7 @@ use crate::table::EntityId;
 use crate::table::IdRange;
 use cuweld_elf::note_records::first_note;
 use cuweld_elf::raw::*;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::attributes::reference_words;
 use cuweld_elf::target::section_types::is_decoded;
 use cuweld_elf::target::section_types::is_info;
@@ -198,9 +198,9 @@ impl<'data> Reader<'_, 'data> {
         // A second symbol table is an error.
         if let Some(table) = headers.iter().position(|row| row.ty.get() == sht::SYMTAB) {
             for row in <[RawSymbol]>::ref_from_bytes(self.bytes(table)).unwrap_or(&[]) {
-                let ty = row.info & 15;
-                symbols += usize::from(ty != stt::SECTION);
-                functions += usize::from(ty == stt::FUNC && row.shndx.get() != 0);
+                let ty = row.ty();
+                symbols += usize::from(ty != SymbolType::SECTION);
+                functions += usize::from(ty == SymbolType::FUNC && row.shndx.get() != 0);
             }
         }
         for header in headers {

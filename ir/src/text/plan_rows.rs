@@ -90,10 +90,8 @@ impl<'data> Row<'data> for PlanPiece {
 impl<'data> Row<'data> for PlanSymbol {
     fn fields(&mut self, v: &mut impl Visitor<'data>) {
         v.field("name", &mut self.name_offset, PlanName);
-        let (mut bind, mut ty) = (self.info >> 4, self.info & 15);
-        v.field("bind", &mut bind, HalfByte(BINDING));
-        v.field("type", &mut ty, HalfByte(SYMBOL_TYPE));
-        self.info = bind << 4 | ty;
+        v.field("bind", &mut self.bind, HalfByte(BINDING));
+        v.field("type", &mut self.ty, HalfByte(SYMBOL_TYPE));
         v.sparse("other", &mut self.other, Flags(words::SYMBOL_OTHERS));
         v.field("section", &mut self.shndx, SectionIndex);
         v.field("value", &mut self.value, Hex);
@@ -145,14 +143,14 @@ impl Spelling<'_, u32> for PlanSymbolNumber {
 /// A number of at most 4 bits.
 struct HalfByte<S>(S);
 
-impl<'data, S: Spelling<'data, u8>> Spelling<'data, u8> for HalfByte<S> {
-    fn print(&self, value: &u8, out: &mut Printer<'_, 'data>) {
+impl<'data, T: Copy + Into<u64>, S: Spelling<'data, T>> Spelling<'data, T> for HalfByte<S> {
+    fn print(&self, value: &T, out: &mut Printer<'_, 'data>) {
         self.0.print(value, out);
     }
-    fn parse(&self, parser: &mut Parser<'_, 'data, '_>) -> Parsed<u8> {
+    fn parse(&self, parser: &mut Parser<'_, 'data, '_>) -> Parsed<T> {
         let position = parser.cursor.position();
         match self.0.parse(parser)? {
-            value @ 0..16 => Ok(value),
+            value if value.into() < 16 => Ok(value),
             _ => Err(position.error("expected a number of at most 4 bits")),
         }
     }

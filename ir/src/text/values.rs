@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolType;
+
 use super::fields::Ids;
 use super::fields::Row;
 use super::fields::Spelling;
@@ -73,8 +76,8 @@ pub(super) const RELOC_TYPE: Coded<u32> = Coded(
     words::reloc_value,
     "a relocation type such as R_CUDA_32",
 );
-pub(super) const BINDING: Known<u8> = Known(words::BINDINGS, "a binding");
-pub(super) const SYMBOL_TYPE: Known<u8> = Known(words::SYMBOL_TYPES, "a symbol type");
+pub(super) const BINDING: Known<Binding> = Known(words::BINDINGS, "a binding");
+pub(super) const SYMBOL_TYPE: Known<SymbolType> = Known(words::SYMBOL_TYPES, "a symbol type");
 pub(super) const FILE_TYPE: Known<u16> = Known(words::FILE_TYPES, "a file type");
 
 impl<T: Copy + Into<u64> + TryFrom<u64>> Spelling<'_, T> for Decimal {

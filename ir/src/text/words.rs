@@ -11,10 +11,10 @@ use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::section::SectionKind;
 use cuweld_elf::raw;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::symbol::header;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::attributes::attribute_by_name;
 use cuweld_elf::target::attributes::attribute_name;
 use cuweld_elf::target::compat;
@@ -144,10 +144,10 @@ pub(super) const SECTION_FLAGS: Words<u64> = Words(&[
 ]);
 
 pub(super) const SYMBOL_OTHERS: Words<u64> = Words(&[
-    (sto::ENTRY as u64, "ENTRY"),
-    (sto::GLOBAL as u64, "GLOBAL"),
-    (sto::SHARED as u64, "SHARED"),
-    (sto::CONSTANT as u64, "CONSTANT"),
+    (SymbolOther::ENTRY.bits() as u64, "ENTRY"),
+    (SymbolOther::GLOBAL.bits() as u64, "GLOBAL"),
+    (SymbolOther::SHARED.bits() as u64, "SHARED"),
+    (SymbolOther::CONSTANT.bits() as u64, "CONSTANT"),
 ]);
 
 pub(super) const HEADER_KINDS: Words<u64> = Words(&[
@@ -176,21 +176,21 @@ pub(super) fn flags(words: &Words<u64>, flags: u64) -> String {
     parts.join("|")
 }
 
-pub(super) const BINDINGS: Words<u8> = Words(&[
-    (stb::LOCAL, "LOCAL"),
-    (stb::GLOBAL, "GLOBAL"),
-    (stb::WEAK, "WEAK"),
+pub(super) const BINDINGS: Words<Binding> = Words(&[
+    (Binding::LOCAL, "LOCAL"),
+    (Binding::GLOBAL, "GLOBAL"),
+    (Binding::WEAK, "WEAK"),
 ]);
 
-pub(super) const SYMBOL_TYPES: Words<u8> = Words(&[
-    (stt::NOTYPE, "NOTYPE"),
-    (stt::OBJECT, "OBJECT"),
-    (stt::FUNC, "FUNC"),
-    (stt::SECTION, "SECTION"),
-    (stt::CUDA_TEXTURE, "CUDA_TEXTURE"),
-    (stt::CUDA_SAMPLER, "CUDA_SAMPLER"),
-    (stt::CUDA_SURFACE, "CUDA_SURFACE"),
-    (stt::CUDA_OBJECT, "CUDA_OBJECT"),
+pub(super) const SYMBOL_TYPES: Words<SymbolType> = Words(&[
+    (SymbolType::NOTYPE, "NOTYPE"),
+    (SymbolType::OBJECT, "OBJECT"),
+    (SymbolType::FUNC, "FUNC"),
+    (SymbolType::SECTION, "SECTION"),
+    (SymbolType::CUDA_TEXTURE, "CUDA_TEXTURE"),
+    (SymbolType::CUDA_SAMPLER, "CUDA_SAMPLER"),
+    (SymbolType::CUDA_SURFACE, "CUDA_SURFACE"),
+    (SymbolType::CUDA_OBJECT, "CUDA_OBJECT"),
 ]);
 
 pub(super) const RESERVED_INDICES: Words<u16> =

@@ -13,8 +13,7 @@ use crate::section::SectionInfo;
 use crate::section::SectionKind;
 use crate::table::EntityId;
 use cuweld_elf::raw::SHN_LORESERVE;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::relocs::is_yield;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
@@ -82,7 +81,8 @@ fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     });
     // Its value need not be 0 [null-symbol-of-discarded].
     let null_symbol = plan.symbols.first().is_some_and(|symbol| {
-        (symbol.name_offset, symbol.info, symbol.shndx) == (0, 0, 0) && symbol.size == 0
+        let info = symbol.bind.info(symbol.ty);
+        (symbol.name_offset, info, symbol.shndx) == (0, 0, 0) && symbol.size == 0
     });
     if !null_section || !null_symbol {
         checker.report(Rule::LayoutNull, "plan", "a row 0 is not null");
@@ -155,7 +155,7 @@ fn symbols(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
             let what = format!("its section {} does not exist", symbol.shndx);
             checker.report(Rule::LayoutSymbols, place(), what);
         }
-        if symbol.info >> 4 == stb::LOCAL && index >= first_global.max(1) {
+        if symbol.bind == Binding::LOCAL && index >= first_global.max(1) {
             let what = "it is local and stands in the global part";
             checker.report(Rule::LayoutSymbols, place(), what);
         }
@@ -227,7 +227,7 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let kept = module.relocs.values().filter(is_kept).count();
     let kinds_of = |slot: &HeaderSlot| {
         let link = module.link_symbols.get(slot.symbol)?;
-        Some(stt::header_kind(module.symbols.get(link.first)?.ty))
+        Some(module.symbols.get(link.first)?.ty.header_kind())
     };
     let mut created = 0;
     for kernel in module

@@ -13,7 +13,6 @@ use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::mercury::relocs::counterparts;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_elf::target::section_types::sht;
 
@@ -155,7 +154,7 @@ pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
         patched[cause_id.index()] |= asks;
         // A reference to a texture moves the other operands of the code that read its slots.
         let symbol = cause.target.symbol().map(|symbol| &module.symbols[symbol]);
-        let moves = capmerc && symbol.is_some_and(|symbol| stt::is_header(symbol.ty));
+        let moves = capmerc && symbol.is_some_and(|symbol| symbol.ty.is_header());
         let named = module.sections[cause.section].info;
         // A row of the Mercury view gives tables of switches in the SASS view their entries.
         let owner = patched_section.owner;

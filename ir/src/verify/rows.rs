@@ -9,7 +9,7 @@ use crate::section::SectionInfo;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::has_records;
 use cuweld_elf::target::section_types::is_decoded;
 use cuweld_elf::target::section_types::is_no_bits;
@@ -147,8 +147,8 @@ fn content_form(ty: u32, flags: u64) -> Form {
 fn symbols(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     for (id, symbol) in module.symbols.iter() {
-        if symbol.bind > 15 || symbol.ty > 15 || symbol.ty == stt::SECTION {
-            let what = format!("its binding is {}, its type {}", symbol.bind, symbol.ty);
+        if symbol.bind.0 > 15 || symbol.ty.0 > 15 || symbol.ty == SymbolType::SECTION {
+            let what = format!("its binding is {}, its type {}", symbol.bind.0, symbol.ty.0);
             let place = checker.symbol(id);
             checker.report(Rule::SymbolInfo, place, what);
         }

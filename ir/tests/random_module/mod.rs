@@ -4,6 +4,9 @@
 use std::ops::Range;
 
 use cuweld_elf::Target;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::arch::Suffix;
 use cuweld_ir::attribute::MergedInfo;
 use cuweld_ir::function::Fate;
@@ -253,9 +256,9 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
         module.symbols.push(Symbol {
             object: r.id(n.objects),
             name: r.name(arena),
-            bind: r.pick(&[0, 1, 2, 3, 255]),
-            ty: r.pick(&[0, 1, 2, 3, 10, 13, 14, 255]),
-            other: r.next() as u8,
+            bind: Binding(r.pick(&[0, 1, 2, 3, 255])),
+            ty: SymbolType(r.pick(&[0, 1, 2, 3, 10, 13, 14, 255])),
+            other: SymbolOther::from_bits_retain(r.next() as u8),
             place: match r.below(5) {
                 0 => SymbolPlace::Undefined,
                 1 => SymbolPlace::Section(r.id(n.sections)),
@@ -482,8 +485,9 @@ fn random_plan<'data>(
         sections: Vec::new(),
         symbols: r.list(rows, |r| PlanSymbol {
             name_offset: r.below(24) as u32,
-            info: r.next() as u8,
-            other: r.next() as u8,
+            bind: Binding(r.below(16) as u8),
+            ty: SymbolType(r.below(16) as u8),
+            other: SymbolOther::from_bits_retain(r.next() as u8),
             shndx: r.pick(&[0, 1, 0xfff1, 0xfff2, 0xffff]),
             value: r.number(),
             size: r.number(),

@@ -1,6 +1,6 @@
 //! Which kernels and variables host code refers to: the lists that options and host information give.
 
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Symbol;
 
@@ -66,7 +66,7 @@ impl<'options> HostNames<'options> {
             Self::Containing(parts) => parts
                 .iter()
                 .any(|part| contains(symbol.name, part.as_bytes())),
-            Self::Matching { internal, .. } if symbol.bind == stb::LOCAL => {
+            Self::Matching { internal, .. } if symbol.bind == Binding::LOCAL => {
                 internal.match_name(symbol.name)
             }
             Self::Matching { external, .. } => external.match_name(symbol.name),

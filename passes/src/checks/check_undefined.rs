@@ -7,8 +7,8 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
 use cuweld_elf::known_symbols;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -30,9 +30,9 @@ use crate::pass::PassInfo;
 fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     let name = symbol.name;
     match symbol.ty {
-        _ if symbol.bind != stb::GLOBAL => false,
-        stt::FUNC => !module.toolkit.is_system_function(name),
-        stt::OBJECT | stt::CUDA_OBJECT => {
+        _ if symbol.bind != Binding::GLOBAL => false,
+        SymbolType::FUNC => !module.toolkit.is_system_function(name),
+        SymbolType::OBJECT | SymbolType::CUDA_OBJECT => {
             let allowed = module.options.allow_undefined_globals;
             let left_to_driver = allowed && symbol.is_global_memory();
             !(left_to_driver

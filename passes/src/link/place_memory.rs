@@ -24,7 +24,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
@@ -172,7 +172,7 @@ pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, Sec
             let (weak, strong) = &mut defined[link.index()];
             let is_weak = match symbol.place {
                 SymbolPlace::Section(section) => {
-                    let is_weak = symbol.bind == stb::WEAK;
+                    let is_weak = symbol.bind == Binding::WEAK;
                     if !(*strong || is_weak && *weak) {
                         take(id, section);
                     }

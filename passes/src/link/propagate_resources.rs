@@ -14,7 +14,7 @@ mod summary;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
@@ -537,7 +537,7 @@ fn without_registers(
     let undefined = module.link_symbols.values().any(|link| {
         link.live.is_live()
             && link.definition.is_none()
-            && module.symbols[link.first].bind == stb::GLOBAL
+            && module.symbols[link.first].bind == Binding::GLOBAL
     });
     let is_missed = module.target.sm >= FIRST_SM_THAT_MISSES_REGISTERS
         && summaries.of(graph, bare).registers == 0
@@ -602,8 +602,9 @@ fn stack<'data>(
     graph: &crate::analyses::CallGraph,
     arena: &'data cuweld_ir::Arena,
 ) {
-    let in_local_list =
-        |link: LinkSymbolId| module.symbols[module.link_symbols[link].first].bind != stb::GLOBAL;
+    let in_local_list = |link: LinkSymbolId| {
+        module.symbols[module.link_symbols[link].first].bind != Binding::GLOBAL
+    };
     let (local, global): (Vec<_>, Vec<_>) = kernels
         .iter()
         .map(|(link, _)| *link)

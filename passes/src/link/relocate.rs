@@ -14,7 +14,6 @@ use std::ops::Range;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::mercury::relocs::counterparts;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
@@ -246,7 +245,7 @@ fn apply(
 fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
     target
         .symbol()
-        .is_some_and(|symbol| stt::is_header(module.symbols[symbol].ty))
+        .is_some_and(|symbol| module.symbols[symbol].ty.is_header())
 }
 
 /// The bank number that nvlink derives from the type of the section that defines the target, without

@@ -8,8 +8,8 @@
 use std::any::TypeId;
 
 use cuweld_elf::raw::ET_EXEC;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
@@ -100,12 +100,12 @@ impl<'data> Awaited<'data> {
     /// An object takes part.
     pub(crate) fn add(&mut self, module: &Module<'data>, object: &Object<'data>) {
         for symbol in &module.symbols[object.symbols] {
-            if symbol.bind == stb::LOCAL || symbol.name.is_empty() {
+            if symbol.bind == Binding::LOCAL || symbol.name.is_empty() {
                 continue;
             }
             let is_defined = !symbol.is_undefined();
-            let counts = symbol.bind == stb::GLOBAL
-                && symbol.ty == stt::FUNC
+            let counts = symbol.bind == Binding::GLOBAL
+                && symbol.ty == SymbolType::FUNC
                 && !module.toolkit.is_system_function(symbol.name);
             match self.defined.entry(symbol.name) {
                 Entry::Vacant(entry) => {

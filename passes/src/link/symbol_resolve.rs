@@ -29,8 +29,8 @@ use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::string_table::NameHash;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::target::compat;
 use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
@@ -209,7 +209,7 @@ fn likely_names(module: &Module<'_>) -> usize {
     let symbols = module.symbols.values().as_slice();
     let sample = symbols.get(..SAMPLE).unwrap_or(symbols);
     let strong = sample.iter();
-    let strong = strong.filter(|symbol| symbol.bind == stb::GLOBAL && !symbol.is_undefined());
+    let strong = strong.filter(|symbol| symbol.bind == Binding::GLOBAL && !symbol.is_undefined());
     strong.count() * symbols.len() / sample.len().max(1)
 }
 
@@ -221,7 +221,7 @@ struct Named {
 
 impl<'data> Resolver<'_, 'data> {
     fn resolve(&mut self, id: SymbolId, symbol: Symbol<'data>) {
-        let link = if symbol.bind == stb::LOCAL {
+        let link = if symbol.bind == Binding::LOCAL {
             self.create(id, &symbol)
         } else {
             let hash = NameHash::of(symbol.name);
@@ -294,13 +294,13 @@ impl<'data> Resolver<'_, 'data> {
             return;
         }
         let (known, other) = (*known, *other);
-        if stt::is_header(symbol.ty) && other.ty != symbol.ty {
+        if symbol.ty.is_header() && other.ty != symbol.ty {
             // Textures and the like have no memory space that nvlink would compare.
             self.duplicate(id, reference);
             return;
         }
         if other.is_function() != symbol.is_function()
-            || !symbol.is_function() && other.other & 0xe0 != symbol.other & 0xe0
+            || !symbol.is_function() && other.other.space() != symbol.other.space()
         {
             let named = if other.is_function() {
                 reference
@@ -327,8 +327,8 @@ impl<'data> Resolver<'_, 'data> {
         named: SymbolId,
     ) {
         let other = self.module.symbols[reference];
-        if stt::is_header(symbol.ty) && other.is_function()
-            || stt::is_header(other.ty) && symbol.is_function()
+        if symbol.ty.is_header() && other.is_function()
+            || other.ty.is_header() && symbol.is_function()
         {
             let name = String::from_utf8_lossy(symbol.name);
             let what = format!("'{name}' as a function and as a texture, sampler or surface");
@@ -364,9 +364,9 @@ impl<'data> Resolver<'_, 'data> {
         self.weak_function_over_variable |= both_defined
             && symbol.is_function()
             && !other.is_function()
-            && other.bind == stb::WEAK
-            && symbol.bind == stb::WEAK;
-        if both_defined && other.bind != stb::WEAK && symbol.bind != stb::WEAK {
+            && other.bind == Binding::WEAK
+            && symbol.bind == Binding::WEAK;
+        if both_defined && other.bind != Binding::WEAK && symbol.bind != Binding::WEAK {
             self.duplicate(id, named);
         }
         self.function_over_variable |=
@@ -407,15 +407,15 @@ impl<'data> Resolver<'_, 'data> {
             return;
         };
         let outcome = match (other.bind, symbol.bind) {
-            (stb::WEAK, stb::WEAK) => {
+            (Binding::WEAK, Binding::WEAK) => {
                 let outcome = self.between_weak(function, old, link);
                 if other.is_entry() && symbol.is_entry() {
                     self.compare_parameters(id, function, old);
                 }
                 outcome
             }
-            (stb::WEAK, _) => MergeOutcome::ReplacesWeak,
-            (_, stb::WEAK) => MergeOutcome::YieldsToStrong,
+            (Binding::WEAK, _) => MergeOutcome::ReplacesWeak,
+            (_, Binding::WEAK) => MergeOutcome::YieldsToStrong,
             _ => {
                 self.duplicate(id, reference);
                 return;
@@ -623,11 +623,11 @@ impl<'data> Resolver<'_, 'data> {
         let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
         let file = self.file(id);
         // nvlink does not know where a texture comes from.
-        let first_file = match stt::is_header(old.ty) {
+        let first_file = match old.ty.is_header() {
             true => "<input>".to_owned(),
             false => self.file(other),
         };
-        if self.module.options.relocatable && stt::is_header(old.ty) {
+        if self.module.options.relocatable && old.ty.is_header() {
             self.push(id, Diagnostic::refusal(unsupported::REPEATED_TEXTURE));
             return;
         }
@@ -654,16 +654,20 @@ impl<'data> Resolver<'_, 'data> {
 /// What a symbol is, for notes.
 fn describe(symbol: &Symbol<'_>) -> String {
     let binding = match symbol.bind {
-        stb::WEAK => "weak ",
-        stb::LOCAL => "local ",
+        Binding::WEAK => "weak ",
+        Binding::LOCAL => "local ",
         _ => "",
     };
-    let what = match (symbol.is_function(), symbol.is_entry(), symbol.other & 0xe0) {
+    let what = match (
+        symbol.is_function(),
+        symbol.is_entry(),
+        symbol.other.space(),
+    ) {
         (_, true, _) => "kernel",
         (true, ..) => "device function",
-        (_, _, 0x20) => "variable in global memory",
-        (_, _, 0x40) => "shared variable",
-        (_, _, 0x80) => "constant",
+        (_, _, SymbolOther::GLOBAL) => "variable in global memory",
+        (_, _, SymbolOther::SHARED) => "shared variable",
+        (_, _, SymbolOther::CONSTANT) => "constant",
         _ => "variable",
     };
     match symbol.place {

@@ -18,7 +18,6 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::codes::report;
 use cuweld_elf::symbol::header;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -335,7 +334,7 @@ impl Needs {
         ] {
             let slots = module.header_slots_of(function).filter(|slot| {
                 let first = module.link_symbols[slot.symbol].first;
-                stt::header_kind(module.symbols[first].ty) == kind
+                module.symbols[first].ty.header_kind() == kind
             });
             match slots.count() {
                 0 => {}

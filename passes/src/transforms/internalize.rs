@@ -11,7 +11,6 @@
 //!
 //! Refused: objects with Mercury; `variables` without `keep` where nothing says which ones host code names.
 
-use cuweld_elf::symbol::stt;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -104,7 +103,7 @@ impl Internalize {
             return false;
         };
         let symbol = &module.symbols[definition];
-        if symbol.is_local() || stt::is_header(symbol.ty) {
+        if symbol.is_local() || symbol.ty.is_header() {
             return false;
         }
         if symbol.is_function() {

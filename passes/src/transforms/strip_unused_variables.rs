@@ -16,7 +16,7 @@ mod compact;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::SymbolOther;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
@@ -168,8 +168,9 @@ impl Variables {
                 HostNames::All => !unnamed.match_name(symbol.name),
                 _ => host.hold(symbol),
             };
-            self.used[id.index()] =
-                self.variable(module, id).is_none() || named || symbol.other & sto::MANAGED != 0;
+            self.used[id.index()] = self.variable(module, id).is_none()
+                || named
+                || symbol.other.contains(SymbolOther::MANAGED);
         }
     }
 

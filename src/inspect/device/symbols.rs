@@ -6,7 +6,7 @@ use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SHN_XINDEX;
 use cuweld_elf::raw::string_at;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::sht;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
@@ -67,7 +67,7 @@ impl<'data> Decoder<'data> {
         let mut symbols = Vec::with_capacity(rows.len());
         for (index, row) in rows.iter().enumerate() {
             // [index-of-tentative]
-            let is_section = matches!(row.info & 15, stt::SECTION | stt::FUNC)
+            let is_section = matches!(row.ty(), SymbolType::SECTION | SymbolType::FUNC)
                 && sections.len() > SHN_COMMON.into();
             let mut name = Name(string_at(names, row.name.get()).unwrap_or_else(|| {
                 unnamed.get_or_insert(index);
@@ -92,9 +92,9 @@ impl<'data> Decoder<'data> {
                 }
                 reserved => Place::Reserved(reserved.into()),
             };
-            let (binding, ty) = (row.info >> 4, row.info & 15);
+            let (binding, ty) = (row.binding(), row.ty());
             if let Place::In { name: section, .. } = place
-                && ty == stt::SECTION
+                && ty == SymbolType::SECTION
                 && name.is_empty()
             {
                 name = section;
@@ -110,7 +110,7 @@ impl<'data> Decoder<'data> {
                 other: row.other,
                 other_names: code_names::SYMBOL_OTHER
                     .into_iter()
-                    .filter(|(bit, _)| row.other & bit != 0)
+                    .filter(|(bit, _)| row.other().contains(*bit))
                     .map(|(_, name)| name)
                     .collect(),
                 section: place,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cuweld_elf::symbol::{stb, stt};
+use cuweld_elf::symbol::{Binding, SymbolOther, SymbolType};
 use cuweld_elf::target::attributes::attribute_name;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::elf::{ObjectPart, read_object};
@@ -107,30 +107,36 @@ fn section_family(name: &[u8]) -> String {
     }
 }
 
-fn binding(bind: u8) -> String {
+fn binding(bind: Binding) -> String {
     match bind {
-        stb::LOCAL => "local".to_owned(),
-        stb::GLOBAL => "global".to_owned(),
-        stb::WEAK => "weak".to_owned(),
-        other => format!("binding {other}"),
+        Binding::LOCAL => "local".to_owned(),
+        Binding::GLOBAL => "global".to_owned(),
+        Binding::WEAK => "weak".to_owned(),
+        other => format!("binding {}", other.0),
     }
 }
 
 fn symbol_kind(part: &ObjectPart, symbol: &Symbol) -> String {
     let what = match symbol.ty {
-        stt::FUNC if symbol.is_entry() => "kernel".to_owned(),
-        stt::FUNC => "function".to_owned(),
-        stt::CUDA_TEXTURE => "texture".to_owned(),
-        stt::CUDA_SAMPLER => "sampler".to_owned(),
-        stt::CUDA_SURFACE => "surface".to_owned(),
-        stt::NOTYPE | stt::OBJECT | stt::CUDA_OBJECT if symbol.is_compiler_constant() => {
+        SymbolType::FUNC if symbol.is_entry() => "kernel".to_owned(),
+        SymbolType::FUNC => "function".to_owned(),
+        SymbolType::CUDA_TEXTURE => "texture".to_owned(),
+        SymbolType::CUDA_SAMPLER => "sampler".to_owned(),
+        SymbolType::CUDA_SURFACE => "surface".to_owned(),
+        SymbolType::NOTYPE | SymbolType::OBJECT | SymbolType::CUDA_OBJECT
+            if symbol.is_compiler_constant() =>
+        {
             "compiler constant".to_owned()
         }
-        stt::CUDA_OBJECT if symbol.is_dynamic_shared() => "dynamic shared variable".to_owned(),
-        stt::CUDA_OBJECT if symbol.is_shared() => "shared variable".to_owned(),
-        stt::CUDA_OBJECT if symbol.is_global_memory() => "global variable".to_owned(),
-        stt::CUDA_OBJECT if symbol.other & 0x80 != 0 => "constant variable".to_owned(),
-        other => format!("type {other}"),
+        SymbolType::CUDA_OBJECT if symbol.is_dynamic_shared() => {
+            "dynamic shared variable".to_owned()
+        }
+        SymbolType::CUDA_OBJECT if symbol.is_shared() => "shared variable".to_owned(),
+        SymbolType::CUDA_OBJECT if symbol.is_global_memory() => "global variable".to_owned(),
+        SymbolType::CUDA_OBJECT if symbol.other.contains(SymbolOther::CONSTANT) => {
+            "constant variable".to_owned()
+        }
+        other => format!("type {}", other.0),
     };
     let place = match symbol.place {
         SymbolPlace::Undefined if !what.starts_with("dynamic") => "undefined ".to_owned(),

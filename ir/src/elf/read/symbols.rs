@@ -1,5 +1,7 @@
 //! Symbols of an object, and what each index of its symbol table refers to.
 
+use cuweld_elf::symbol::SymbolType;
+
 use super::*;
 
 impl<'data> Reader<'_, 'data> {
@@ -23,11 +25,11 @@ impl<'data> Reader<'_, 'data> {
         let object = self.object();
         self.symbol_refs.reserve(rows.len());
         for (index, row) in rows.iter().enumerate() {
-            let (bind, ty) = (row.info >> 4, row.info & 15);
+            let (bind, ty) = (row.binding(), row.ty());
             let place = match row.shndx.get() {
                 0 => SymbolPlace::Undefined,
                 // [index-of-tentative]
-                SHN_COMMON if matches!(ty, stt::SECTION | stt::FUNC) => {
+                SHN_COMMON if matches!(ty, SymbolType::SECTION | SymbolType::FUNC) => {
                     let section = self.section_id(SHN_COMMON.into());
                     section.map_or(SymbolPlace::Common, SymbolPlace::Section)
                 }
@@ -63,7 +65,7 @@ impl<'data> Reader<'_, 'data> {
                 self.symbol_refs.push(SymbolRef::None);
                 continue;
             }
-            if ty == stt::SECTION {
+            if ty == SymbolType::SECTION {
                 let SymbolPlace::Section(section) = place else {
                     return Err(self.error(table, format!("SECTION symbol {index} has no section")));
                 };
@@ -95,7 +97,7 @@ impl<'data> Reader<'_, 'data> {
             let id = SymbolId::new(self.part.symbols.len());
             self.symbol_refs.push(SymbolRef::Symbol(id));
             let function = match place {
-                SymbolPlace::Section(text) if ty == stt::FUNC => {
+                SymbolPlace::Section(text) if ty == SymbolType::FUNC => {
                     let function = FunctionId::new(self.part.functions.len());
                     self.part.functions.push(Function {
                         object,
@@ -122,7 +124,7 @@ impl<'data> Reader<'_, 'data> {
                 name,
                 bind,
                 ty,
-                other: row.other,
+                other: row.other(),
                 place,
                 value: row.value.get(),
                 size: row.size.get(),

@@ -1,5 +1,9 @@
 //! A hand-built module with every variant of every enumeration.
 
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
+
 use super::*;
 
 pub(super) fn object<'data>(
@@ -207,9 +211,9 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
         module.symbols.push(Symbol {
             object: ObjectId::new(index / 4),
             name: [&b"_Z3foov"[..], b"f", b"", b"a b", b"$x"][index],
-            bind: [0, 1, 2, 3, 200][index],
-            ty: [0, 2, 10, 13, 99][index],
-            other: [0, 0x10, 0x20, 0x81, 0xff][index],
+            bind: Binding([0, 1, 2, 3, 200][index]),
+            ty: SymbolType([0, 2, 10, 13, 99][index]),
+            other: SymbolOther::from_bits_retain([0, 0x10, 0x20, 0x81, 0xff][index]),
             place,
             value: index as u64,
             size: u64::MAX,
@@ -473,8 +477,9 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
     let symbols =
         [(0, 0, 0), (1, 0x12, 2), (1, 0xf7, 0xfff1)].map(|(name_offset, info, shndx)| PlanSymbol {
             name_offset,
-            info,
-            other: 0x11,
+            bind: Binding::of_info(info),
+            ty: SymbolType::of_info(info),
+            other: SymbolOther::from_bits_retain(0x11),
             shndx,
             value: 9,
             size: 10,

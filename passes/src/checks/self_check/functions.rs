@@ -4,7 +4,7 @@ use cuweld_elf::check::Findings;
 use cuweld_elf::check::Rule;
 use cuweld_elf::check::View;
 use cuweld_elf::check::section_of;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Module;
 
@@ -27,7 +27,7 @@ pub(super) fn check(module: &Module<'_>, view: &View<'_>, findings: &mut Finding
     let mut written: Vec<(&[u8], &[u8])> = Vec::new();
     let places = view.index_rows(table_index);
     for (index, symbol) in view.symbols(table).iter().enumerate() {
-        if symbol.info & 15 == stt::FUNC && symbol.shndx.get() != 0 {
+        if symbol.ty() == SymbolType::FUNC && symbol.shndx.get() != 0 {
             let section = view.section(section_of(symbol, index, places));
             let name = view.symbol_name(table, symbol).unwrap_or(b"");
             written.push((name, section.map_or(&b""[..], |section| section.name)));

@@ -134,8 +134,9 @@ fn symbols(
     for (index, (raw, planned)) in (0_u64..).zip(found.iter().zip(&plan.symbols)) {
         let read = PlanSymbol {
             name_offset: raw.name.get(),
-            info: raw.info,
-            other: raw.other,
+            bind: raw.binding(),
+            ty: raw.ty(),
+            other: raw.other(),
             shndx: raw.shndx.get(),
             value: raw.value.get(),
             size: raw.size.get(),

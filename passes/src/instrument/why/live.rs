@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -62,7 +62,7 @@ fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
         }
         let (loser, winner) = (event.loser(), event.winner());
         let copy = match module.symbols[loser].bind {
-            stb::WEAK => "weak copy",
+            Binding::WEAK => "weak copy",
             _ => "copy",
         };
         lines.push(format!(

@@ -4,9 +4,9 @@
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::known_symbols;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -32,43 +32,49 @@ const LARGEST_ALIGN: u64 = 1 << 20;
 /// What is odd about a symbol that is defined elsewhere.
 fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Code> {
     if capmerc {
-        return (symbol.ty == stt::NOTYPE).then_some(unsupported::UNDEFINED_SYMBOL);
+        return (symbol.ty == SymbolType::NOTYPE).then_some(unsupported::UNDEFINED_SYMBOL);
     }
-    let plain = symbol.bind == stb::GLOBAL || symbol.bind == stb::WEAK;
+    let plain = symbol.bind == Binding::GLOBAL || symbol.bind == Binding::WEAK;
     // Relocatable output gives undefined variables the value -1.
     let no_value = matches!(symbol.value, 0 | u64::MAX);
     let fits = if known_symbols::is_unified_table_symbol(symbol.name) {
-        symbol.ty == stt::OBJECT
+        symbol.ty == SymbolType::OBJECT
             && plain
-            && symbol.other == 0
+            && symbol.other.is_empty()
             && symbol.value == 0
             && symbol.size == 8
     } else if known_symbols::is_reserved_shared_symbol(symbol.name) {
         let first = symbol.name == known_symbols::RESERVED_SHARED_OFFSET;
-        symbol.ty == stt::OBJECT
+        symbol.ty == SymbolType::OBJECT
             && plain
-            && symbol.other == 0
+            && symbol.other.is_empty()
             && (!first || symbol.size == 4 && (has_mercury || symbol.value == 0))
-    } else if stt::is_header(symbol.ty) {
-        symbol.bind == stb::GLOBAL && symbol.other == 0 && symbol.value == 0 && symbol.size == 0
-    } else if symbol.is_function() {
-        plain
-            && symbol.other & !(sto::ENTRY | sto::UNIFIED) == 0
+    } else if symbol.ty.is_header() {
+        symbol.bind == Binding::GLOBAL
+            && symbol.other.is_empty()
             && symbol.value == 0
             && symbol.size == 0
-    } else if symbol.bind == stb::LOCAL {
+    } else if symbol.is_function() {
+        plain
+            && (symbol.other - (SymbolOther::ENTRY | SymbolOther::UNIFIED)).is_empty()
+            && symbol.value == 0
+            && symbol.size == 0
+    } else if symbol.bind == Binding::LOCAL {
         // `.nv.ptx.const0.size` of the device runtime.
-        symbol.other & sto::COMPILER != 0 && symbol.name.starts_with(b".nv.")
+        symbol.other.contains(SymbolOther::COMPILER) && symbol.name.starts_with(b".nv.")
     } else {
-        let space = symbol.other & !(sto::MANAGED | sto::UNIFIED_VARIABLE);
-        let known = matches!(space, sto::GLOBAL | sto::CONSTANT)
-            || symbol.other & !sto::COMPILER == sto::SHARED;
+        let space = symbol.other - (SymbolOther::MANAGED | SymbolOther::UNIFIED_VARIABLE);
+        let known = space == SymbolOther::GLOBAL
+            || space == SymbolOther::CONSTANT
+            || symbol.other - SymbolOther::COMPILER == SymbolOther::SHARED;
         // Relocatable output gives kernels weak names of dynamic shared memory, of its own making.
-        let is_made = symbol.other & sto::COMPILER != 0;
+        let is_made = symbol.other.contains(SymbolOther::COMPILER);
         let shared = symbol.is_shared()
-            && (symbol.bind == stb::GLOBAL || symbol.bind == stb::WEAK && is_made)
+            && (symbol.bind == Binding::GLOBAL || symbol.bind == Binding::WEAK && is_made)
             && (symbol.value <= LARGEST_ALIGN || symbol.value == u64::MAX);
-        symbol.ty == stt::CUDA_OBJECT && (shared || symbol.bind == stb::GLOBAL && no_value) && known
+        symbol.ty == SymbolType::CUDA_OBJECT
+            && (shared || symbol.bind == Binding::GLOBAL && no_value)
+            && known
     };
     (!fits).then_some(unsupported::UNDEFINED_SYMBOL)
 }
@@ -84,7 +90,9 @@ fn function(
         return Some(unsupported::DRIVER_FUNCTION);
     }
     let whole = capmerc || symbol.size == section.size();
-    let fits = symbol.other & !(sto::ENTRY | sto::UNIFIED) == 0 && symbol.value == 0 && whole;
+    let fits = (symbol.other - (SymbolOther::ENTRY | SymbolOther::UNIFIED)).is_empty()
+        && symbol.value == 0
+        && whole;
     (!fits).then_some(unsupported::FUNCTION_SIZE)
 }
 
@@ -92,20 +100,25 @@ fn function(
 fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = match section.kind {
         SectionKind::Global | SectionKind::GlobalInit => {
-            symbol.other & !(sto::MANAGED) == sto::GLOBAL
+            symbol.other - SymbolOther::MANAGED == SymbolOther::GLOBAL
         }
         SectionKind::KernelShared | SectionKind::ModuleShared => {
             // The value is the alignment. Names of the compiler's own making begin with a dollar sign. Outputs of -r
             // that were linked with -r again define what stands for dynamic shared memory, with the visibility "internal" (1).
             let instance = symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE;
-            symbol.other == sto::SHARED | u8::from(instance)
+            let other = match instance {
+                true => SymbolOther::SHARED | SymbolOther::COMPILER,
+                false => SymbolOther::SHARED,
+            };
+            symbol.other == other
                 && (symbol.size == 0 || symbol.value.is_power_of_two())
                 && symbol.value <= LARGEST_ALIGN
-                && (symbol.bind == stb::LOCAL || !symbol.name.starts_with(b"$"))
+                && (symbol.bind == Binding::LOCAL || !symbol.name.starts_with(b"$"))
         }
-        SectionKind::ConstantBank(_) => symbol.other == sto::CONSTANT,
+        SectionKind::ConstantBank(_) => symbol.other == SymbolOther::CONSTANT,
         SectionKind::FunctionConstants(_) => {
-            symbol.other == sto::CONSTANT | sto::COMPILER && symbol.bind == stb::LOCAL
+            symbol.other == SymbolOther::CONSTANT | SymbolOther::COMPILER
+                && symbol.bind == Binding::LOCAL
         }
         SectionKind::Unified => true,
         _ => return None,
@@ -151,7 +164,7 @@ pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let SymbolPlace::Section(section) = symbol.place else {
         return false;
     };
-    if !stt::is_header(symbol.ty) {
+    if !symbol.ty.is_header() {
         return false;
     }
     let is_table = matches!(
@@ -181,7 +194,7 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     }
     if symbol.is_filler() {
         // Labels of code that is gone, which debug information refers to.
-        let is_label = symbol.is_undefined() && symbol.bind == stb::LOCAL;
+        let is_label = symbol.is_undefined() && symbol.bind == Binding::LOCAL;
         if rows.shared.is_mercury && !is_label {
             return Some(unsupported::UNTYPED_MERCURY_SYMBOL);
         }
@@ -195,9 +208,9 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
             return undefined(symbol, capmerc, rows.shared.is_mercury);
         }
         SymbolPlace::Common => {
-            let fits = symbol.bind == stb::GLOBAL
-                && symbol.ty == stt::CUDA_OBJECT
-                && symbol.other == sto::GLOBAL
+            let fits = symbol.bind == Binding::GLOBAL
+                && symbol.ty == SymbolType::CUDA_OBJECT
+                && symbol.other == SymbolOther::GLOBAL
                 && symbol.value.is_power_of_two();
             return (!fits).then_some(unsupported::COMMON_SYMBOL);
         }
@@ -218,7 +231,7 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         | SectionKind::Local
         | SectionKind::Unified
         | SectionKind::Other => {
-            if symbol.ty != stt::CUDA_OBJECT {
+            if symbol.ty != SymbolType::CUDA_OBJECT {
                 return Some(unsupported::SYMBOL_TYPE);
             }
             variable(symbol, section)
@@ -251,8 +264,8 @@ pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<b
 /// What is odd about a variable in reserved shared memory.
 fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = known_symbols::is_reserved_shared_variable(symbol.name)
-        && (symbol.bind, symbol.ty) == (stb::WEAK, stt::CUDA_OBJECT)
-        && symbol.other == sto::RESERVED
+        && (symbol.bind, symbol.ty) == (Binding::WEAK, SymbolType::CUDA_OBJECT)
+        && symbol.other == SymbolOther::RESERVED
         && (symbol.value, symbol.size) == (section.align, section.size());
     (!fits).then_some(unsupported::RESERVED_SHARED_SYMBOL)
 }
@@ -293,7 +306,7 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
         }
     }
     let is_shadowed = |symbol: &&Symbol<'_>| {
-        (symbol.is_entry() || stt::is_header(symbol.ty))
+        (symbol.is_entry() || symbol.ty.is_header())
             && local
                 .get(symbol.name)
                 .is_some_and(|object| *object != symbol.object)
@@ -303,7 +316,7 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
 
 /// Whether a symbol has a name, but no type.
 pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
-    symbol.ty == stt::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
+    symbol.ty == SymbolType::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
 }
 
 /// Symbols without a type whose name an object before theirs has: nvlink takes references to them for
@@ -316,7 +329,7 @@ pub(super) fn bound_without_type<'module>(
     let mut first: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     if !bare.is_empty() {
         for symbol in module.symbols.values() {
-            if symbol.ty != stt::NOTYPE && !symbol.is_local() {
+            if symbol.ty != SymbolType::NOTYPE && !symbol.is_local() {
                 first.entry(symbol.name).or_insert(symbol.object);
             }
         }
@@ -356,7 +369,7 @@ pub(super) fn is_odd_call(
 ) -> bool {
     let is_untyped = |target: SymbolRef| {
         let symbol = target.symbol();
-        symbol.is_some_and(|symbol| symbols[symbol].ty == stt::NOTYPE)
+        symbol.is_some_and(|symbol| symbols[symbol].ty == SymbolType::NOTYPE)
     };
     is_untyped(row.from) || is_untyped(row.to)
 }

@@ -11,8 +11,8 @@ use std::cell::OnceCell;
 use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
@@ -279,11 +279,11 @@ impl<'data> Replay<'_, 'data> {
     /// Returns whether a symbol that makes its link symbol puts it into the list of global ones [weak-before-global].
     fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
         let counts = match symbol.bind {
-            stb::WEAK => !self
+            Binding::WEAK => !self
                 .module
                 .toolkit
                 .has(&behaviours::symbols::WEAK_BEFORE_GLOBAL),
-            bind => bind == stb::GLOBAL,
+            bind => bind == Binding::GLOBAL,
         };
         counts && !self.module.link_symbols[link].internal
     }
@@ -394,7 +394,8 @@ impl<'data> Replay<'_, 'data> {
                         let header = Header::new(ty, shf::WRITE | shf::ALLOC, 1);
                         self.named(MODULE_SHARED, header, Content::ModuleShared, true);
                     }
-                    let shown = self.shows_shared(link) && symbol.other & sto::COMPILER == 0;
+                    let shown =
+                        self.shows_shared(link) && !symbol.other.contains(SymbolOther::COMPILER);
                     if !relocatable && !shown && !self.out.shows_reserve {
                         continue;
                     }
@@ -402,13 +403,13 @@ impl<'data> Replay<'_, 'data> {
                 }
                 // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
                 SymbolPlace::Undefined
-                    if symbol.bind == stb::LOCAL
-                        && symbol.other & sto::COMPILER != 0
+                    if symbol.bind == Binding::LOCAL
+                        && symbol.other.contains(SymbolOther::COMPILER)
                         && !relocatable =>
                 {
                     continue;
                 }
-                SymbolPlace::Undefined => symbol.bind != stb::LOCAL,
+                SymbolPlace::Undefined => symbol.bind != Binding::LOCAL,
                 SymbolPlace::Section(section) => {
                     let row = &self.module.sections[section];
                     let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());

@@ -18,8 +18,7 @@ use std::sync::OnceLock;
 use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::ET_REL;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
@@ -160,12 +159,12 @@ pub(super) fn plan<'data>(
 /// [undefined-value].
 fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
     row.definition.is_none()
-        && symbol.bind == stb::GLOBAL
+        && symbol.bind == Binding::GLOBAL
         && !symbol.is_function()
         && !symbol.is_dynamic_shared()
         && !known_symbols::is_unified_table_symbol(symbol.name)
         && !known_symbols::is_reserved_shared_symbol(symbol.name)
-        && !stt::is_header(symbol.ty)
+        && !symbol.ty.is_header()
 }
 
 /// How many classes of sections there are.

@@ -1,7 +1,6 @@
 //! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number we do not know, and
 //! with copies of functions that it makes anew.
 
-use cuweld_elf::symbol::stt;
 use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
@@ -33,7 +32,7 @@ pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
     let textures = module
         .link_symbols
         .values()
-        .any(|link| stt::is_header(module.symbols[link.first].ty));
+        .any(|link| module.symbols[link.first].ty.is_header());
     if textures {
         return Some("with textures or surfaces");
     }

@@ -1,6 +1,5 @@
 //! Resolved relocations: what `-preserve-relocs` says of rows that were applied.
 
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -39,7 +38,7 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
         _ => false,
     };
     let makes_slot = reloc_type(reloc.ty).is_some_and(|row| row.makes_slot);
-    let slot = stt::is_header(symbol.ty) && makes_slot && !module.options.relocatable;
+    let slot = symbol.ty.is_header() && makes_slot && !module.options.relocatable;
     !slot && !dynamic && !lost
 }
 

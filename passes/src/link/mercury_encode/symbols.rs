@@ -6,8 +6,9 @@ use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SHN_XINDEX;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::elf::encode::append_symbol;
@@ -30,7 +31,8 @@ impl<'data> Encode<'_, 'data> {
         }
         for (index, symbol) in self.plan.symbols.iter().enumerate() {
             let section = self.plan.sections.get(usize::from(symbol.shndx));
-            if let (stt::SECTION, Some(section)) = (symbol.info, section)
+            if let (Binding::LOCAL, SymbolType::SECTION, Some(section)) =
+                (symbol.bind, symbol.ty, section)
                 && is_parameter_bank(section.name)
                 && symbol.shndx < SHN_LORESERVE
                 && let Some(Some(function)) = self.functions.get(section.info as usize)
@@ -56,8 +58,8 @@ impl<'data> Encode<'_, 'data> {
             let name = self.plan.symbol_names.get(start..).unwrap_or(&[]);
             let is_reserved = known_symbols::is_reserved_shared_symbol(name);
             // The SASS view of relocatable output has the types of the Mercury view.
-            if is_reserved || relocatable && symbol.info & 15 == stt::OBJECT {
-                symbol.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
+            if is_reserved || relocatable && symbol.ty == SymbolType::OBJECT {
+                symbol.ty = SymbolType::CUDA_OBJECT;
             }
             let place = match symbol.shndx {
                 SHN_XINDEX => *row,
@@ -78,26 +80,26 @@ impl<'data> Encode<'_, 'data> {
             let mut twin = PlanSymbol { shndx, ..symbol };
             let section = self.plan.sections[..self.view].get(place as usize);
             let is_bank = banks.get(place as usize) == Some(&true);
-            match symbol.info & 15 {
-                stt::FUNC => {
+            match symbol.ty {
+                SymbolType::FUNC => {
                     if let Some(function) = self.functions.get(place as usize).copied().flatten() {
                         twin.size = self.module.functions[function].merc_size;
                     }
                 }
-                stt::OBJECT => {
-                    twin.info = symbol.info & 0xf0 | stt::CUDA_OBJECT;
+                SymbolType::OBJECT => {
+                    twin.ty = SymbolType::CUDA_OBJECT;
                     // An undefined variable is one of global memory.
                     let space = match place {
-                        0 => sto::GLOBAL,
-                        _ if is_bank => sto::CONSTANT,
-                        _ => section.map_or(0, space_of),
+                        0 => SymbolOther::GLOBAL,
+                        _ if is_bank => SymbolOther::CONSTANT,
+                        _ => section.map_or(SymbolOther::empty(), space_of),
                     };
                     twin.other |= space;
-                    if space == sto::RESERVED && !relocatable {
+                    if space == SymbolOther::RESERVED && !relocatable {
                         twin.value = 0;
                     }
                     // The Mercury view has no reserved block.
-                    if space == sto::SHARED && !relocatable {
+                    if space == SymbolOther::SHARED && !relocatable {
                         let reserved = self.module.reserved_shared_size();
                         twin.value = symbol.value.wrapping_sub(reserved);
                     }
@@ -158,7 +160,8 @@ impl<'data> Encode<'_, 'data> {
             }
         }
         for (symbol, place) in self.plan.symbols.iter_mut().zip(places) {
-            if symbol.info == stt::SECTION
+            if symbol.bind == Binding::LOCAL
+                && symbol.ty == SymbolType::SECTION
                 && let Some(Some(offset)) = names.get(*place as usize)
             {
                 symbol.name_offset = *offset;
@@ -174,11 +177,9 @@ impl<'data> Encode<'_, 'data> {
             indices.push(row);
             self.plan.symbols.push(PlanSymbol {
                 name_offset,
-                info: stt::SECTION,
-                other: 0,
+                ty: SymbolType::SECTION,
                 shndx,
-                value: 0,
-                size: 0,
+                ..PlanSymbol::default()
             });
         }
     }
@@ -192,12 +193,12 @@ pub(super) fn is_parameter_bank(name: &[u8]) -> bool {
 
 /// The bits of `st_other` that say in which memory a variable of no constant bank lies, which the SASS view of an executable
 /// does not have.
-fn space_of(section: &PlanSection<'_>) -> u8 {
+fn space_of(section: &PlanSection<'_>) -> SymbolOther {
     match section.name {
-        b".nv.global" | b".nv.global.init" => sto::GLOBAL,
-        b".nv_debug.shared" => sto::SHARED,
-        RESERVED_SHARED => sto::RESERVED,
-        name if name.starts_with(b".nv.shared.") => sto::SHARED,
-        _ => 0,
+        b".nv.global" | b".nv.global.init" => SymbolOther::GLOBAL,
+        b".nv_debug.shared" => SymbolOther::SHARED,
+        RESERVED_SHARED => SymbolOther::RESERVED,
+        name if name.starts_with(b".nv.shared.") => SymbolOther::SHARED,
+        _ => SymbolOther::empty(),
     }
 }

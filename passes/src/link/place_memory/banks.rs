@@ -20,7 +20,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -329,7 +329,7 @@ fn stays(
     if bank != PARAMETER_BANK {
         return winner_row.object < loser_row.object && !loser_row.fate.ever_prevailed();
     }
-    if module.symbols[winner_row.symbol].bind == stb::WEAK {
+    if module.symbols[winner_row.symbol].bind == Binding::WEAK {
         return false;
     }
     // Of the weak copies before it, the one that was linked until then.

@@ -8,7 +8,7 @@
 
 use super::list_sort::list_sort;
 use cuweld_elf::known_symbols;
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::PoolPart;
@@ -98,7 +98,7 @@ fn variables(module: &Module<'_>) -> Vec<Variable> {
             continue;
         }
         let first = &module.symbols[link.first];
-        let is_global = !link.internal && (first.bind == stb::GLOBAL || first.is_undefined());
+        let is_global = !link.internal && (first.bind == Binding::GLOBAL || first.is_undefined());
         let list = if is_global { &mut global } else { &mut local };
         list.push(Variable {
             link: id,

@@ -13,8 +13,8 @@ use super::list_sort::list_sort_equal;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::symbol::header;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::HeaderSlot;
 use cuweld_ir::LinkSymbolId;
@@ -34,7 +34,11 @@ pub(crate) const SLOT_SIZE: u64 = 4;
 const MERCURY_ALIGN: u64 = 16;
 
 /// Types of symbols with slots, in the order in which they are listed before the sort.
-const TYPES: [u8; 3] = [stt::CUDA_SURFACE, stt::CUDA_SAMPLER, stt::CUDA_TEXTURE];
+const TYPES: [SymbolType; 3] = [
+    SymbolType::CUDA_SURFACE,
+    SymbolType::CUDA_SAMPLER,
+    SymbolType::CUDA_TEXTURE,
+];
 
 /// Gives slots to textures, samplers and surfaces.
 pub fn place(
@@ -124,7 +128,7 @@ fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
         let kind = reloc
             .target
             .symbol()
-            .map_or(0, |symbol| stt::header_kind(module.symbols[symbol].ty));
+            .map_or(0, |symbol| module.symbols[symbol].ty.header_kind());
         let section = &module.sections[reloc.section];
         if let (1.., Some(owner), SectionInfo::Section(patched)) =
             (kind, section.owner, section.info)

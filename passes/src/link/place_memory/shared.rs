@@ -13,7 +13,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -240,7 +240,7 @@ pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {
             let symbol = &module.symbols[id];
-            if symbol.bind != stb::WEAK
+            if symbol.bind != Binding::WEAK
                 || !symbol.is_shared()
                 || symbol.is_undefined()
                 || symbol.is_dynamic_shared()
@@ -251,7 +251,7 @@ pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
                 continue;
             };
             let definition = module.link_symbols[link].definition;
-            let is_before = |by| id < by && module.symbols[by].bind != stb::WEAK;
+            let is_before = |by| id < by && module.symbols[by].bind != Binding::WEAK;
             if definition.is_some_and(is_before) {
                 found.push((link, id));
             }

@@ -6,7 +6,7 @@
 //!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
 //!   An address of the program is then 0 [rows-to-discarded-definitions] (deviation D14): without `strict` they stay.
 
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
@@ -45,13 +45,13 @@ impl FirstDefinitions {
 
     /// The weak definition that came first, if that was one.
     fn weak(&self, module: &Module<'_>, link: LinkSymbolId) -> Option<SymbolId> {
-        self.0[link.index()].filter(|first| module.symbols[*first].bind == stb::WEAK)
+        self.0[link.index()].filter(|first| module.symbols[*first].bind == Binding::WEAK)
     }
 
     /// Whether a symbol is a weak definition that came behind another definition.
     fn is_passed(&self, symbol: &Symbol<'_>, id: SymbolId) -> bool {
         let first = symbol.link.and_then(|link| self.0[link.index()]);
-        symbol.bind == stb::WEAK && is_defined(symbol) && first.is_some_and(|first| first != id)
+        symbol.bind == Binding::WEAK && is_defined(symbol) && first.is_some_and(|first| first != id)
     }
 }
 
@@ -69,7 +69,7 @@ fn replacement(
     let definition = module.link_symbols[link].definition?;
     let symbol = &module.symbols[definition];
     let replaces = definition != weak
-        && symbol.bind != stb::WEAK
+        && symbol.bind != Binding::WEAK
         && matches!(symbol.place, SymbolPlace::Section(_));
     replaces.then_some(definition)
 }

@@ -4,9 +4,9 @@ use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
@@ -154,7 +154,7 @@ fn symbol_kind(
             TargetKind::DeadFunction
         });
     }
-    if stt::is_header(symbol.ty) {
+    if symbol.ty.is_header() {
         // [relocatable-without-slots]
         if module.options.relocatable {
             return Ok(TargetKind::Header { slot: None });
@@ -165,7 +165,7 @@ fn symbol_kind(
             None => Err(Refusal::Unsupported(relocation::UNSLOTTED_TEXTURE)),
         };
     }
-    if symbol.ty == stt::NOTYPE {
+    if symbol.ty == SymbolType::NOTYPE {
         return Ok(TargetKind::Nothing);
     }
     // With -g shared variables that have an address are in the symbol table.
@@ -206,7 +206,7 @@ fn symbol_kind(
             TargetKind::LosingCopy
         } else if known_symbols::is_unified_table_symbol(symbol.name) {
             TargetKind::UnifiedTable
-        } else if symbol.other & 0xe0 == sto::GLOBAL {
+        } else if symbol.other.space() == SymbolOther::GLOBAL {
             TargetKind::Global
         } else if symbol.name == known_symbols::CONSTANTS_SIZE {
             // [constants-size]
@@ -254,7 +254,7 @@ fn symbol_kind(
             }
             SectionKind::ModuleShared | SectionKind::KernelShared
                 if module.options.relocatable
-                    && (definition.bind == stb::WEAK
+                    && (definition.bind == Binding::WEAK
                         || !module
                             .toolkit
                             .has(&behaviours::memory::RELOCATABLE_SHARED_FILLED_IN)) =>
@@ -296,7 +296,7 @@ fn symbol_kind(
                 emitted: true,
             },
             // [weak-left-open]
-            _ if module.options.relocatable && definition.bind == stb::WEAK => {
+            _ if module.options.relocatable && definition.bind == Binding::WEAK => {
                 TargetKind::Undefined
             }
             _ => known,
@@ -320,7 +320,7 @@ fn undefined_kind(
         TargetKind::UnifiedTable
     } else if module.is_capmerc() && known_symbols::is_reserved_shared_symbol(symbol.name) {
         TargetKind::ReservedShared
-    } else if symbol.other & 0xe0 == sto::GLOBAL {
+    } else if symbol.other.space() == SymbolOther::GLOBAL {
         TargetKind::Global
     } else if symbol.is_dynamic_shared() {
         let section = &module.sections[patched];
@@ -330,7 +330,7 @@ fn undefined_kind(
         // Code of kernels keeps its references, to a symbol of the kernel's own; what else refers to the name
         // takes the value of its symbol [dynamic-shared-instance].
         let keeps = section.kind.is_code() && user.is_some();
-        if symbol.bind == stb::WEAK || keeps && !module.shows_dynamic_shared() {
+        if symbol.bind == Binding::WEAK || keeps && !module.shows_dynamic_shared() {
             TargetKind::Undefined
         } else {
             TargetKind::Known {
@@ -338,7 +338,7 @@ fn undefined_kind(
                 emitted: true,
             }
         }
-    } else if symbol.bind == stb::WEAK || is_of_linker(symbol) {
+    } else if symbol.bind == Binding::WEAK || is_of_linker(symbol) {
         TargetKind::Undefined
     } else {
         TargetKind::Missing

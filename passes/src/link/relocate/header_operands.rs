@@ -9,7 +9,6 @@ use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::header_operand;
 use cuweld_elf::mercury::sass::Instruction;
-use cuweld_elf::symbol::stt;
 use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Module;
@@ -41,7 +40,7 @@ struct Rows {
 pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), SectionId> {
     // Most links have no textures.
     let mut symbols = module.symbols.values();
-    if !symbols.any(|symbol| stt::is_header(symbol.ty)) {
+    if !symbols.any(|symbol| symbol.ty.is_header()) {
         return Ok(());
     }
     let rows = rows(module);

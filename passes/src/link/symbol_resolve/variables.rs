@@ -5,7 +5,7 @@ use super::text;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
-use cuweld_elf::symbol::stb;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::MergeOutcome;
 use cuweld_ir::SectionKind;
@@ -34,7 +34,7 @@ impl<'data> Resolver<'_, 'data> {
         if symbol.is_dynamic_shared() {
             // The first reference counts as a definition, but none of the later ones. Behind a variable with a size it is a
             // reference to that.
-            let strong = symbol.bind != stb::WEAK && other.bind != stb::WEAK;
+            let strong = symbol.bind != Binding::WEAK && other.bind != Binding::WEAK;
             if strong && !symbol.is_undefined() {
                 self.duplicate(id, reference);
             }
@@ -65,7 +65,7 @@ impl<'data> Resolver<'_, 'data> {
             }
             (true, _) if self.common_is_taken[link.index()] => {
                 size_conflict(self);
-                if symbol.bind != stb::WEAK {
+                if symbol.bind != Binding::WEAK {
                     self.duplicate(id, named);
                 } else {
                     self.record(id, reference, MergeOutcome::YieldsToTentative);
@@ -93,7 +93,7 @@ impl<'data> Resolver<'_, 'data> {
             }
             (true, SymbolPlace::Common) => {
                 size_conflict(self);
-                if other.bind != stb::WEAK {
+                if other.bind != Binding::WEAK {
                     self.duplicate(id, named);
                 } else if !sizes_differ {
                     self.record(id, reference, MergeOutcome::ReplacesWeak);
@@ -105,7 +105,7 @@ impl<'data> Resolver<'_, 'data> {
                 if known.size > symbol.size {
                     let first = self.file(known.first);
                     self.larger_than_initialisation(id, symbol, &first);
-                } else if symbol.bind == stb::WEAK {
+                } else if symbol.bind == Binding::WEAK {
                     // nvlink crashes.
                     let name = text(symbol.name);
                     self.push(
@@ -124,16 +124,16 @@ impl<'data> Resolver<'_, 'data> {
             (true, _) if known_common => {
                 size_conflict(self);
                 self.record(id, reference, MergeOutcome::YieldsToTentative);
-                self.common_is_taken[link.index()] = symbol.bind != stb::WEAK;
+                self.common_is_taken[link.index()] = symbol.bind != Binding::WEAK;
             }
             (true, _) => {
                 size_conflict(self);
                 match (other.bind, symbol.bind) {
-                    (stb::WEAK, stb::WEAK) => {
+                    (Binding::WEAK, Binding::WEAK) => {
                         self.record(id, reference, MergeOutcome::YieldsToFirst);
                     }
-                    (_, stb::WEAK) => self.record(id, reference, MergeOutcome::YieldsToStrong),
-                    (stb::WEAK, _) => {
+                    (_, Binding::WEAK) => self.record(id, reference, MergeOutcome::YieldsToStrong),
+                    (Binding::WEAK, _) => {
                         self.record(id, reference, MergeOutcome::ReplacesWeak);
                         self.define(link, id, symbol);
                     }

@@ -17,9 +17,9 @@ use crate::link::place_memory::shared_relocatable;
 use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::raw::SHN_ABS;
-use cuweld_elf::symbol::stb;
-use cuweld_elf::symbol::sto;
-use cuweld_elf::symbol::stt;
+use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::symbol::SymbolType;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -81,7 +81,7 @@ impl<'data> Finish<'_, 'data> {
         symbol.is_function()
             || row.definition.is_some()
             || symbol.is_shared()
-            || stt::is_header(symbol.ty)
+            || symbol.ty.is_header()
             || self.module.options.allow_undefined_globals && symbol.is_global_memory()
             || known_symbols::is_reserved_shared_symbol(symbol.name)
     }
@@ -99,14 +99,7 @@ impl<'data> Finish<'_, 'data> {
         symbols: &mut Vec<PlanSymbol>,
         index_rows: &mut Vec<u32>,
     ) {
-        let none = PlanSymbol {
-            name_offset: 0,
-            info: 0,
-            other: 0,
-            shndx: 0,
-            value: 0,
-            size: 0,
-        };
+        let none = PlanSymbol::default();
         let has_index_rows = self.out.needs_index_table();
         symbols.reserve_exact(range.len() + 1);
         let mut put = |(symbol, index_row): (PlanSymbol, u32)| {
@@ -132,7 +125,7 @@ impl<'data> Finish<'_, 'data> {
                     let (shndx, index_row) = self.symbol_section(Some(id as OutId));
                     let symbol = PlanSymbol {
                         name_offset: self.strings.of_section_symbol(id as OutId),
-                        info: stt::SECTION,
+                        ty: SymbolType::SECTION,
                         shndx,
                         ..none
                     };
@@ -145,8 +138,9 @@ impl<'data> Finish<'_, 'data> {
                         name_offset: self
                             .strings
                             .in_symbols(known_symbols::DYNAMIC_SHARED_INSTANCE),
-                        info: stb::WEAK << 4 | stt::CUDA_OBJECT,
-                        other: sto::SHARED | sto::COMPILER,
+                        bind: Binding::WEAK,
+                        ty: SymbolType::CUDA_OBJECT,
+                        other: SymbolOther::SHARED | SymbolOther::COMPILER,
                         shndx,
                         value: self.module.functions[kernel].dynamic_shared.unwrap_or(0),
                         ..none
@@ -164,21 +158,21 @@ impl<'data> Finish<'_, 'data> {
         let symbol = &self.module.symbols[definition];
         let relocatable = self.module.options.relocatable;
         let is_constants_size = symbol.name == known_symbols::CONSTANTS_SIZE;
-        let ty = if symbol.ty == stt::CUDA_OBJECT && !relocatable {
-            stt::OBJECT
+        let ty = if symbol.ty == SymbolType::CUDA_OBJECT && !relocatable {
+            SymbolType::OBJECT
         } else if is_constants_size {
-            stt::CUDA_OBJECT
+            SymbolType::CUDA_OBJECT
         } else {
             symbol.ty
         };
         // A weak reference that nobody defines is created as a strong one.
         let first = &self.module.symbols[row.first];
         let bind = if row.internal {
-            stb::LOCAL
+            Binding::LOCAL
         } else if symbol.is_dynamic_shared() || is_constants_size {
             first.bind
         } else if row.definition.is_none() && !symbol.is_function() {
-            1
+            Binding::GLOBAL
         } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
             // [tentative-stays-weak]
             first.bind
@@ -228,17 +222,22 @@ impl<'data> Finish<'_, 'data> {
                 NO_OFFSET => 0,
                 offset => offset,
             },
-            info: bind << 4 | ty,
+            bind,
+            ty,
             // In executables the memory space goes; what remains marks kernels and managed variables.
             // [unified-by-first-symbol]
             other: if relocatable {
                 let mark = match symbol.is_function() {
-                    true => sto::UNIFIED,
-                    false => sto::UNIFIED_VARIABLE,
+                    true => SymbolOther::UNIFIED,
+                    false => SymbolOther::UNIFIED_VARIABLE,
                 };
-                symbol.other & !mark | first.other & mark
+                (symbol.other - mark) | first.other & mark
             } else {
-                symbol.other & 0x1f | u8::from(self.is_marked(symbol))
+                let mark = match self.is_marked(symbol) {
+                    true => SymbolOther::COMPILER,
+                    false => SymbolOther::empty(),
+                };
+                (symbol.other - SymbolOther::SPACE) | mark
             },
             shndx,
             value: if is_constants_size {
