@@ -315,7 +315,7 @@ fn lower_inputs<'data>(
         request.ignore_host_info,
     );
     options.strict = request.controls.strict;
-    options.strict_finalize = request.controls.strict_finalize;
+    options.mercury.strict = request.controls.strict_finalize;
     let mut eligibility = Eligibility::new(
         (toolkit, target),
         options.strict,
@@ -359,7 +359,7 @@ fn lower_inputs<'data>(
         }
     }
     // All inputs are read before any is merged.
-    options.warnings_are_errors = reporter.early_errors().skipped_library;
+    options.reports.warnings_are_errors = reporter.early_errors().skipped_library;
     if ends {
         let what = "cuweld: internal: the object that ended the reading was let in";
         reporter.report(&Diagnostic::fatal(internal::FAULT, what))?;
@@ -408,14 +408,14 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
             .collect()
     };
     options.whole_program = host_info.whole_program;
-    options.host_kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
-    options.host_kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
+    options.host.kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
+    options.host.kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
     let variables = |device, constant| Some([patterns(device), patterns(constant)].concat());
-    options.host_variables_external = variables(
+    options.host.variables_external = variables(
         ReferenceKind::ExternalVariable,
         ReferenceKind::ExternalConstant,
     );
-    options.host_variables_internal = variables(
+    options.host.variables_internal = variables(
         ReferenceKind::InternalVariable,
         ReferenceKind::InternalConstant,
     );

@@ -11,6 +11,7 @@ use crate::merge_log::MergeEvent;
 use crate::note::Note;
 use crate::object::Object;
 use crate::object::ObjectState;
+use crate::options::LinkOptions;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
 use crate::placement::PoolPart;
@@ -101,81 +102,6 @@ impl Phase {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.name() == name)
     }
-}
-
-/// Options of the link that change output bytes or messages. Everything a pass needs to know of the
-/// command line is here, so that a module in text form is complete.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct LinkOptions {
-    /// `-r`: write a relocatable object.
-    pub relocatable: bool,
-    /// `-g`: keep everything, record file names.
-    pub debug: bool,
-    /// The options as the tool note records them.
-    pub recorded_options: String,
-    /// Base name of the output, if it is recorded (`-g`, `--verbose-tkinfo`).
-    pub output_name: String,
-    /// Record the linker of the toolkit as the tool instead of ourselves.
-    pub stamp_nvlink: bool,
-    /// `-kernels-used`: kernels whose name contains one of these stay; `None` if not given.
-    pub kernels_used: Option<Vec<String>>,
-    /// `-variables-used`, if given.
-    pub variables_used: Option<Vec<String>>,
-    /// Patterns of externally visible kernels that host code references (`.nvHRKE`), if host
-    /// information applies to this link.
-    pub host_kernels_external: Option<Vec<String>>,
-    /// Patterns of internal kernels that host code references (`.nvHRKI`), if host information
-    /// applies.
-    pub host_kernels_internal: Option<Vec<String>>,
-    /// Patterns of externally visible variables that host code references (`.nvHRDE`, `.nvHRCE`), if host
-    /// information applies to this link.
-    pub host_variables_external: Option<Vec<String>>,
-    /// Patterns of internal variables that host code references (`.nvHRDI`, `.nvHRCI`), if host
-    /// information applies.
-    pub host_variables_internal: Option<Vec<String>>,
-    /// `-suppress-stack-size-warning`.
-    pub suppress_stack_size_warning: bool,
-    /// `-extrawarn`: say which functions have their address taken and no call.
-    pub extra_warnings: bool,
-    /// `-v`: report what kernels need of memory, registers and barriers.
-    pub report_resources: bool,
-    /// `-dump-callgraph`, with or without `-no-demangle`: show the call graph.
-    pub dump_callgraph: bool,
-    /// `-preserve-relocs`.
-    pub preserve_relocs: bool,
-    /// `-keep-system-libraries`.
-    pub keep_system_libraries: bool,
-    /// `-suppress-debug-info`: with `-g`, shared variables have no symbols.
-    pub suppress_debug_info: bool,
-    /// `--force-rela`: relocations without addend get one, what the field holds.
-    pub force_rela: bool,
-    /// `--reserve-null-pointer`: no shared variable is at address 0.
-    pub reserve_null_pointer: bool,
-    /// `-allow-undefined-globals`: undefined variables in global memory are left to the driver.
-    pub allow_undefined_globals: bool,
-    /// `-disable-smem-reservation=true`: shared memory has no reserved block.
-    pub disable_shared_reservation: bool,
-    /// `-tool-name`: who the tool note says has linked, if given.
-    pub tool_name: Option<String>,
-    /// `-Werror`, unless warnings are silenced: a warning about an object ends the link behind it.
-    pub warnings_are_errors: bool,
-    /// `--self-check`: the file is read again and proved against the objects.
-    pub self_check: bool,
-    /// `--edbg`, bit 0: say what the finalizer's front end does.
-    pub trace_finalizer: bool,
-    /// `--opportunistic-finalization-lvl` 2 and up: code for another SM of the target's family is copied.
-    pub copy_within_family: bool,
-    /// `--opportunistic-finalization-lvl` 3 and up: so is code for an SM of another family.
-    pub copy_across_families: bool,
-    /// `--cap-merc`: objects of SASS alone are refused.
-    pub cap_merc: bool,
-    /// Reproduce nvlink even where its output does not do what the program says
-    /// (`docs/deviations.md`).
-    pub strict: bool,
-    /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled (`docs/formats/mercury.md`).
-    pub strict_finalize: bool,
-    /// Link-time optimisation made one object of a whole program: what host information leaves out goes as options let it go.
-    pub whole_program: bool,
 }
 
 /// One device link in the making.
@@ -271,7 +197,7 @@ impl<'data> Module<'data> {
 
     /// The bytes of shared memory that are reserved at the beginning of what a kernel has.
     pub fn reserved_shared_size(&self) -> u64 {
-        if self.options.disable_shared_reservation {
+        if self.options.memory.disable_shared_reservation {
             0
         } else {
             self.target.reserved_shared_size()

@@ -75,14 +75,14 @@ impl FinalizerArgs {
     pub fn apply(&self, link: &mut LinkOptions, output_name: String) {
         let options = self.options();
         let copies = options.copies();
-        link.self_check = options.self_check;
-        link.trace_finalizer = options.edbg & 1 != 0;
-        link.copy_within_family = copies >= OffTarget::Family;
-        link.copy_across_families = copies >= OffTarget::All;
-        link.cap_merc = options.wants_mercury();
-        link.disable_shared_reservation = options.disable_smem_reservation;
+        link.reports.self_check = options.self_check;
+        link.reports.trace_finalizer = options.edbg & 1 != 0;
+        link.mercury.copy_within_family = copies >= OffTarget::Family;
+        link.mercury.copy_across_families = copies >= OffTarget::All;
+        link.mercury.cap_merc = options.wants_mercury();
+        link.memory.disable_shared_reservation = options.disable_smem_reservation;
         if options.verbose_tkinfo {
-            link.output_name = output_name;
+            link.record.output_name = output_name;
         }
     }
 }

@@ -11,6 +11,7 @@ use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
+use cuweld_ir::LinkRecord;
 use cuweld_ir::Phase;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::pipeline::Facts;
@@ -127,16 +128,19 @@ impl InputArgs {
             options: LinkOptions {
                 relocatable: self.relocatable,
                 debug: self.debug,
-                recorded_options: format!(
-                    "-arch {target} {}",
-                    if self.relocatable { "-r  " } else { "" }
-                ),
-                output_name: if self.debug {
-                    output_name
-                } else {
-                    String::new()
+                record: LinkRecord {
+                    options: format!(
+                        "-arch {target} {}",
+                        if self.relocatable { "-r  " } else { "" }
+                    ),
+                    output_name: if self.debug {
+                        output_name
+                    } else {
+                        String::new()
+                    },
+                    stamp_nvlink: stamped.is_some(),
+                    ..Default::default()
                 },
-                stamp_nvlink: stamped.is_some(),
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,

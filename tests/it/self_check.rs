@@ -11,7 +11,7 @@ use cuweld_elf::Target;
 use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
 use cuweld_elf::mercury::capmerc::{Capmerc, Form};
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf};
+use cuweld_ir::{Arena, LinkOptions, LinkRecord, Module, Phase, elf};
 use cuweld_passes::pipeline::Facts;
 
 /// Runs passes over a module; what they said, and whether they went through.
@@ -35,7 +35,10 @@ fn passes<'data>(module: &mut Module<'data>, arena: &'data Arena, passes: &str) 
 /// A case of `tests/links`, linked up to the file.
 fn linked<'data>(case: &str, target: &str, arena: &'data Arena) -> Module<'data> {
     let options = LinkOptions {
-        stamp_nvlink: true,
+        record: LinkRecord {
+            stamp_nvlink: true,
+            ..Default::default()
+        },
         ..LinkOptions::default()
     };
     let mut module = Module::new(Target::parse(target).unwrap(), options);

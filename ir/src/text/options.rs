@@ -6,42 +6,54 @@ use super::print::Printer;
 use super::quote::put;
 use super::quote::put_name;
 use super::quote::put_quoted;
-use crate::module::LinkOptions;
+use crate::options::LinkOptions;
 
 /// Options that are set or not.
 fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 23] {
     [
         ("relocatable", &mut options.relocatable),
         ("debug", &mut options.debug),
-        ("stamp-nvlink", &mut options.stamp_nvlink),
+        ("stamp-nvlink", &mut options.record.stamp_nvlink),
         (
             "suppress-stack-size-warning",
-            &mut options.suppress_stack_size_warning,
+            &mut options.reports.suppress_stack_size_warning,
         ),
-        ("extra-warnings", &mut options.extra_warnings),
-        ("report-resources", &mut options.report_resources),
-        ("dump-callgraph", &mut options.dump_callgraph),
+        ("extra-warnings", &mut options.reports.extra_warnings),
+        ("report-resources", &mut options.reports.resources),
+        ("dump-callgraph", &mut options.reports.call_graph),
         ("preserve-relocs", &mut options.preserve_relocs),
         ("keep-system-libraries", &mut options.keep_system_libraries),
         ("suppress-debug-info", &mut options.suppress_debug_info),
         ("force-rela", &mut options.force_rela),
-        ("reserve-null-pointer", &mut options.reserve_null_pointer),
+        (
+            "reserve-null-pointer",
+            &mut options.memory.reserve_null_pointer,
+        ),
         (
             "allow-undefined-globals",
             &mut options.allow_undefined_globals,
         ),
         (
             "disable-shared-reservation",
-            &mut options.disable_shared_reservation,
+            &mut options.memory.disable_shared_reservation,
         ),
-        ("warnings-are-errors", &mut options.warnings_are_errors),
-        ("self-check", &mut options.self_check),
-        ("trace-finalizer", &mut options.trace_finalizer),
-        ("copy-within-family", &mut options.copy_within_family),
-        ("copy-across-families", &mut options.copy_across_families),
-        ("cap-merc", &mut options.cap_merc),
+        (
+            "warnings-are-errors",
+            &mut options.reports.warnings_are_errors,
+        ),
+        ("self-check", &mut options.reports.self_check),
+        ("trace-finalizer", &mut options.reports.trace_finalizer),
+        (
+            "copy-within-family",
+            &mut options.mercury.copy_within_family,
+        ),
+        (
+            "copy-across-families",
+            &mut options.mercury.copy_across_families,
+        ),
+        ("cap-merc", &mut options.mercury.cap_merc),
         ("strict", &mut options.strict),
-        ("strict-finalize", &mut options.strict_finalize),
+        ("strict-finalize", &mut options.mercury.strict),
         ("whole-program", &mut options.whole_program),
     ]
 }
@@ -49,25 +61,25 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 23] {
 /// Options with a text; the one without a text is not set.
 fn texts(options: &mut LinkOptions) -> [(&'static str, &mut String); 2] {
     [
-        ("recorded-options", &mut options.recorded_options),
-        ("output-name", &mut options.output_name),
+        ("recorded-options", &mut options.record.options),
+        ("output-name", &mut options.record.output_name),
     ]
 }
 
 /// Options with names, of which there may be none.
 fn lists(options: &mut LinkOptions) -> [(&'static str, &mut Option<Vec<String>>); 6] {
     [
-        ("kernels-used", &mut options.kernels_used),
-        ("variables-used", &mut options.variables_used),
-        ("host-kernels-external", &mut options.host_kernels_external),
-        ("host-kernels-internal", &mut options.host_kernels_internal),
+        ("kernels-used", &mut options.host.kernels_used),
+        ("variables-used", &mut options.host.variables_used),
+        ("host-kernels-external", &mut options.host.kernels_external),
+        ("host-kernels-internal", &mut options.host.kernels_internal),
         (
             "host-variables-external",
-            &mut options.host_variables_external,
+            &mut options.host.variables_external,
         ),
         (
             "host-variables-internal",
-            &mut options.host_variables_internal,
+            &mut options.host.variables_internal,
         ),
     ]
 }
@@ -89,7 +101,7 @@ impl Printer<'_, '_> {
                 self.text_option(word, text);
             }
         }
-        if let Some(name) = &options.tool_name {
+        if let Some(name) = &options.record.tool_name {
             self.text_option(TOOL_NAME, name);
         }
         for (word, list) in lists(&mut options) {
@@ -127,7 +139,7 @@ impl Parser<'_, '_, '_> {
         } else if let Some(text) = find(texts(options), word) {
             *text = self.cursor.string()?;
         } else if word == TOOL_NAME {
-            options.tool_name = Some(self.cursor.string()?);
+            options.record.tool_name = Some(self.cursor.string()?);
         } else if let Some(list) = find(lists(options), word) {
             let list = list.insert(Vec::new());
             while self.cursor.peek().is_some() {

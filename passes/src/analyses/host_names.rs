@@ -23,12 +23,12 @@ pub(crate) enum HostNames<'options> {
 impl<'options> HostNames<'options> {
     /// The kernels that are roots of liveness. `-variables-used` alone leaves the list empty: all die.
     pub(crate) fn kernels(options: &'options LinkOptions) -> Self {
-        if options.kernels_used.is_some() || options.variables_used.is_some() {
-            return Self::Containing(options.kernels_used.as_deref().unwrap_or(&[]));
+        if options.host.kernels_used.is_some() || options.host.variables_used.is_some() {
+            return Self::Containing(options.host.kernels_used.as_deref().unwrap_or(&[]));
         }
         match (
-            &options.host_kernels_external,
-            &options.host_kernels_internal,
+            &options.host.kernels_external,
+            &options.host.kernels_internal,
         ) {
             (None, None) => Self::All,
             (external, internal) => Self::matching(
@@ -40,12 +40,12 @@ impl<'options> HostNames<'options> {
 
     /// The variables that host code can name.
     pub(crate) fn variables(options: &'options LinkOptions) -> Self {
-        if let Some(used) = &options.variables_used {
+        if let Some(used) = &options.host.variables_used {
             return Self::Containing(used);
         }
         match (
-            &options.host_variables_external,
-            &options.host_variables_internal,
+            &options.host.variables_external,
+            &options.host.variables_internal,
         ) {
             (Some(external), Some(internal)) => Self::matching(external, internal),
             _ => Self::All,

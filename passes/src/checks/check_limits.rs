@@ -85,7 +85,7 @@ impl Pass for CheckLimits {
             let stack = stack_limit::exceeded(module, live).into_iter();
             found.extend(stack.map(|error| place(error, order::STACK)));
             // Numbers count all raises where these are shown.
-            let shown = module.options.dump_callgraph;
+            let shown = module.options.reports.call_graph;
             let raises = raises(module, graph, live, shown).into_iter().enumerate();
             let errors =
                 raises.filter_map(|(index, raise)| Some((index, over_limit(module, &raise)?)));

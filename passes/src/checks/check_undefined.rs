@@ -90,9 +90,9 @@ impl Pass for CheckUndefined {
 /// later copy replaced: what nvlink does not link, whatever is named [named-kernels-lose-code].
 fn loses_code_among_left_out(module: &Module<'_>) -> bool {
     let options = &module.options;
-    let names_kernels = options.host_kernels_external.is_some()
-        || options.kernels_used.is_some()
-        || options.variables_used.is_some();
+    let names_kernels = options.host.kernels_external.is_some()
+        || options.host.kernels_used.is_some()
+        || options.host.variables_used.is_some();
     if !names_kernels || !module.is_capmerc() {
         return false;
     }

@@ -21,7 +21,7 @@ pub(super) fn found(module: &Module<'_>) -> Vec<Diagnostic> {
                 && module.is_section_linked(id)
         })
     };
-    if !module.options.disable_shared_reservation || !has_variables() {
+    if !module.options.memory.disable_shared_reservation || !has_variables() {
         return Vec::new();
     }
     let mut uses = vec![false; module.functions.len()];

@@ -196,7 +196,7 @@ mod tests {
 
     /// What the fake passes write into.
     fn print(module: &Module<'_>) -> String {
-        module.options.output_name.clone()
+        module.options.record.output_name.clone()
     }
 
     fn dumps(set: impl FnOnce(&mut Dump<'_>), pipeline: &str) -> Vec<(String, String)> {

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_pass_that_breaks_the_module_is_named() {
         let mut verify = VerifyEach::new(|module: &Module<'_>| {
-            let broken = module.options.output_name.contains("select-objects");
+            let broken = module.options.record.output_name.contains("select-objects");
             if broken {
                 vec!["first", "second"]
             } else {

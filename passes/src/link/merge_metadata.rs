@@ -440,7 +440,7 @@ fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
 
 fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
-    let (tool, version, branch) = if options.stamp_nvlink {
+    let (tool, version, branch) = if options.record.stamp_nvlink {
         let stamp = &module.toolkit.stamp;
         (stamp.tool, stamp.version, stamp.branch)
     } else {
@@ -451,11 +451,11 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
         )
     };
     let own = tool_info(
-        &options.output_name,
-        options.tool_name.as_deref().unwrap_or(tool),
+        &options.record.output_name,
+        options.record.tool_name.as_deref().unwrap_or(tool),
         version,
         branch,
-        &options.recorded_options,
+        &options.record.options,
     );
     let note = |ty, desc: &[u8]| Note {
         section: None,

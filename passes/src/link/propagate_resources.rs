@@ -83,7 +83,7 @@ impl Pass for PropagateResources {
         let summaries = Summaries::new(module, meanings, graph, live.only_kernel, &listed);
         for &(link, _) in kernels {
             let summary = summaries.of(graph, link);
-            if summary.stack.is_none() && !module.options.suppress_stack_size_warning {
+            if summary.stack.is_none() && !module.options.reports.suppress_stack_size_warning {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
                 let mut warning = Diagnostic::warning(
                     link::STACK_UNKNOWN,
@@ -115,7 +115,7 @@ impl Pass for PropagateResources {
             cx.diagnostics.emit(finding);
             return Err(PassError::Diagnosed);
         }
-        if module.options.extra_warnings && !module.options.debug {
+        if module.options.reports.extra_warnings && !module.options.debug {
             for warning in addresses_without_calls(module, graph, functions, kernels) {
                 cx.diagnostics.emit(warning);
             }
@@ -542,7 +542,7 @@ fn without_registers(
     let is_missed = module.target.sm >= FIRST_SM_THAT_MISSES_REGISTERS
         && summaries.of(graph, bare).registers == 0
         && !undefined
-        && !module.options.dump_callgraph;
+        && !module.options.reports.call_graph;
     let finding = if is_missed {
         Diagnostic::fatal(link::NO_REGISTER_COUNT, "Internal error: no regcount?")
     } else {

@@ -598,7 +598,8 @@ impl<'data> Resolver<'_, 'data> {
     /// Adds a finding. An error ends the link behind the object, and so does a warning that is one.
     fn find(&mut self, diagnostic: Diagnostic) {
         self.failed |= diagnostic.severity >= Severity::Error
-            || diagnostic.severity == Severity::Warning && self.module.options.warnings_are_errors;
+            || diagnostic.severity == Severity::Warning
+                && self.module.options.reports.warnings_are_errors;
         self.diagnostics.push(diagnostic);
     }
 

@@ -97,8 +97,8 @@ impl Pass for Fake {
             _ => {}
         }
         // Any field that a test can read back serves.
-        module.options.output_name.push_str(self.name);
-        module.options.output_name.push(' ');
+        module.options.record.output_name.push_str(self.name);
+        module.options.record.output_name.push(' ');
         cx.statistics.add("runs", 1);
         Ok(Changed::Yes)
     }

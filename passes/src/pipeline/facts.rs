@@ -47,12 +47,12 @@ impl Facts {
         FactInfo {
             name: "kernels-used",
             doc: "the kernels to keep are named (`-kernels-used`)",
-            holds: |_, options| options.kernels_used.is_some(),
+            holds: |_, options| options.host.kernels_used.is_some(),
         },
         FactInfo {
             name: "variables-used",
             doc: "the variables to keep are named (`-variables-used`)",
-            holds: |_, options| options.variables_used.is_some(),
+            holds: |_, options| options.host.variables_used.is_some(),
         },
         FactInfo {
             name: "preserve-relocs",
@@ -62,7 +62,7 @@ impl Facts {
         FactInfo {
             name: "self-check",
             doc: "the file is read again (`--self-check`)",
-            holds: |_, options| options.self_check,
+            holds: |_, options| options.reports.self_check,
         },
         FactInfo {
             name: "keep-system-libraries",
@@ -94,6 +94,9 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
+    use cuweld_ir::HostReferences;
+    use cuweld_ir::Reports;
+
     use super::*;
 
     #[test]
@@ -105,11 +108,17 @@ mod tests {
         let options = LinkOptions {
             debug: true,
             relocatable: true,
-            kernels_used: Some(Vec::new()),
-            variables_used: Some(Vec::new()),
             preserve_relocs: true,
             keep_system_libraries: true,
-            self_check: true,
+            host: HostReferences {
+                kernels_used: Some(Vec::new()),
+                variables_used: Some(Vec::new()),
+                ..Default::default()
+            },
+            reports: Reports {
+                self_check: true,
+                ..Default::default()
+            },
             ..Default::default()
         };
         let all = Facts::new(Target::parse("sm_100").unwrap(), &options);

@@ -66,7 +66,7 @@ impl Pass for ReportCallGraph {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if module.options.relocatable || !module.options.dump_callgraph {
+        if module.options.relocatable || !module.options.reports.call_graph {
             return Ok(Changed::No);
         }
         let said = |text: String, place: (u32, u32)| {

@@ -97,7 +97,7 @@ impl Pass for ReportResources {
             cx.diagnostics.emit(Diagnostic::report(report));
             return Ok(Changed::No);
         }
-        if !module.options.report_resources {
+        if !module.options.reports.resources {
             return Ok(Changed::No);
         }
         let mut say = |text| {

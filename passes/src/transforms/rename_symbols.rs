@@ -90,10 +90,10 @@ impl Pass for RenameSymbols {
         }
         let options = &mut module.options;
         let host_names = [
-            &mut options.host_kernels_external,
-            &mut options.host_kernels_internal,
-            &mut options.host_variables_external,
-            &mut options.host_variables_internal,
+            &mut options.host.kernels_external,
+            &mut options.host.kernels_internal,
+            &mut options.host.variables_external,
+            &mut options.host.variables_internal,
         ];
         for name in host_names.into_iter().flatten().flatten() {
             if let Some(new) = names.get(name.as_bytes()) {

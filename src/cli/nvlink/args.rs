@@ -2,7 +2,12 @@
 
 use cuweld_elf::Target;
 use cuweld_elf::toolkit::Toolkit;
+use cuweld_ir::HostReferences;
 use cuweld_ir::LinkOptions;
+use cuweld_ir::LinkRecord;
+use cuweld_ir::MemoryOptions;
+use cuweld_ir::MercuryOptions;
+use cuweld_ir::Reports;
 use cuweld_ir::text::DumpBytes;
 
 use super::check::Arch;
@@ -156,41 +161,51 @@ impl NvlinkArgs {
             link: LinkOptions {
                 relocatable: low.given(Id::RelocatableLink),
                 debug: low.given(Id::Debug),
-                recorded_options: lossy(&recorded_options(low)),
-                output_name: lossy(recorded_object_name(low)),
-                stamp_nvlink: stamped.is_some(),
-                kernels_used: given_list(Id::KernelsUsed),
-                variables_used: given_list(Id::VariablesUsed),
-                host_kernels_external: None,
-                host_kernels_internal: None,
-                host_variables_external: None,
-                host_variables_internal: None,
-                suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
-                extra_warnings: low.given(Id::ExtraWarnings),
-                report_resources: low.given(Id::Verbose),
-                dump_callgraph: low.given(Id::DumpCallgraph)
-                    || low.given(Id::DumpCallgraphNoDemangle),
                 preserve_relocs: low.given(Id::PreserveRelocs),
                 keep_system_libraries: low.given(Id::KeepSystemLibraries),
                 suppress_debug_info: low.given(Id::SuppressDebugInfo),
                 force_rela: low.given(Id::ForceRela),
-                reserve_null_pointer: low.given(Id::ReserveNullPointer),
                 allow_undefined_globals: low.given(Id::AllowUndefinedGlobals),
-                disable_shared_reservation: low.value(Id::DisableSmemReservation)
-                    == Some(&Value::Boolean(true)),
-                tool_name: text(Id::ToolName),
-                // The driver decides, when all silencing is known.
-                warnings_are_errors: false,
-                self_check: low.given(Id::CuweldSelfCheck),
-                trace_finalizer: false,
-                // Where the record of SMs says that the code runs there (deviation D15).
-                copy_within_family: !low.given(Id::CuweldStrict)
-                    && !low.given(Id::CuweldStrictFinalize),
-                copy_across_families: false,
-                cap_merc: false,
                 strict: low.given(Id::CuweldStrict),
-                strict_finalize: false,
                 whole_program: false,
+                host: HostReferences {
+                    kernels_used: given_list(Id::KernelsUsed),
+                    variables_used: given_list(Id::VariablesUsed),
+                    kernels_external: None,
+                    kernels_internal: None,
+                    variables_external: None,
+                    variables_internal: None,
+                },
+                memory: MemoryOptions {
+                    reserve_null_pointer: low.given(Id::ReserveNullPointer),
+                    disable_shared_reservation: low.value(Id::DisableSmemReservation)
+                        == Some(&Value::Boolean(true)),
+                },
+                record: LinkRecord {
+                    options: lossy(&recorded_options(low)),
+                    output_name: lossy(recorded_object_name(low)),
+                    stamp_nvlink: stamped.is_some(),
+                    tool_name: text(Id::ToolName),
+                },
+                reports: Reports {
+                    suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
+                    extra_warnings: low.given(Id::ExtraWarnings),
+                    resources: low.given(Id::Verbose),
+                    call_graph: low.given(Id::DumpCallgraph)
+                        || low.given(Id::DumpCallgraphNoDemangle),
+                    // The driver decides, when all silencing is known.
+                    warnings_are_errors: false,
+                    self_check: low.given(Id::CuweldSelfCheck),
+                    trace_finalizer: false,
+                },
+                mercury: MercuryOptions {
+                    // Where the record of SMs says that the code runs there (deviation D15).
+                    copy_within_family: !low.given(Id::CuweldStrict)
+                        && !low.given(Id::CuweldStrictFinalize),
+                    copy_across_families: false,
+                    cap_merc: false,
+                    strict: false,
+                },
             },
             unsupported,
             controls: Controls {

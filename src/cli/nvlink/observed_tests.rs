@@ -91,9 +91,9 @@ fn agrees_with_nvlink() {
             match outcome.command {
                 Some(Command::Link(args)) => {
                     let ours = (
-                        args.link.output_name,
+                        args.link.record.output_name,
                         args.tool_name,
-                        args.link.recorded_options,
+                        args.link.record.options,
                     );
                     let theirs = (object.clone(), tool.clone(), options.clone());
                     if ours != theirs {
@@ -164,8 +164,8 @@ fn own_options_are_not_recorded() {
     let Some(Command::Link(args)) = command(&arguments) else {
         panic!("a link");
     };
-    assert_eq!(args.link.recorded_options, "a.o -o x -g  -arch sm_90 ");
-    assert!(args.link.stamp_nvlink);
+    assert_eq!(args.link.record.options, "a.o -o x -g  -arch sm_90 ");
+    assert!(args.link.record.stamp_nvlink);
     assert!(args.controls.strict);
 }
 

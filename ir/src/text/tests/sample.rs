@@ -5,6 +5,7 @@ use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
 
 use super::*;
+use crate::options::*;
 
 pub(super) fn object<'data>(
     name: &'data [u8],
@@ -96,36 +97,46 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
         LinkOptions {
             relocatable: true,
             debug: true,
-            recorded_options: "-arch sm_100f -o \"é;\" ".to_owned(),
-            output_name: "out put.cubin".to_owned(),
-            stamp_nvlink: true,
-            kernels_used: Some(vec!["a".to_owned(), "b c".to_owned()]),
-            variables_used: Some(Vec::new()),
-            host_kernels_external: Some(vec![String::new()]),
-            host_kernels_internal: None,
-            host_variables_external: Some(vec!["v".to_owned()]),
-            host_variables_internal: Some(Vec::new()),
-            suppress_stack_size_warning: true,
-            extra_warnings: true,
-            report_resources: true,
-            dump_callgraph: true,
             preserve_relocs: true,
             keep_system_libraries: true,
             suppress_debug_info: true,
             force_rela: true,
-            reserve_null_pointer: true,
             allow_undefined_globals: true,
-            disable_shared_reservation: true,
-            tool_name: Some("a tool".to_owned()),
-            warnings_are_errors: true,
-            self_check: true,
-            trace_finalizer: true,
-            copy_within_family: true,
-            copy_across_families: true,
-            cap_merc: true,
             strict: true,
-            strict_finalize: true,
             whole_program: true,
+            host: HostReferences {
+                kernels_used: Some(vec!["a".to_owned(), "b c".to_owned()]),
+                variables_used: Some(Vec::new()),
+                kernels_external: Some(vec![String::new()]),
+                kernels_internal: None,
+                variables_external: Some(vec!["v".to_owned()]),
+                variables_internal: Some(Vec::new()),
+            },
+            memory: MemoryOptions {
+                reserve_null_pointer: true,
+                disable_shared_reservation: true,
+            },
+            record: LinkRecord {
+                options: "-arch sm_100f -o \"é;\" ".to_owned(),
+                output_name: "out put.cubin".to_owned(),
+                stamp_nvlink: true,
+                tool_name: Some("a tool".to_owned()),
+            },
+            reports: Reports {
+                suppress_stack_size_warning: true,
+                extra_warnings: true,
+                resources: true,
+                call_graph: true,
+                warnings_are_errors: true,
+                self_check: true,
+                trace_finalizer: true,
+            },
+            mercury: MercuryOptions {
+                copy_within_family: true,
+                copy_across_families: true,
+                cap_merc: true,
+                strict: true,
+            },
         },
     );
     let (s, y) = (SectionId::new, SymbolId::new);

@@ -294,7 +294,10 @@ impl FinalizerConfig {
         entry: EntryPoint,
         options: &LinkOptions,
     ) -> Self {
-        let opportunistic_level = match (options.copy_within_family, options.copy_across_families) {
+        let opportunistic_level = match (
+            options.mercury.copy_within_family,
+            options.mercury.copy_across_families,
+        ) {
             (_, true) => 3,
             (true, false) => 2,
             (false, false) => 0,
@@ -304,9 +307,9 @@ impl FinalizerConfig {
             suppress_debug_info: options.suppress_debug_info,
             options: FinalizerOptions {
                 opportunistic_level,
-                disable_smem_reservation: options.disable_shared_reservation,
-                verbose_tkinfo: !options.output_name.is_empty(),
-                edbg: options.trace_finalizer.into(),
+                disable_smem_reservation: options.memory.disable_shared_reservation,
+                verbose_tkinfo: !options.record.output_name.is_empty(),
+                edbg: options.reports.trace_finalizer.into(),
                 ..FinalizerOptions::default()
             },
             ..Self::with_debug(target, entry, options.debug)

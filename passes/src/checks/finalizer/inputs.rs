@@ -117,7 +117,7 @@ fn ask(
     let target = module.target;
     if object.legacy.is_some() || object.e_flags & 3 == 0 {
         // A link with such an object is one of SASS.
-        return if module.options.cap_merc {
+        return if module.options.mercury.cap_merc {
             Err(FinalizerError::SassInput {
                 target,
                 input: object.display(),
@@ -132,7 +132,7 @@ fn ask(
     let entry = EntryPoint::of_object(object.origin);
     let config = FinalizerConfig::of_link((module.toolkit, target), entry, &module.options);
     // Only lines that trace it have its name.
-    let config = match module.options.trace_finalizer {
+    let config = match module.options.reports.trace_finalizer {
         true => config.named(object.display()),
         false => config,
     };

@@ -428,7 +428,10 @@ fn calls_are_traced_in_their_mode() {
 fn the_configuration_of_a_link() {
     let options = cuweld_ir::LinkOptions {
         debug: true,
-        copy_within_family: true,
+        mercury: cuweld_ir::MercuryOptions {
+            copy_within_family: true,
+            ..Default::default()
+        },
         ..Default::default()
     };
     let target = Target::parse("sm_100").unwrap();

@@ -85,8 +85,8 @@ pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
 /// Whether code for another SM than the target's is taken as it is.
 fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
     let copies = match (
-        module.options.copy_within_family,
-        module.options.copy_across_families,
+        module.options.mercury.copy_within_family,
+        module.options.mercury.copy_across_families,
     ) {
         (_, true) => OffTarget::All,
         (true, false) => OffTarget::Family,

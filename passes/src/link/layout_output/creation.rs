@@ -306,7 +306,7 @@ impl<'data> Replay<'_, 'data> {
                 }
                 // A kernel that host information leaves out leaves the name of its shared memory.
                 let options = &self.module.options;
-                let by_host = options.host_kernels_external.is_some() && !options.whole_program;
+                let by_host = options.host.kernels_external.is_some() && !options.whole_program;
                 if by_host && symbol.is_entry() && symbol.function.is_some() {
                     let name = self.joined(".nv.shared.", symbol.name);
                     self.unused_name(name);

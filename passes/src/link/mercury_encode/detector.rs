@@ -26,8 +26,8 @@ impl Encode<'_, '_> {
     pub(super) fn detect(&self, cx: &mut PassCx<'_, '_>) -> bool {
         // Of a link that has failed there is no code.
         let is_warning = |finding: &Diagnostic| finding.severity == Severity::Warning;
-        let is_refused =
-            self.module.options.warnings_are_errors && cx.diagnostics.list().iter().any(is_warning);
+        let is_refused = self.module.options.reports.warnings_are_errors
+            && cx.diagnostics.list().iter().any(is_warning);
         if is_refused || cx.diagnostics.has_errors() {
             return true;
         }
@@ -51,7 +51,7 @@ impl Encode<'_, '_> {
                     found.collect::<Vec<_>>()
                 });
         let found: Vec<Kept> = found.into_iter().flatten().collect();
-        if module.options.strict_finalize {
+        if module.options.mercury.strict {
             for kept in &found {
                 let text = module.functions[kept.function].views.sass.text;
                 let what = format!(

@@ -94,7 +94,7 @@ pub(crate) fn is_active(module: &Module<'_>) -> bool {
     let shows_debug = options.debug && !options.suppress_debug_info;
     !shows_debug
         && !options.relocatable
-        && (options.host_kernels_external.is_some()
-            || named(&options.kernels_used)
-            || named(&options.variables_used))
+        && (options.host.kernels_external.is_some()
+            || named(&options.host.kernels_used)
+            || named(&options.host.variables_used))
 }

@@ -158,7 +158,7 @@ pub fn place(
         let limit = module.target.shared_limit();
         if size > limit {
             let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
-            if module.options.debug && module.options.disable_shared_reservation {
+            if module.options.debug && module.options.memory.disable_shared_reservation {
                 // nvlink takes off the block that is not reserved.
                 errors.push(Diagnostic::fatal(
                     unsupported::SHARED_LIMIT_DEBUG,
@@ -208,7 +208,7 @@ pub fn place(
 /// Returns the number of bytes at the beginning of shared memory that nothing may have: one with
 /// `--reserve-null-pointer` [null-pointer-reserved].
 pub(super) fn null_size(module: &Module<'_>) -> u64 {
-    u64::from(module.options.reserve_null_pointer)
+    u64::from(module.options.memory.reserve_null_pointer)
 }
 
 /// Alignment in bytes of dynamic shared memory.

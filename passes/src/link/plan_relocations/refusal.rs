@@ -23,7 +23,7 @@ pub(super) fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Dia
     let refusal = match refusal {
         // nvlink finds these when it writes, behind the call graph.
         Refusal::Internal(input::PAST_END | input::DELETED_SYMBOL)
-            if module.options.dump_callgraph =>
+            if module.options.reports.call_graph =>
         {
             Refusal::Unsupported(relocation::DAMAGED_DUMP)
         }
