@@ -3,6 +3,7 @@
 use crate::symbol::Binding;
 use crate::symbol::SymbolOther;
 use crate::symbol::SymbolType;
+use crate::target::section_types::SectionFlags;
 
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
@@ -98,6 +99,13 @@ pub struct SectionHeader {
     pub align: U64,
     /// Entry size in bytes.
     pub entsize: U64,
+}
+
+impl SectionHeader {
+    /// Returns the flags.
+    pub fn flags(&self) -> SectionFlags {
+        SectionFlags::from_bits_retain(self.flags.get())
+    }
 }
 
 /// A program header, 56 bytes.

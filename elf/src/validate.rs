@@ -130,7 +130,7 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     let size = image.len() as u64;
     for (index, header) in headers.sections.iter().enumerate() {
         let (index, offset, length) = (index as u32, header.offset.get(), header.size.get());
-        if index == 0 || is_no_bits(header.ty.get(), header.flags.get()) {
+        if index == 0 || is_no_bits(header.ty.get(), header.flags()) {
             continue;
         }
         let end = offset.checked_add(length).ok_or(StructureError::Overflow {
@@ -262,7 +262,7 @@ pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, Structur
         headers.segments.len() as u64 * 56,
     )?;
     for (index, header) in headers.sections.iter().enumerate().skip(1) {
-        if !is_no_bits(header.ty.get(), header.flags.get()) {
+        if !is_no_bits(header.ty.get(), header.flags()) {
             cover("section", index, header.offset.get(), header.size.get())?;
         }
     }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_elf::target::section_types::SectionFlags;
 
 use crate::ids::*;
 
@@ -55,7 +56,7 @@ pub struct PlanSection<'data> {
     /// `sh_type`.
     pub ty: u32,
     /// `sh_flags`.
-    pub flags: u64,
+    pub flags: SectionFlags,
     /// File offset in bytes.
     pub offset: u64,
     /// Size in bytes.

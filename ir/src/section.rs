@@ -2,7 +2,7 @@
 
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::PREFIX;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 
 use crate::ids::*;
@@ -18,7 +18,7 @@ pub struct Section<'data> {
     /// `sh_type`.
     pub ty: u32,
     /// `sh_flags`.
-    pub flags: u64,
+    pub flags: SectionFlags,
     /// `sh_addralign` in bytes; 0 and 1 both mean none.
     pub align: u64,
     /// `sh_entsize` in bytes.
@@ -42,20 +42,7 @@ pub struct Section<'data> {
     pub place: Option<u64>,
 }
 
-/// Bits of `sh_flags` of code in which compilers before 13.0 write how many barriers it uses.
-const BARRIER_BITS: u64 = 0x7f << 20;
-
 impl Section<'_> {
-    /// The barrier count in `sh_flags` of code, as compilers before 13.0 write it; 0 without one.
-    pub fn barriers_in_flags(&self) -> u8 {
-        ((self.flags & BARRIER_BITS) >> 20) as u8
-    }
-
-    /// `sh_flags` with this barrier count.
-    pub fn flags_with_barriers(&self, count: u8) -> u64 {
-        self.flags & !BARRIER_BITS | (u64::from(count) << 20) & BARRIER_BITS
-    }
-
     /// Size in bytes of contents that are not decoded; 0 for decoded ones.
     pub fn size(&self) -> u64 {
         match self.content {
@@ -218,7 +205,7 @@ pub fn view_name<'data>(section: &Section<'data>) -> &'data [u8] {
     if let Some(bank) = bank.filter(|bank| bank.sass == section.name) {
         return bank.name;
     }
-    if section.flags & shf::MERCURY == 0 {
+    if !section.flags.contains(SectionFlags::MERCURY) {
         return section.name;
     }
     match section.name.strip_prefix(PREFIX) {

@@ -4,6 +4,7 @@
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_XINDEX;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::validate_structure;
 use cuweld_ir::ElfPlan;
@@ -22,7 +23,7 @@ fn section(ty: u32, size: usize, link: u32, content: PlanContent<'_>) -> PlanSec
         name: b"",
         name_offset: 0,
         ty,
-        flags: 0,
+        flags: SectionFlags::empty(),
         offset: 0,
         size: size as u64,
         link,

@@ -1,5 +1,7 @@
 //! Bytes of code and data.
 
+use cuweld_elf::target::section_types::SectionFlags;
+
 use super::Category;
 use super::Diff;
 use super::Difference;
@@ -10,7 +12,6 @@ use crate::inspect::Name;
 use crate::inspect::code_names;
 use crate::inspect::code_names::Table;
 use crate::inspect::device_model::*;
-use cuweld_elf::target::section_types::shf;
 
 /// Bytes of an instruction; differences in code are listed by instruction.
 const INSTRUCTION: usize = 16;
@@ -32,7 +33,9 @@ impl Diff {
         let mut pairs = matched.pairs.clone();
         pairs.sort_by_key(|pair| {
             let section = left.sections.get(pair.left);
-            section.is_none_or(|section| section.flags & shf::ALLOC == 0)
+            section.is_none_or(|section| {
+                !SectionFlags::from(section.flags).contains(SectionFlags::ALLOC)
+            })
         });
         for pair in &pairs {
             let (Some(a), Some(b)) = (left.sections.get(pair.left), right.sections.get(pair.right))
@@ -45,7 +48,7 @@ impl Diff {
                 continue;
             }
             let symbols = Covering::of(left, a.index);
-            let is_code = a.flags & shf::EXECINSTR != 0;
+            let is_code = SectionFlags::from(a.flags).contains(SectionFlags::EXECINSTR);
             for (start, end) in runs(a.contents, b.contents, is_code) {
                 let within = symbols.at(start as u64);
                 self.found.push(Difference {

@@ -440,7 +440,7 @@ fn region_size(bytes: &[u8]) -> Option<usize> {
 }
 
 fn contents<'data>(bytes: &'data [u8], section: &SectionHeader) -> &'data [u8] {
-    if is_no_bits(section.ty.get(), section.flags.get()) {
+    if is_no_bits(section.ty.get(), section.flags()) {
         return b"";
     }
     let range = || {

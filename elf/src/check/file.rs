@@ -13,9 +13,9 @@ use crate::mercury::Bank;
 use crate::mercury::PREFIX;
 use crate::raw::OSABI_CUDA;
 use crate::raw::RawSymbol;
+use crate::target::section_types::SectionFlags;
 use crate::target::section_types::is_no_bits;
 use crate::target::section_types::is_relocs;
-use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
 /// Bytes that a file with Mercury leaves between the names of sections and those of symbols.
@@ -214,7 +214,8 @@ fn links(view: &View<'_>, findings: &mut Findings) {
         if wanted.is_some() && ty(link) != wanted {
             wrong(format!("its link {link} names a section of another kind"));
         }
-        let names_section = header.flags.get() & shf::INFO_LINK != 0 || is_relocs(section.ty());
+        let names_section =
+            header.flags().contains(SectionFlags::INFO_LINK) || is_relocs(section.ty());
         // A note's info is its own version.
         if names_section && section.ty() != sht::NOTE && ty(info).is_none() {
             wrong(format!("its info {info} names no section"));
@@ -234,9 +235,9 @@ fn links(view: &View<'_>, findings: &mut Findings) {
 const PT_LOAD: u32 = 1;
 
 /// `p_flags` that a section in memory needs.
-fn rights(flags: u64) -> u32 {
-    let bit = |has: u64, bit: u32| if flags & has != 0 { bit } else { 0 };
-    4 | bit(shf::WRITE, 2) | bit(shf::EXECINSTR, 1)
+fn rights(flags: SectionFlags) -> u32 {
+    let bit = |has, bit| if flags.contains(has) { bit } else { 0 };
+    4 | bit(SectionFlags::WRITE, 2) | bit(SectionFlags::EXECINSTR, 1)
 }
 
 /// Whether a program header gives rights: all that are needed, and that to write only if it is needed. Constants of
@@ -265,7 +266,7 @@ fn segments(view: &View<'_>, findings: &mut Findings) {
     loads.sort_unstable();
     for section in &view.sections {
         let header = section.header;
-        if section.flags() & shf::ALLOC == 0
+        if !section.flags().contains(SectionFlags::ALLOC)
             || section.is_mercury()
             || is_no_bits(section.ty(), section.flags())
         {

@@ -20,8 +20,8 @@ use crate::raw::SHN_LORESERVE;
 use crate::raw::SHN_XINDEX;
 use crate::symbol::Binding;
 use crate::symbol::SymbolType;
+use crate::target::section_types::SectionFlags;
 use crate::target::section_types::is_no_bits;
-use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 
 /// What precedes the name of a function's code in the names of its Mercury code.
@@ -76,7 +76,8 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
             SymbolType::FUNC => section.is_code(),
             // Equal constants are written once, and their symbols are not moved.
             SymbolType::OBJECT | SymbolType::CUDA_OBJECT => {
-                section.flags() & shf::WRITE != 0 && !is_no_bits(section.ty(), 0)
+                section.flags().contains(SectionFlags::WRITE)
+                    && !is_no_bits(section.ty(), SectionFlags::empty())
             }
             _ => false,
         };
@@ -210,40 +211,52 @@ fn sass_name<'data>(section: &ViewSection<'data>) -> Cow<'data, [u8]> {
     })
 }
 
+const NONE: SectionFlags = SectionFlags::empty();
+
 /// What the name of a section of the Mercury view asks for: type, flags beside that of Mercury, whether the
 /// link names the symbols, and what the info is of.
-fn asked(section: &ViewSection<'_>) -> Option<(u32, u64, bool, Info)> {
+fn asked(section: &ViewSection<'_>) -> Option<(u32, SectionFlags, bool, Info)> {
     let name = section.name;
     if name == b".nv.merc.symtab" {
-        return Some((sht::CUDA_MERCURY_SYMTAB, 0, false, Info::Any));
+        return Some((sht::CUDA_MERCURY_SYMTAB, NONE, false, Info::Any));
     }
     if name.starts_with(CAPMERC) {
-        return Some((sht::CUDA_CAPMERC, 0, true, Info::Any));
+        return Some((sht::CUDA_CAPMERC, NONE, true, Info::Any));
     }
     let rest = name.strip_prefix(PREFIX)?;
     let bank = |name: &[u8]| rest.starts_with(name);
     Some(if rest == b".nv.info" {
-        (sht::CUDA_MERCURY_INFO, 0, true, Info::None)
+        (sht::CUDA_MERCURY_INFO, NONE, true, Info::None)
     } else if bank(b".nv.info.") {
-        (sht::CUDA_MERCURY_INFO, shf::INFO_LINK, true, Info::Section)
+        (
+            sht::CUDA_MERCURY_INFO,
+            SectionFlags::INFO_LINK,
+            true,
+            Info::Section,
+        )
     } else if bank(b".rela") {
-        (sht::CUDA_MERCURY_RELA, shf::INFO_LINK, true, Info::Section)
+        (
+            sht::CUDA_MERCURY_RELA,
+            SectionFlags::INFO_LINK,
+            true,
+            Info::Section,
+        )
     } else if rest == b".nv.constant.user" {
         (
             sht::CUDA_MERCURY_CONSTANT_USER,
-            shf::ALLOC,
+            SectionFlags::ALLOC,
             false,
             Info::None,
         )
     } else if rest == b".nv.constant.pic" {
         (
             sht::CUDA_MERCURY_CONSTANT_PIC,
-            shf::ALLOC,
+            SectionFlags::ALLOC,
             false,
             Info::None,
         )
     } else if bank(b".nv.constant.entry_image_header_indices.") {
-        let flags = shf::ALLOC | shf::INFO_LINK;
+        let flags = SectionFlags::ALLOC | SectionFlags::INFO_LINK;
         (
             sht::CUDA_MERCURY_HEADER_INDICES,
             flags,
@@ -251,7 +264,7 @@ fn asked(section: &ViewSection<'_>) -> Option<(u32, u64, bool, Info)> {
             Info::Section,
         )
     } else if bank(b".nv.constant.optimizer.") {
-        let flags = shf::ALLOC | shf::INFO_LINK;
+        let flags = SectionFlags::ALLOC | SectionFlags::INFO_LINK;
         (
             sht::CUDA_MERCURY_CONSTANT_OPTIMIZER,
             flags,
@@ -259,10 +272,10 @@ fn asked(section: &ViewSection<'_>) -> Option<(u32, u64, bool, Info)> {
             Info::Section,
         )
     } else if rest == b".nv.global.init" {
-        let flags = shf::ALLOC | shf::WRITE;
+        let flags = SectionFlags::ALLOC | SectionFlags::WRITE;
         (sht::CUDA_GLOBAL_INIT, flags, false, Info::None)
     } else if bank(b".debug_") || bank(b".nv_debug_") {
-        (sht::PROGBITS, 0, false, Info::None)
+        (sht::PROGBITS, NONE, false, Info::None)
     } else {
         return None;
     })
@@ -293,7 +306,7 @@ fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
             if section.ty() != ty {
                 wrong(&format!("its type is {:#x}, not {ty:#x}", section.ty()));
             }
-            if section.flags() != flags | shf::MERCURY {
+            if section.flags() != flags | SectionFlags::MERCURY {
                 wrong(&format!("its flags are {:#x}", section.flags()));
             }
             if ty == sht::CUDA_CAPMERC && header.align.get() != CAPMERC_ALIGN {

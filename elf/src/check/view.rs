@@ -8,8 +8,8 @@ use zerocopy::little_endian::U32;
 use super::Findings;
 use super::Rule;
 use crate::raw::*;
+use crate::target::section_types::SectionFlags;
 use crate::target::section_types::is_no_bits;
-use crate::target::section_types::shf;
 use crate::target::section_types::sht;
 use crate::validate::Headers;
 
@@ -31,19 +31,19 @@ impl ViewSection<'_> {
     }
 
     /// `sh_flags`.
-    pub fn flags(&self) -> u64 {
-        self.header.flags.get()
+    pub fn flags(&self) -> SectionFlags {
+        self.header.flags()
     }
 
     /// Whether it belongs to the Mercury view alone.
     pub fn is_mercury(&self) -> bool {
-        self.flags() & shf::MERCURY != 0
+        self.flags().contains(SectionFlags::MERCURY)
     }
 
     /// Whether it holds code.
     pub fn is_code(&self) -> bool {
         let may_hold = matches!(self.ty(), sht::PROGBITS | sht::CUDA_UNIFIED_FUNCTION);
-        self.flags() & shf::EXECINSTR != 0 && may_hold
+        self.flags().contains(SectionFlags::EXECINSTR) && may_hold
     }
 }
 
@@ -179,7 +179,7 @@ impl<'data> View<'data> {
 
 /// The bytes of a section; none for NOBITS.
 fn bytes_of<'data>(image: &'data [u8], header: &SectionHeader) -> &'data [u8] {
-    if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
+    if is_no_bits(header.ty.get(), header.flags()) || header.ty.get() == sht::NULL {
         return &[];
     }
     let start = header.offset.get() as usize;

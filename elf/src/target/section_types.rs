@@ -1,5 +1,7 @@
 //! Section types, flags and well-known names of device ELF files.
 
+use bitflags::bitflags;
+
 /// `sh_type` values.
 pub mod sht {
     /// The null section.
@@ -74,31 +76,63 @@ pub mod sht {
     pub const CUDA_COMPAT: u32 = 0x7000_0086;
 }
 
-/// `sh_flags` bits.
-pub mod shf {
-    /// Writable memory.
-    pub const WRITE: u64 = 1;
-    /// Occupies device memory.
-    pub const ALLOC: u64 = 2;
-    /// Code.
-    pub const EXECINSTR: u64 = 4;
-    /// `sh_info` is a section index.
-    pub const INFO_LINK: u64 = 0x40;
-    /// The contents are packed (SHF_COMPRESSED), which means nothing to nvlink [compressed-flag-kept].
-    pub const COMPRESSED: u64 = 0x800;
-    /// Of the Mercury view.
-    pub const MERCURY: u64 = 0x1000_0000;
-    /// On `.note.nv.cuinfo`.
-    pub const CUDA_INFO_NOTE: u64 = 0x0100_0000;
-    /// On `.note.nv.tkinfo`.
-    pub const CUDA_TOOL_NOTE: u64 = 0x0200_0000;
+bitflags! {
+    /// `sh_flags`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct SectionFlags: u64 {
+        /// Writable memory.
+        const WRITE = 1;
+        /// Occupies device memory.
+        const ALLOC = 2;
+        /// Code.
+        const EXECINSTR = 4;
+        /// `sh_info` is a section index.
+        const INFO_LINK = 0x40;
+        /// The contents are packed (SHF_COMPRESSED), which means nothing to nvlink [compressed-flag-kept].
+        const COMPRESSED = 0x800;
+        /// Of code: how many barriers it uses, as compilers before 13.0 write it.
+        const BARRIERS = 0x7f << 20;
+        /// Of the Mercury view.
+        const MERCURY = 0x1000_0000;
+        /// On `.note.nv.cuinfo`.
+        const CUDA_INFO_NOTE = 0x0100_0000;
+        /// On `.note.nv.tkinfo`.
+        const CUDA_TOOL_NOTE = 0x0200_0000;
+        // Files may have any bit.
+        const _ = !0;
+    }
+}
+
+impl SectionFlags {
+    /// Returns the barrier count of code; 0 without one.
+    pub fn barriers(self) -> u8 {
+        ((self & Self::BARRIERS).bits() >> 20) as u8
+    }
+
+    /// Returns these flags with this barrier count.
+    pub fn with_barriers(self, count: u8) -> Self {
+        let count = Self::from_bits_retain(u64::from(count) << 20);
+        (self - Self::BARRIERS) | (count & Self::BARRIERS)
+    }
+}
+
+impl From<SectionFlags> for u64 {
+    fn from(flags: SectionFlags) -> Self {
+        flags.bits()
+    }
+}
+
+impl From<u64> for SectionFlags {
+    fn from(bits: u64) -> Self {
+        Self::from_bits_retain(bits)
+    }
 }
 
 /// Returns whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS and the types whose
 /// bit is set in the mask 0x400D over 0x70000007. The Mercury form of reserved shared memory has some
 /// [reserved-shared-bytes].
-pub fn is_no_bits(ty: u32, flags: u64) -> bool {
-    if ty == sht::CUDA_SHARED_RESERVED && flags & shf::MERCURY != 0 {
+pub fn is_no_bits(ty: u32, flags: SectionFlags) -> bool {
+    if ty == sht::CUDA_SHARED_RESERVED && flags.contains(SectionFlags::MERCURY) {
         return false;
     }
     ty == sht::NOBITS
@@ -172,11 +206,11 @@ mod tests {
     #[test]
     fn types_without_bytes_are_those_of_the_specification() {
         let exempt: Vec<u32> = (0x7000_0000..0x7000_0090)
-            .filter(|ty| is_no_bits(*ty, 0))
+            .filter(|ty| is_no_bits(*ty, SectionFlags::empty()))
             .collect();
         assert_eq!(exempt, [0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015]);
-        assert!(is_no_bits(8, 0));
-        assert!(!is_no_bits(1, 0));
+        assert!(is_no_bits(8, SectionFlags::empty()));
+        assert!(!is_no_bits(1, SectionFlags::empty()));
     }
 
     #[test]

@@ -113,7 +113,7 @@ mod tests {
             object: ObjectId::new(0),
             name,
             ty: sht::NOTE,
-            flags: 0,
+            flags: Default::default(),
             align: 4,
             entsize: 0,
             link: None,

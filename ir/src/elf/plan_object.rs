@@ -29,8 +29,8 @@ use cuweld_elf::raw::SHN_XINDEX;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::string_table::NameTable;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::validate_structure;
 
@@ -214,7 +214,7 @@ pub fn plan_object<'data>(
                 PlanContent::Bytes(arena.bytes(&bytes))
             }
             (sht::SYMTAB, _) => PlanContent::Symbols,
-            (sht::SYMTAB_SHNDX, _) if section.flags & shf::MERCURY == 0 => {
+            (sht::SYMTAB_SHNDX, _) if !section.flags.contains(SectionFlags::MERCURY) => {
                 let mut rows = vec![0; plan.symbols.len()];
                 for (symbol, section) in &extended {
                     rows[*symbol as usize] = *section;
@@ -280,7 +280,7 @@ enum TableEntry {
 /// SECTION symbols first, then the object's own in their order.
 fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
     let has_symbol = |section: &Section<'_>| {
-        section.flags & shf::MERCURY == 0
+        !section.flags.contains(SectionFlags::MERCURY)
             && !matches!(
                 section.ty,
                 sht::NULL

@@ -46,13 +46,13 @@ use cuweld_elf::note_records::first_note;
 use cuweld_elf::raw::*;
 use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::attributes::reference_words;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_decoded;
 use cuweld_elf::target::section_types::is_info;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::is_relocs;
 use cuweld_elf::target::section_types::may_have_owner;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::Headers;
 use cuweld_elf::validate::StructureError;
@@ -283,7 +283,7 @@ impl<'data> Reader<'_, 'data> {
         let Some(header) = self.headers.sections.get(index) else {
             return &[];
         };
-        if is_no_bits(header.ty.get(), header.flags.get()) || index == 0 {
+        if is_no_bits(header.ty.get(), header.flags()) || index == 0 {
             return &[];
         }
         let (start, size) = (header.offset.get() as usize, header.size.get() as usize);
@@ -311,16 +311,14 @@ impl<'data> Reader<'_, 'data> {
             let name = string_at(names, header.name.get());
             let content = match ty {
                 _ if is_decoded(ty) => SectionContent::Decoded,
-                _ if is_no_bits(ty, header.flags.get()) => {
-                    SectionContent::NoBits(header.size.get())
-                }
+                _ if is_no_bits(ty, header.flags()) => SectionContent::NoBits(header.size.get()),
                 _ => SectionContent::Bytes(self.bytes(index)),
             };
             self.part.sections.push(Section {
                 object,
                 name: name.unwrap_or(b""),
                 ty,
-                flags: header.flags.get(),
+                flags: header.flags(),
                 align: header.align.get(),
                 entsize: header.entsize.get(),
                 link: None,
@@ -357,9 +355,10 @@ impl<'data> Reader<'_, 'data> {
 
     fn section_infos(&mut self) -> Result<(), ReadError> {
         for (index, header) in self.headers.sections.iter().enumerate() {
-            let (ty, flags, raw) = (header.ty.get(), header.flags.get(), header.info.get());
+            let (ty, flags, raw) = (header.ty.get(), header.flags(), header.info.get());
             // Toolkits before 12.8 do not write the flag.
-            let is_section = flags & shf::INFO_LINK != 0 || is_relocs(ty) || may_have_owner(ty);
+            let is_section =
+                flags.contains(SectionFlags::INFO_LINK) || is_relocs(ty) || may_have_owner(ty);
             let info = if raw == 0 && !is_relocs(ty) {
                 SectionInfo::None
             } else if is_section {
@@ -367,7 +366,7 @@ impl<'data> Reader<'_, 'data> {
                     .section_id(raw)
                     .ok_or_else(|| self.error(index, format!("its info {raw} names no section")))?;
                 SectionInfo::Section(section)
-            } else if flags & shf::EXECINSTR != 0 {
+            } else if flags.contains(SectionFlags::EXECINSTR) {
                 match self.symbol_ref(raw & 0x00ff_ffff) {
                     Some(SymbolRef::Symbol(symbol)) => SectionInfo::Symbol {
                         symbol,

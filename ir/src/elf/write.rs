@@ -358,7 +358,7 @@ fn section_header(row: &PlanSection<'_>) -> SectionHeader {
     SectionHeader {
         name: row.name_offset.into(),
         ty: row.ty.into(),
-        flags: row.flags.into(),
+        flags: row.flags.bits().into(),
         addr: 0.into(),
         offset: row.offset.into(),
         size: row.size.into(),
@@ -453,7 +453,7 @@ mod tests {
             name: b"",
             name_offset: 0,
             ty: 0,
-            flags: 0,
+            flags: Default::default(),
             offset: 0,
             size: 0,
             link: 0,
@@ -486,7 +486,7 @@ mod tests {
         };
         let segment = PlanSegment {
             ty: 1,
-            flags: 0,
+            flags: Default::default(),
             offset: 0,
             file_size: 0,
             mem_size: 0,

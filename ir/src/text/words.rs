@@ -20,7 +20,7 @@ use cuweld_elf::target::attributes::attribute_name;
 use cuweld_elf::target::compat;
 use cuweld_elf::target::relocs::reloc_by_name;
 use cuweld_elf::target::relocs::reloc_type;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 
 /// Values with their words.
@@ -134,13 +134,13 @@ pub(super) fn section_type_value(word: &str) -> Option<u32> {
 }
 
 pub(super) const SECTION_FLAGS: Words<u64> = Words(&[
-    (shf::WRITE, "WRITE"),
-    (shf::ALLOC, "ALLOC"),
-    (shf::EXECINSTR, "EXECINSTR"),
-    (shf::INFO_LINK, "INFO_LINK"),
-    (shf::MERCURY, "MERCURY"),
-    (shf::CUDA_INFO_NOTE, "CUDA_INFO_NOTE"),
-    (shf::CUDA_TOOL_NOTE, "CUDA_TOOL_NOTE"),
+    (SectionFlags::WRITE.bits(), "WRITE"),
+    (SectionFlags::ALLOC.bits(), "ALLOC"),
+    (SectionFlags::EXECINSTR.bits(), "EXECINSTR"),
+    (SectionFlags::INFO_LINK.bits(), "INFO_LINK"),
+    (SectionFlags::MERCURY.bits(), "MERCURY"),
+    (SectionFlags::CUDA_INFO_NOTE.bits(), "CUDA_INFO_NOTE"),
+    (SectionFlags::CUDA_TOOL_NOTE.bits(), "CUDA_TOOL_NOTE"),
 ]);
 
 pub(super) const SYMBOL_OTHERS: Words<u64> = Words(&[

@@ -4,10 +4,10 @@ use super::Checker;
 use super::Rule;
 use crate::section::Section;
 use crate::section::SectionKind;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::constant_bank;
 use cuweld_elf::target::section_types::is_info;
 use cuweld_elf::target::section_types::is_relocs;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
@@ -73,7 +73,7 @@ fn fits(section: &Section<'_>) -> bool {
         SectionKind::Compat => ty == sht::CUDA_COMPAT,
         SectionKind::CallGraph => ty == sht::CUDA_CALLGRAPH,
         SectionKind::Prototypes => ty == sht::CUDA_PROTOTYPE,
-        SectionKind::Text => section.flags & shf::EXECINSTR != 0,
+        SectionKind::Text => section.flags.contains(SectionFlags::EXECINSTR),
         SectionKind::ConstantBank(bank) | SectionKind::FunctionConstants(bank) => {
             constant_bank(ty) == Some(bank)
         }

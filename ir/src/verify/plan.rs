@@ -15,7 +15,7 @@ use crate::table::EntityId;
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::relocs::is_yield;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
@@ -76,7 +76,8 @@ fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         section.ty == sht::NULL
             && section.name.is_empty()
             && section.content == PlanContent::None
-            && (section.flags, section.offset, section.size) == (0, 0, size as u64)
+            && section.flags.is_empty()
+            && (section.offset, section.size) == (0, size as u64)
             && (section.link, section.info) == (link, 0)
     });
     // Its value need not be 0 [null-symbol-of-discarded].
@@ -120,11 +121,12 @@ fn links(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
             "its link does not name the symbol names"
         } else if is_relocs(section) && linked != Some(&PlanContent::Symbols) {
             "its link does not name the symbols"
-        } else if (is_relocs(section) || section.flags & shf::INFO_LINK != 0)
+        } else if (is_relocs(section) || section.flags.contains(SectionFlags::INFO_LINK))
             && content(section.info).is_none()
         {
             "its info names no section"
-        } else if section.flags & (shf::EXECINSTR | shf::INFO_LINK) == shf::EXECINSTR
+        } else if section.flags & (SectionFlags::EXECINSTR | SectionFlags::INFO_LINK)
+            == SectionFlags::EXECINSTR
             && (section.info & 0x00ff_ffff) as usize >= plan.symbols.len()
         {
             "its info names no symbol"

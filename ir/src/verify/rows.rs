@@ -10,12 +10,12 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::has_records;
 use cuweld_elf::target::section_types::is_decoded;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::is_relocs;
 use cuweld_elf::target::section_types::may_have_owner;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
@@ -113,11 +113,15 @@ fn sections(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::SectionContent, place, what);
         }
         let is_relocs = is_relocs(section.ty);
-        let linked = is_relocs || may_have_owner(section.ty) || section.flags & shf::INFO_LINK != 0;
+        let linked = is_relocs
+            || may_have_owner(section.ty)
+            || section.flags.contains(SectionFlags::INFO_LINK);
         let fits = match section.info {
             SectionInfo::None => !is_relocs,
             SectionInfo::Section(_) => linked,
-            SectionInfo::Symbol { .. } => !linked && section.flags & shf::EXECINSTR != 0,
+            SectionInfo::Symbol { .. } => {
+                !linked && section.flags.contains(SectionFlags::EXECINSTR)
+            }
             SectionInfo::Raw(_) => !linked,
         };
         if !fits {
@@ -136,7 +140,7 @@ enum Form {
     Bytes,
 }
 
-fn content_form(ty: u32, flags: u64) -> Form {
+fn content_form(ty: u32, flags: SectionFlags) -> Form {
     match ty {
         _ if is_decoded(ty) => Form::Decoded,
         _ if is_no_bits(ty, flags) => Form::NoBits,

@@ -17,8 +17,8 @@ mod symbols;
 use std::any::TypeId;
 
 use cuweld_elf::target::attributes;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::constant_bank;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
@@ -83,8 +83,8 @@ impl Pass for Classify {
 /// The kind of a section, from its type, flags and name.
 fn kind(section: &Section<'_>) -> SectionKind {
     let name = section.name;
-    let is_owned =
-        section.flags & shf::INFO_LINK != 0 || matches!(section.info, SectionInfo::Section(_));
+    let is_owned = section.flags.contains(SectionFlags::INFO_LINK)
+        || matches!(section.info, SectionInfo::Section(_));
     match section.ty {
         sht::NULL => SectionKind::Null,
         sht::SYMTAB => SectionKind::Symbols,
@@ -112,9 +112,11 @@ fn kind(section: &Section<'_>) -> SectionKind {
         sht::CUDA_SHARED if is_owned => SectionKind::KernelShared,
         sht::CUDA_SHARED => SectionKind::ModuleShared,
         // The stub of a function in the unified table.
-        sht::CUDA_UNIFIED_FUNCTION if section.flags & shf::EXECINSTR != 0 => SectionKind::Text,
+        sht::CUDA_UNIFIED_FUNCTION if section.flags.contains(SectionFlags::EXECINSTR) => {
+            SectionKind::Text
+        }
         _ if name.starts_with(b".nv.uft") || name.starts_with(b".nv.udt") => SectionKind::Unified,
-        _ if section.flags & shf::EXECINSTR != 0 => SectionKind::Text,
+        _ if section.flags.contains(SectionFlags::EXECINSTR) => SectionKind::Text,
         ty => match constant_bank(ty) {
             Some(bank) if is_owned => SectionKind::FunctionConstants(bank),
             Some(bank) => SectionKind::ConstantBank(bank),
@@ -286,7 +288,7 @@ impl Part<'_, '_> {
                 if section.kind == SectionKind::Text {
                     section.owner.get_or_insert(id);
                 }
-                function.flag_barriers = section.barriers_in_flags();
+                function.flag_barriers = section.flags.barriers();
             }
         }
     }
@@ -324,7 +326,7 @@ impl Part<'_, '_> {
         };
         let views = &mut function.views;
         match section.kind {
-            SectionKind::FunctionInfo if section.flags & shf::MERCURY != 0 => {
+            SectionKind::FunctionInfo if section.flags.contains(SectionFlags::MERCURY) => {
                 if let Some(merc) = &mut views.merc {
                     merc.info = Some(id);
                 }

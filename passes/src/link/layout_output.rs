@@ -26,6 +26,7 @@ use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::raw::SHN_LORESERVE;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -249,7 +250,7 @@ const NO_SECTION: u32 = u32::MAX;
 struct OutSection<'data> {
     name: &'data [u8],
     ty: u32,
-    flags: u64,
+    flags: SectionFlags,
     align: u64,
     entsize: u64,
     content: Content,

@@ -32,8 +32,8 @@ use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::mercury::PREFIX;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
@@ -180,7 +180,7 @@ const RESERVED_SHARED: &[u8] = b".nv.shared.reserved.0";
 fn second_of(section: &PlanSection<'_>) -> Second {
     match section.ty {
         sht::RELA => Second::Relocs,
-        sht::CUDA_INFO if section.flags & shf::INFO_LINK != 0 => Second::FunctionInfo,
+        sht::CUDA_INFO if section.flags.contains(SectionFlags::INFO_LINK) => Second::FunctionInfo,
         sht::CUDA_INFO => Second::Info,
         sht::NULL => Second::None,
         sht::SYMTAB_SHNDX => Second::SectionIndices,
@@ -450,7 +450,9 @@ impl<'m, 'data> Encode<'m, 'data> {
             let info = section.info;
             let mut row = PlanSection {
                 name: self.joined(PREFIX, section.name),
-                flags: shf::MERCURY | section.flags & (shf::ALLOC | shf::WRITE | shf::INFO_LINK),
+                flags: SectionFlags::MERCURY
+                    | section.flags
+                        & (SectionFlags::ALLOC | SectionFlags::WRITE | SectionFlags::INFO_LINK),
                 link: 0,
                 info: 0,
                 ..section

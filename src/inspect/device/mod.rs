@@ -10,7 +10,7 @@ use cuweld_elf::class32::Narrow;
 use cuweld_elf::class32::SHIFT;
 use cuweld_elf::raw::OSABI_CUDA;
 use cuweld_elf::target::compat::CUDA_ACCELERATOR_TARGET;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::StructureError;
 
@@ -280,9 +280,14 @@ impl<'data> Decoder<'data> {
                 code_names::table(section.ty.value),
                 Table::Rel | Table::Rela
             );
-            section.refers_to = if section.flags & shf::INFO_LINK != 0 || is_relocations {
+            section.refers_to = if SectionFlags::from(section.flags)
+                .contains(SectionFlags::INFO_LINK)
+                || is_relocations
+            {
                 self.view.name(info).map(Reference::Section)
-            } else if section.flags & shf::EXECINSTR != 0 || section.ty.value == sht::CUDA_CAPMERC {
+            } else if SectionFlags::from(section.flags).contains(SectionFlags::EXECINSTR)
+                || section.ty.value == sht::CUDA_CAPMERC
+            {
                 let symbol = self.symbols.find(section.link, info & 0x00ff_ffff);
                 symbol
                     .filter(|symbol| symbol.index != 0)

@@ -80,7 +80,7 @@ impl<'data> View<'data> {
 
     /// The bytes of a section; none if they lie outside of the file.
     pub(super) fn bytes(&self, header: &SectionHeader) -> Option<&'data [u8]> {
-        if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == 0 {
+        if is_no_bits(header.ty.get(), header.flags()) || header.ty.get() == 0 {
             return Some(&[]);
         }
         let start = usize::try_from(header.offset.get()).ok()?;

@@ -3,6 +3,7 @@
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_elf::target::section_types::SectionFlags;
 
 use super::*;
 use crate::options::*;
@@ -42,7 +43,7 @@ pub(super) fn section<'data>(
         object: ObjectId::new(0),
         name,
         ty,
-        flags: 0,
+        flags: SectionFlags::empty(),
         align: 0,
         entsize: 0,
         link: None,
@@ -176,7 +177,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             SectionContent::Bytes(&image[64..80]),
         );
         row.kind = kind;
-        row.flags = 1 << index;
+        row.flags = SectionFlags::from_bits_retain(1 << index);
         row.align = index as u64;
         row.place = (index % 2 == 0).then_some(index as u64);
         row.owner = (index % 3 == 0).then(|| f(0));
@@ -476,7 +477,7 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
         name,
         name_offset: 1,
         ty,
-        flags: 6,
+        flags: SectionFlags::ALLOC | SectionFlags::EXECINSTR,
         offset,
         size,
         link: 2,

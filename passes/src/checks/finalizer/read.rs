@@ -105,7 +105,7 @@ pub fn profile_of(image: &[u8]) -> Option<Profile> {
 
 fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
     let bytes = |header: &SectionHeader| {
-        if is_no_bits(header.ty.get(), header.flags.get()) || header.ty.get() == sht::NULL {
+        if is_no_bits(header.ty.get(), header.flags()) || header.ty.get() == sht::NULL {
             return &[][..];
         }
         let start = header.offset.get() as usize;

@@ -12,7 +12,7 @@ use cuweld_elf::raw::ProgramHeader;
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::target::compat;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use zerocopy::IntoBytes;
 
 use super::FinalizerError;
@@ -112,7 +112,7 @@ fn moved(
         let from = section.header.offset.get();
         let within = from >= start
             && from.saturating_add(section.bytes.len() as u64) <= start.saturating_add(size);
-        let is_loaded = section.flags() & shf::ALLOC != 0 && !section.bytes.is_empty();
+        let is_loaded = section.flags().contains(SectionFlags::ALLOC) && !section.bytes.is_empty();
         if within && is_loaded {
             first.get_or_insert(header.offset.get());
             end = header
@@ -126,7 +126,7 @@ fn moved(
         let mut rows = view.sections.iter().zip(headers);
         let place = rows.find(|(section, _)| {
             let is_there = section.header.offset.get() == start && section.bytes.is_empty();
-            is_there && section.flags() & shf::ALLOC != 0
+            is_there && section.flags().contains(SectionFlags::ALLOC)
         });
         let offset = place.map_or(segment.offset, |(_, header)| header.offset);
         return ProgramHeader { offset, ..*segment };

@@ -107,7 +107,7 @@ fn section_header(section: &ViewSection<'_>, row: &PlanSection<'_>, findings: &m
     let header = section.header;
     let fields = [
         ("sh_type", u64::from(header.ty.get()), u64::from(row.ty)),
-        ("sh_flags", header.flags.get(), row.flags),
+        ("sh_flags", header.flags.get(), row.flags.bits()),
         ("sh_addr", header.addr.get(), 0),
         ("sh_offset", header.offset.get(), row.offset),
         ("sh_size", header.size.get(), row.size),

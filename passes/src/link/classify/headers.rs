@@ -2,7 +2,7 @@
 //! at their word, each by rules of its own, so that an object with others is refused. What compilers write was read from
 //! 527 objects for sm_75 to sm_90a of the toolkits 12 and 13.
 
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -12,11 +12,19 @@ use cuweld_ir::SymbolPlace;
 
 use super::rows::Rows;
 
+const NONE: SectionFlags = SectionFlags::empty();
+
+/// Flags that say nothing here: barrier counts of code, `SHF_INFO_LINK`, which toolkit 12.0 does not set, and that of packed
+/// contents.
+const BESIDE: SectionFlags = SectionFlags::BARRIERS
+    .union(SectionFlags::INFO_LINK)
+    .union(SectionFlags::COMPRESSED);
+
 /// What a section's header has to say, by its name.
 struct Expected {
     ty: u32,
-    /// `sh_flags`, without the barrier counts of code and without `SHF_INFO_LINK`, which toolkit 12.0 does not set.
-    flags: u64,
+    /// `sh_flags`, without [`BESIDE`].
+    flags: SectionFlags,
     /// Whether `sh_link` names the symbol table; it names nothing otherwise.
     symbols: bool,
     info: Info,
@@ -47,30 +55,30 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
     // The first letter decides between few.
     match name.get(1)? {
         b'n' => match name {
-            b".nv.info" => with(sht::CUDA_INFO, 0, true, Info::Nothing),
-            b".nv.callgraph" => with(sht::CUDA_CALLGRAPH, 0, true, Info::Nothing),
-            b".nv.prototype" => with(sht::CUDA_PROTOTYPE, 0, true, Info::Nothing),
-            b".nv.compat" => with(sht::CUDA_COMPAT, 0, false, Info::Nothing),
+            b".nv.info" => with(sht::CUDA_INFO, NONE, true, Info::Nothing),
+            b".nv.callgraph" => with(sht::CUDA_CALLGRAPH, NONE, true, Info::Nothing),
+            b".nv.prototype" => with(sht::CUDA_PROTOTYPE, NONE, true, Info::Nothing),
+            b".nv.compat" => with(sht::CUDA_COMPAT, NONE, false, Info::Nothing),
             b".nv_debug.shared" => None,
-            _ if starts(b".nv.info.") => with(sht::CUDA_INFO, 0, true, Info::Code),
+            _ if starts(b".nv.info.") => with(sht::CUDA_INFO, NONE, true, Info::Code),
             _ if starts(b".nv.constant0.") => {
-                with(sht::CUDA_CONSTANT0, shf::ALLOC, false, Info::Code)
+                with(sht::CUDA_CONSTANT0, SectionFlags::ALLOC, false, Info::Code)
             }
-            _ if starts(b".nv_debug_") => with(sht::PROGBITS, 0, false, Info::Nothing),
+            _ if starts(b".nv_debug_") => with(sht::PROGBITS, NONE, false, Info::Nothing),
             _ => None,
         },
         // nvlink has words for code without contents.
         b't' if starts(b".text.") && section.ty != sht::NOBITS => with(
             sht::PROGBITS,
-            shf::ALLOC | shf::EXECINSTR,
+            SectionFlags::ALLOC | SectionFlags::EXECINSTR,
             true,
             Info::Function,
         ),
-        b'r' if starts(b".rela.") => with(sht::RELA, 0, true, Info::Section),
-        b'r' if starts(b".rel.") => with(sht::REL, 0, true, Info::Section),
-        b'd' if starts(b".debug_") => with(sht::PROGBITS, 0, false, Info::Nothing),
+        b'r' if starts(b".rela.") => with(sht::RELA, NONE, true, Info::Section),
+        b'r' if starts(b".rel.") => with(sht::REL, NONE, true, Info::Section),
+        b'd' if starts(b".debug_") => with(sht::PROGBITS, NONE, false, Info::Nothing),
         b's' if matches!(name, b".strtab" | b".shstrtab") => {
-            with(sht::STRTAB, 0, false, Info::Nothing)
+            with(sht::STRTAB, NONE, false, Info::Nothing)
         }
         _ => None,
     }
@@ -87,7 +95,7 @@ pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) 
         None => !expected.symbols,
     };
     let info_fits = match (expected.info, section.info) {
-        (Info::Nothing, SectionInfo::None) => section.flags & shf::INFO_LINK == 0,
+        (Info::Nothing, SectionInfo::None) => !section.flags.contains(SectionFlags::INFO_LINK),
         (Info::Section, SectionInfo::Section(_)) => true,
         (Info::Code, SectionInfo::Section(code)) => kind_is(code, SectionKind::Text),
         (Info::Function, SectionInfo::Symbol { symbol, .. }) => {
@@ -98,7 +106,7 @@ pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) 
     };
     let is_filled = section.kind != SectionKind::FunctionConstants(0) || section.size() > 0;
     let fits = section.ty == expected.ty
-        && section.flags_with_barriers(0) & !(shf::INFO_LINK | shf::COMPRESSED) == expected.flags
+        && section.flags - BESIDE == expected.flags
         && link_fits
         && info_fits
         && is_filled;

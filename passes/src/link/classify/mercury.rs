@@ -13,7 +13,7 @@ use cuweld_elf::finalize::action;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::compat;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;
@@ -37,8 +37,8 @@ use crate::threads::Work;
 /// Relocations and attributes of the Mercury view take the place of those of the SASS view, which are
 /// derived from the result.
 pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
-    let of_function = section.flags & shf::INFO_LINK != 0;
-    if section.flags & shf::MERCURY == 0 {
+    let of_function = section.flags.contains(SectionFlags::INFO_LINK);
+    if !section.flags.contains(SectionFlags::MERCURY) {
         return match section.ty {
             sht::CUDA_INFO if of_function => Some(SectionKind::SassFunctionInfo),
             sht::CUDA_INFO => Some(SectionKind::SassInfo),
@@ -79,7 +79,7 @@ pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
             | sht::CUDA_MERCURY_SYMTAB
             | sht::CUDA_SHARED_RESERVED
     );
-    section.flags & shf::MERCURY != 0 && (object.is_capmerc() || is_of_view)
+    section.flags.contains(SectionFlags::MERCURY) && (object.is_capmerc() || is_of_view)
 }
 
 /// Whether code for another SM than the target's is taken as it is.
@@ -238,7 +238,7 @@ pub(super) fn refuse(module: &Module<'_>, threads: &Threads, findings: &mut Vec<
         return;
     }
     for (id, section) in module.sections.iter() {
-        let is_mercury = section.flags & shf::MERCURY != 0;
+        let is_mercury = section.flags.contains(SectionFlags::MERCURY);
         let what = match section.kind {
             SectionKind::Other if is_mercury => mercury::SECTION,
             SectionKind::ConstantBank(bank) if bank != 3 => mercury::CONSTANT_BANK,

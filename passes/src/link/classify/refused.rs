@@ -9,7 +9,7 @@ use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::known_symbols;
 use cuweld_elf::target::attributes;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -32,6 +32,13 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::threads::Threads;
 use crate::threads::Work;
+
+/// Flags that compilers give to code.
+const OF_CODE: SectionFlags = SectionFlags::WRITE
+    .union(SectionFlags::ALLOC)
+    .union(SectionFlags::EXECINSTR)
+    .union(SectionFlags::COMPRESSED)
+    .union(SectionFlags::BARRIERS);
 
 /// Reports what cannot be linked exactly, with what was found of each part of the objects; an error if there is anything.
 pub(super) fn refuse(
@@ -266,16 +273,18 @@ impl Found {
                 {
                     unsupported::CONSTANTS_NAME
                 }
-                SectionKind::FunctionConstants(1..) if section.flags & shf::COMPRESSED != 0 => {
+                SectionKind::FunctionConstants(1..)
+                    if section.flags.contains(SectionFlags::COMPRESSED) =>
+                {
                     unsupported::PACKED_CONSTANTS
                 }
                 SectionKind::ToolInfo | SectionKind::CudaInfo if section.align != 4 => {
                     unsupported::NOTE_ALIGNMENT
                 }
-                SectionKind::ToolInfo if section.flags & shf::CUDA_TOOL_NOTE == 0 => {
+                SectionKind::ToolInfo if !section.flags.contains(SectionFlags::CUDA_TOOL_NOTE) => {
                     unsupported::NOTE_FLAG
                 }
-                SectionKind::CudaInfo if section.flags & shf::CUDA_INFO_NOTE == 0 => {
+                SectionKind::CudaInfo if !section.flags.contains(SectionFlags::CUDA_INFO_NOTE) => {
                     unsupported::NOTE_FLAG
                 }
                 SectionKind::Other if section.ty == sht::NOTE => unsupported::NOTE_NAME,
@@ -293,9 +302,7 @@ impl Found {
                     unsupported::SHARED_ALIGNMENT
                 }
                 SectionKind::Text if section.owner.is_none() => unsupported::UNNAMED_CODE,
-                SectionKind::Text
-                    if section.flags_with_barriers(0) & !shf::COMPRESSED & !7 != 0 =>
-                {
+                SectionKind::Text if !(section.flags - OF_CODE).is_empty() => {
                     unsupported::CODE_FLAGS
                 }
                 _ if !is_mercury && has_foreign_bank(section) => unsupported::BANK_NAME,
@@ -371,7 +378,7 @@ impl Found {
     /// Looks at which records a list of a function has.
     fn list(&mut self, rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) {
         let shared = &rows.shared;
-        self.whole.is_packed |= section.flags & shf::COMPRESSED != 0;
+        self.whole.is_packed |= section.flags.contains(SectionFlags::COMPRESSED);
         if shared.is_mercury || !records::is_list_of_code(rows.sections, section) {
             return;
         }

@@ -13,8 +13,8 @@ use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolOther;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_rela;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Arena;
 use cuweld_ir::BankPiece;
@@ -231,27 +231,27 @@ impl<'data> Replay<'_, 'data> {
             self.number();
         }
         let linked = if self.module.target.has_compat() {
-            shf::INFO_LINK
+            SectionFlags::INFO_LINK
         } else {
-            0
+            SectionFlags::empty()
         };
         let note = |flags| Header::new(sht::NOTE, flags, 4);
         self.named(
             b".note.nv.tkinfo",
-            note(shf::CUDA_TOOL_NOTE),
+            note(SectionFlags::CUDA_TOOL_NOTE),
             Content::ToolInfo,
             true,
         );
         self.named(
             b".note.nv.cuinfo",
-            note(shf::CUDA_INFO_NOTE | linked),
+            note(SectionFlags::CUDA_INFO_NOTE | linked),
             Content::CudaInfo,
             true,
         );
-        let info = Header::new(sht::CUDA_INFO, 0, 4);
+        let info = Header::new(sht::CUDA_INFO, SectionFlags::empty(), 4);
         self.named(b".nv.info", info, Content::Info(None), false);
         if self.module.target.has_compat() {
-            let compat = Header::new(sht::CUDA_COMPAT, 0, 4);
+            let compat = Header::new(sht::CUDA_COMPAT, SectionFlags::empty(), 4);
             self.named(b".nv.compat", compat, Content::Compat, false);
         }
         if !self.module.options.relocatable {
@@ -332,7 +332,7 @@ impl<'data> Replay<'_, 'data> {
             let mut header = Header::of(text, self.module.options.relocatable);
             let chosen = self.module.link_function(link);
             let row = &self.module.functions[chosen.unwrap_or(function)];
-            header.flags = text.flags_with_barriers(row.flag_barriers) & !shf::COMPRESSED;
+            header.flags = text.flags.with_barriers(row.flag_barriers) - SectionFlags::COMPRESSED;
             let high = match chosen.map(|_| self.module.sections[row.views.sass.text].info) {
                 Some(SectionInfo::Symbol { high, .. }) => high,
                 _ => 0,
@@ -391,7 +391,7 @@ impl<'data> Replay<'_, 'data> {
                         } else {
                             sht::NOBITS
                         };
-                        let header = Header::new(ty, shf::WRITE | shf::ALLOC, 1);
+                        let header = Header::new(ty, SectionFlags::WRITE | SectionFlags::ALLOC, 1);
                         self.named(MODULE_SHARED, header, Content::ModuleShared, true);
                     }
                     let shown =
@@ -581,13 +581,17 @@ impl<'data> Replay<'_, 'data> {
                 } else {
                     sht::NOBITS
                 };
-                let header = Header::new(ty, shf::WRITE | shf::ALLOC, link.common_align);
+                let header = Header::new(
+                    ty,
+                    SectionFlags::WRITE | SectionFlags::ALLOC,
+                    link.common_align,
+                );
                 self.named(b".nv.global", header, Content::Concatenated, true);
             }
         }
         let pairs = |ty| Header {
             ty,
-            flags: 0,
+            flags: SectionFlags::empty(),
             align: 4,
             entsize: 8,
         };
@@ -612,7 +616,7 @@ impl<'data> Replay<'_, 'data> {
         if !relocatable && !self.out.capmerc {
             let action = Header {
                 ty: sht::CUDA_RELOCINFO,
-                flags: 0,
+                flags: SectionFlags::empty(),
                 align: 8,
                 entsize: 8,
             };
@@ -634,7 +638,11 @@ impl<'data> Replay<'_, 'data> {
             }
             let name = self.module.function_name(kernel);
             let name = self.joined(".nv.constant.entry_image_header_indices.", name);
-            let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, SLOT_SIZE);
+            let header = Header::new(
+                sht::PROGBITS,
+                SectionFlags::ALLOC | SectionFlags::INFO_LINK,
+                SLOT_SIZE,
+            );
             self.push(name, header, Content::Constants(link, 0), true);
         }
     }

@@ -19,8 +19,8 @@ use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::raw::ET_REL;
 use cuweld_elf::symbol::Binding;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_no_bits;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
@@ -198,10 +198,10 @@ impl Order {
 fn class(section: &OutSection<'_>) -> u8 {
     match (section.ty, section.flags) {
         (sht::REL | sht::RELA | sht::CUDA_RESOLVED_RELA, _) => 2,
-        (ty, flags) if flags & shf::ALLOC == 0 => u8::from(ty != sht::PROGBITS),
+        (ty, flags) if !flags.contains(SectionFlags::ALLOC) => u8::from(ty != sht::PROGBITS),
         (ty, flags) if is_no_bits(ty, flags) => 6,
-        (_, flags) if flags & shf::EXECINSTR != 0 => 4,
-        (_, flags) if flags & shf::WRITE != 0 => 5,
+        (_, flags) if flags.contains(SectionFlags::EXECINSTR) => 4,
+        (_, flags) if flags.contains(SectionFlags::WRITE) => 5,
         _ => 3,
     }
 }
@@ -311,7 +311,7 @@ impl<'m, 'data> Finish<'m, 'data> {
                     name,
                     name_offset: self.strings.in_sections(name),
                     ty,
-                    flags: 0,
+                    flags: SectionFlags::empty(),
                     offset: 0,
                     size: size as u64,
                     link,

@@ -9,7 +9,7 @@ use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::Item;
 use cuweld_elf::mercury::relocs::CONSTANT_OFFSET;
 use cuweld_elf::target::relocs::is_yield;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -79,7 +79,7 @@ impl Encode<'_, '_> {
                     name: input.name,
                     name_offset: 0,
                     ty: sht::CUDA_CAPMERC,
-                    flags: shf::MERCURY,
+                    flags: SectionFlags::MERCURY,
                     offset: 0,
                     size: bytes.len() as u64,
                     link: self.mercury_symbols,

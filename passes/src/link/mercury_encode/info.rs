@@ -2,7 +2,7 @@
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::target::attributes;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
@@ -62,7 +62,7 @@ impl<'data> Encode<'_, 'data> {
         let parameters = self.parameter_symbols_by_function();
         let sections = self.plan.sections[..self.view].iter().enumerate();
         let lists = sections.filter_map(|(index, section)| {
-            if section.ty != sht::CUDA_INFO || section.flags & shf::INFO_LINK == 0 {
+            if section.ty != sht::CUDA_INFO || !section.flags.contains(SectionFlags::INFO_LINK) {
                 return None;
             }
             let PlanContent::Bytes(merged) = section.content else {

@@ -145,7 +145,7 @@ impl Encode<'_, '_> {
         SectionHeader {
             name: section.name_offset.into(),
             ty: section.ty.into(),
-            flags: section.flags.into(),
+            flags: section.flags.bits().into(),
             offset: place.offset.into(),
             size: place.size.into(),
             link: section.link.into(),

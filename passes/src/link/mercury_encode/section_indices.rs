@@ -6,7 +6,7 @@
 
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SHN_XINDEX;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
@@ -69,7 +69,7 @@ impl<'data> Encode<'_, 'data> {
     /// Adds the table of the SASS view behind the sections of the view. Its rows come later.
     pub(super) fn added_index_table(&mut self) {
         if matches!(self.index_tables, IndexTables::Added { .. }) {
-            let table = index_table(b".symtab_shndx", 0, SYMBOLS);
+            let table = index_table(b".symtab_shndx", SectionFlags::empty(), SYMBOLS);
             self.plan.sections.push(table);
         }
     }
@@ -77,7 +77,7 @@ impl<'data> Encode<'_, 'data> {
     /// Adds the table of the Mercury view behind all clones. Its rows come later.
     pub(super) fn added_mercury_table(&mut self) {
         if matches!(self.index_tables, IndexTables::Added { .. }) {
-            let mut table = index_table(MERCURY_TABLE, shf::MERCURY, self.mercury_symbols);
+            let mut table = index_table(MERCURY_TABLE, SectionFlags::MERCURY, self.mercury_symbols);
             table.name_offset = self.plan.section_names.len() as u32;
             self.plan.section_names.extend_from_slice(MERCURY_TABLE);
             self.plan.section_names.push(0);
@@ -119,7 +119,7 @@ const SYMBOLS: u32 = 3;
 /// The table of the Mercury view.
 const MERCURY_TABLE: &[u8] = b".nv.merc.symtab_shndx";
 
-fn index_table(name: &'static [u8], flags: u64, link: u32) -> PlanSection<'static> {
+fn index_table(name: &'static [u8], flags: SectionFlags, link: u32) -> PlanSection<'static> {
     PlanSection {
         name,
         name_offset: 0,

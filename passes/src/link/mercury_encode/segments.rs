@@ -1,8 +1,8 @@
 //! File offsets and program headers of a file with both views.
 
 use cuweld_elf::align::align_up;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_no_bits;
-use cuweld_elf::target::section_types::shf;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::elf::layout::assign_numbers;
@@ -76,14 +76,15 @@ pub(super) fn place(plan: &mut ElfPlan<'_>, gaps: Gaps, executable: bool) {
 
 /// The rights of a section in memory; `None` for sections that are not loaded.
 fn rights(section: &PlanSection<'_>) -> Option<u32> {
-    if section.flags & shf::ALLOC == 0 || section.flags & shf::MERCURY != 0 {
+    if !section.flags.contains(SectionFlags::ALLOC) || section.flags.contains(SectionFlags::MERCURY)
+    {
         return None;
     }
     let mut rights = PF_R;
-    if section.flags & shf::WRITE != 0 {
+    if section.flags.contains(SectionFlags::WRITE) {
         rights |= PF_W;
     }
-    if section.flags & shf::EXECINSTR != 0 {
+    if section.flags.contains(SectionFlags::EXECINSTR) {
         rights |= PF_X;
     }
     Some(rights)

@@ -9,7 +9,7 @@ use cuweld_elf::raw::SHN_XINDEX;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::elf::encode::append_symbol;
 use cuweld_ir::plan::PlanContent;
@@ -132,7 +132,7 @@ impl<'data> Encode<'_, 'data> {
             name,
             name_offset,
             ty: sht::CUDA_MERCURY_SYMTAB,
-            flags: shf::MERCURY,
+            flags: SectionFlags::MERCURY,
             offset: 0,
             size: rows.len() as u64,
             link: 2,

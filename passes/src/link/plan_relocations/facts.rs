@@ -11,7 +11,7 @@ use crate::link::place_memory::slots_end::slots_end;
 use std::sync::OnceLock;
 
 use cuweld_diagnostics::codes::relocation;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -170,7 +170,7 @@ impl<'m, 'data> Facts<'m, 'data> {
     /// The section that a row of some relocation section means by a section: in the Mercury view, the
     /// Mercury form of debug sections.
     pub(super) fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
-        if holder.flags & shf::MERCURY == 0 {
+        if !holder.flags.contains(SectionFlags::MERCURY) {
             return section;
         }
         let twin = self.mercury_debug.get(&section);

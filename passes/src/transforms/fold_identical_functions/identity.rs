@@ -160,7 +160,7 @@ impl<'data> Identities<'data> {
                 cuweld_ir::SectionContent::Bytes(bytes) => bytes,
                 _ => &[],
             },
-            header: (text.align, text.flags, function.registers, high),
+            header: (text.align, text.flags.into(), function.registers, high),
             relocs,
             records: records.collect(),
             calls: calls.collect(),

@@ -1,5 +1,7 @@
 //! Creation of the constant banks of kernels that only what they call needs.
 
+use cuweld_elf::target::section_types::SectionFlags;
+
 use super::*;
 
 impl<'data> Replay<'_, 'data> {
@@ -48,7 +50,11 @@ impl<'data> Replay<'_, 'data> {
                 let input = module.sections[piece.section].name;
                 let kernel = module.function_name(piece.kernel);
                 let name = self.same_or_joined(input, &prefix.1, kernel);
-                let header = Header::new(sht::PROGBITS, shf::ALLOC | shf::INFO_LINK, piece.align);
+                let header = Header::new(
+                    sht::PROGBITS,
+                    SectionFlags::ALLOC | SectionFlags::INFO_LINK,
+                    piece.align,
+                );
                 let id = self.of_function(link, name, header, content, true);
                 if self.out.constant_rows.contains_key(&piece.section) {
                     with_rows.push((id, name));

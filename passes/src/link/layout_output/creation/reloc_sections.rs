@@ -2,6 +2,7 @@
 
 use super::*;
 use cuweld_elf::behaviours;
+use cuweld_elf::target::section_types::SectionFlags;
 
 impl<'data> Replay<'_, 'data> {
     /// P5: relocation sections in section order.
@@ -150,7 +151,7 @@ impl<'data> Replay<'_, 'data> {
         };
         let header = Header {
             ty,
-            flags: shf::INFO_LINK,
+            flags: SectionFlags::INFO_LINK,
             align: 8,
             entsize,
         };
@@ -175,7 +176,7 @@ impl<'data> Replay<'_, 'data> {
         }
         let header = Header {
             ty: sht::CUDA_RESOLVED_RELA,
-            flags: shf::INFO_LINK,
+            flags: SectionFlags::INFO_LINK,
             align: 8,
             entsize: 24,
         };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
 
 use super::super::contents::of_kernel;
@@ -11,13 +12,13 @@ use super::*;
 /// Type, flags and alignment of a section that is created.
 pub(super) struct Header {
     pub(super) ty: u32,
-    pub(super) flags: u64,
+    pub(super) flags: SectionFlags,
     pub(super) align: u64,
     pub(super) entsize: u64,
 }
 
 impl Header {
-    pub(super) fn new(ty: u32, flags: u64, align: u64) -> Self {
+    pub(super) fn new(ty: u32, flags: SectionFlags, align: u64) -> Self {
         Header {
             ty,
             flags,
@@ -45,17 +46,19 @@ impl Header {
         };
         // [info-link-added]
         let linked = match section.kind {
-            SectionKind::FunctionConstants(1..) | SectionKind::KernelShared => shf::INFO_LINK,
-            _ => 0,
+            SectionKind::FunctionConstants(1..) | SectionKind::KernelShared => {
+                SectionFlags::INFO_LINK
+            }
+            _ => SectionFlags::empty(),
         };
         // [compressed-flag-kept]
         let lost = match section.kind {
-            SectionKind::KernelShared | SectionKind::ModuleShared => shf::COMPRESSED,
-            _ => 0,
+            SectionKind::KernelShared | SectionKind::ModuleShared => SectionFlags::COMPRESSED,
+            _ => SectionFlags::empty(),
         };
         Header {
             ty,
-            flags: section.flags & !lost | linked,
+            flags: (section.flags - lost) | linked,
             align: section.align,
             entsize: section.entsize,
         }
@@ -153,9 +156,9 @@ impl<'data> Replay<'_, 'data> {
             if let Some((rel, link, slots)) = header_relocs {
                 // [info-link-added]
                 let (ty, flags, entsize) = if self.out.capmerc || self.module.options.force_rela {
-                    (sht::RELA, shf::INFO_LINK, 24)
+                    (sht::RELA, SectionFlags::INFO_LINK, 24)
                 } else {
-                    (sht::REL, 0, 16)
+                    (sht::REL, SectionFlags::empty(), 16)
                 };
                 self.out.sections.push(OutSection {
                     name: rel,
@@ -218,12 +221,16 @@ impl<'data> Replay<'_, 'data> {
     ) {
         let name = self.joined(".nv.shared.", kernel);
         if !self.module.options.relocatable {
-            let header = Header::new(sht::NOBITS, shf::WRITE | shf::ALLOC | shf::INFO_LINK, 1);
+            let header = Header::new(
+                sht::NOBITS,
+                SectionFlags::WRITE | SectionFlags::ALLOC | SectionFlags::INFO_LINK,
+                1,
+            );
             self.of_function(link, name, header, Content::KernelShared(link), true);
         } else if let Some(id) = self.own_shared[function.index()] {
             self.symbol_section(id);
         } else {
-            let flags = shf::WRITE | shf::ALLOC | shf::INFO_LINK;
+            let flags = SectionFlags::WRITE | SectionFlags::ALLOC | SectionFlags::INFO_LINK;
             let header = Header::new(sht::CUDA_SHARED, flags, 1);
             self.of_function(link, name, header, Content::KernelShared(link), true);
         }
@@ -231,7 +238,7 @@ impl<'data> Replay<'_, 'data> {
 
     /// The attribute section of a function.
     pub(super) fn info(&mut self, link: LinkSymbolId, name: &'data [u8]) {
-        let header = Header::new(sht::CUDA_INFO, shf::INFO_LINK, 4);
+        let header = Header::new(sht::CUDA_INFO, SectionFlags::INFO_LINK, 4);
         self.of_function(link, name, header, Content::Info(Some(link)), false);
     }
 

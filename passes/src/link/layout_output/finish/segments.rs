@@ -1,18 +1,18 @@
 //! Program headers of the output.
 
 use cuweld_elf::align::align_up;
-use cuweld_elf::target::section_types::shf;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
 
 fn is_read_only(section: &PlanSection<'_>) -> bool {
-    section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE == 0
+    section.flags.contains(SectionFlags::ALLOC) && !section.flags.contains(SectionFlags::WRITE)
 }
 
 fn is_writable(section: &PlanSection<'_>) -> bool {
-    section.flags & shf::ALLOC != 0 && section.flags & shf::WRITE != 0
+    section.flags.contains(SectionFlags::ALLOC) && section.flags.contains(SectionFlags::WRITE)
 }
 
 const PT_LOAD: u32 = 1;
