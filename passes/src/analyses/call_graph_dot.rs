@@ -3,9 +3,6 @@
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
-use petgraph::dot::Config;
-use petgraph::dot::Dot;
-use petgraph::graph::DiGraph;
 
 use super::Analyses;
 use super::Analysis;
@@ -46,31 +43,28 @@ pub fn call_graph_dot(module: &Module<'_>, names: &[String]) -> String {
             }
         }
     }
-    let mut graph = DiGraph::<Node, ()>::new();
-    let places: Vec<_> = nodes()
-        .zip(&shown)
-        .map(|(node, shown)| {
-            let node = node_of(module, calls.link_symbol(node))?;
-            shown.then(|| graph.add_node(node))
-        })
-        .collect();
+    let mut dot = "digraph {\n".to_owned();
+    let mut places: Vec<Option<usize>> = Vec::with_capacity(shown.len());
+    let mut count = 0;
+    for (node, shown) in nodes().zip(&shown) {
+        let look = node_of(module, calls.link_symbol(node)).filter(|_| *shown);
+        places.push(look.map(|look| {
+            dot += &format!("    {count} [ label={:?} {}]\n", look.label, look.style);
+            count += 1;
+            count - 1
+        }));
+    }
     let place = |node: u32| places.get(node as usize).copied().flatten();
     for from in nodes() {
         for to in calls.successors(from) {
             if let (Some(start), Some(end)) = (place(from), place(to))
                 && (is_named(from) || is_named(to))
             {
-                graph.add_edge(start, end, ());
+                dot += &format!("    {start} -> {end} [ ]\n");
             }
         }
     }
-    let edge = |_, _| String::new();
-    let node = |_, (_, node): (_, &Node)| format!("label={:?} {}", node.label, node.style);
-    let config = [Config::NodeNoLabel, Config::EdgeNoLabel];
-    format!(
-        "{:?}",
-        Dot::with_attr_getters(&graph, &config, &edge, &node)
-    )
+    dot + "}\n"
 }
 
 /// How a node looks; `None` for link symbols that are no functions.

@@ -2,6 +2,7 @@
 
 mod call_graph;
 mod call_graph_dot;
+mod components;
 mod counting_calls;
 mod creation_order;
 mod host_kernels;
@@ -15,8 +16,8 @@ pub(crate) mod value_tables;
 pub(crate) mod yields;
 
 pub use call_graph::CallGraph;
-pub use call_graph::Components;
 pub use call_graph_dot::call_graph_dot;
+pub use components::Components;
 pub use counting_calls::counting_call_ids;
 pub use counting_calls::counting_calls;
 pub use creation_order::LiveFunctions;
