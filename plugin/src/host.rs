@@ -95,22 +95,22 @@ impl Plugin {
             let path = path.to_owned();
             return Err(LoadError::Library { path, message });
         }
-        // SAFETY: loading runs the initialisers of a library that the user named as a plugin; that
-        // these are sound is part of the contract of `cuweld-plugin.h`, as of every plugin interface.
-        let library = unsafe { Library::new(&file) }.map_err(|error| LoadError::Library {
+        let library = |error: libloading::Error| LoadError::Library {
             path: path.to_owned(),
             message: error.to_string(),
-        })?;
-        // SAFETY: by that contract a symbol of this name is a function of this type.
-        let entry = unsafe { library.get::<RawEntry>(ENTRY) };
-        let entry = *entry.map_err(|_| LoadError::NoEntry {
+        };
+        let no_entry = |_| LoadError::NoEntry {
             path: path.to_owned(),
-        })?;
-        // The functions and texts of the table are used until the process ends.
-        std::mem::forget(library);
-        // SAFETY: by contract the function can be called at any time and returns null or a table
-        // that stays valid; the library is never unloaded.
-        let table = unsafe { entry().as_ref() };
+        };
+        // SAFETY: loading runs the initialisers of a library that the user named as a plugin. That these are sound, that
+        // the symbol is a function of this type, which can be called at any time, and that it returns null or a table
+        // that stays valid, is the contract of `cuweld-plugin.h`, as of every plugin interface. The functions and texts of
+        // the table are used until the process ends: the library is never unloaded.
+        let table = unsafe {
+            let library = std::mem::ManuallyDrop::new(Library::new(&file).map_err(library)?);
+            let entry = library.get::<RawEntry>(ENTRY).map_err(no_entry)?;
+            entry().as_ref()
+        };
         let table = table.ok_or_else(|| LoadError::Table {
             path: path.to_owned(),
             what: "there is none".to_owned(),
@@ -201,11 +201,12 @@ impl PluginPass {
         };
         let mut bytes = None;
         if !output.data.is_null() {
-            // SAFETY: by contract the data is valid for `size` bytes until it is released.
-            let data = unsafe { std::slice::from_raw_parts(output.data, output.size) };
-            bytes = Some(data.to_vec());
-            // SAFETY: by contract `release` takes what `run` put out, once; it is not used again.
-            unsafe { (self.release)(&raw mut output) };
+            // SAFETY: by contract the data is valid for `size` bytes until it is released, and `release` takes what `run`
+            // put out, once; it is not used again.
+            unsafe {
+                bytes = Some(std::slice::from_raw_parts(output.data, output.size).to_vec());
+                (self.release)(&raw mut output);
+            }
         }
         match status {
             0 => Ok(bytes),

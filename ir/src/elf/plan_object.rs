@@ -41,232 +41,303 @@ pub fn plan_object<'data>(
     arena: &'data Arena,
 ) -> ElfPlan<'data> {
     let row = &module.objects[object];
-    let base = row.sections.start();
     let sections = &module.sections[row.sections];
     let symbols = &module.symbols[row.symbols];
-    let index_of = |section: SectionId| (section.index() - base) as u32;
-
-    let mut names = NameTable::new();
-    let mut symbol_names = NameTable::new();
-    let mut plan = ElfPlan {
-        e_type: row.e_type,
-        e_flags: row.e_flags,
-        legacy: row.legacy,
-        ..Default::default()
-    };
-
     let file = FileTables::of(row, symbols.len());
+    let mut planner = Planner {
+        module,
+        row,
+        arena,
+        names: NameTable::new(),
+        symbol_names: NameTable::new(),
+        section_symbols: vec![0; sections.len()],
+        symbol_indices: vec![0; symbols.len()],
+        extended: Vec::new(),
+        plan: ElfPlan {
+            e_type: row.e_type,
+            e_flags: row.e_flags,
+            legacy: row.legacy,
+            ..Default::default()
+        },
+    };
     // Mercury sections hold offsets into the string table and are copied as they are: their names
     // keep their places.
     for name in file.names {
-        symbol_names.add(name);
+        planner.symbol_names.add(name);
     }
-    let order = file
-        .order
-        .unwrap_or_else(|| fresh_order(sections, symbols.len()));
-    // Sections whose index `st_shndx` cannot hold, by symbol.
-    let mut extended: Vec<(u32, u32)> = Vec::new();
-    let mut place = |symbol: u32, section: u32| match u16::try_from(section) {
-        Ok(section) if section < SHN_LORESERVE => section,
-        _ => {
-            extended.push((symbol, section));
-            SHN_XINDEX
-        }
-    };
-    let mut section_symbols = vec![0u32; sections.len()];
-    let mut symbol_indices = vec![0u32; symbols.len()];
-    plan.symbols.push(PlanSymbol::default());
-    for entry in order {
-        let index = plan.symbols.len() as u32;
-        match entry {
-            TableEntry::Section(ordinal) => {
-                let Some(section) = sections.get(ordinal) else {
-                    continue;
-                };
-                // References name the section's first symbol.
-                if section_symbols[ordinal] == 0 {
-                    section_symbols[ordinal] = index;
-                }
-                plan.symbols.push(PlanSymbol {
-                    name_offset: symbol_names.add(section.name),
-                    ty: SymbolType::SECTION,
-                    shndx: place(index, ordinal as u32),
-                    ..PlanSymbol::default()
-                });
-            }
-            TableEntry::Symbol(ordinal) => {
-                let Some(symbol) = symbols.get(ordinal) else {
-                    continue;
-                };
-                symbol_indices[ordinal] = index;
-                plan.symbols.push(PlanSymbol {
-                    name_offset: symbol_names.add(symbol.name),
-                    bind: symbol.bind,
-                    ty: symbol.ty,
-                    other: symbol.other,
-                    shndx: match symbol.place {
-                        SymbolPlace::Undefined => 0,
-                        SymbolPlace::Section(section) => place(index, index_of(section)),
-                        SymbolPlace::Common => SHN_COMMON,
-                        SymbolPlace::Absolute => SHN_ABS,
-                        SymbolPlace::Reserved(index) => index,
-                    },
-                    value: symbol.value,
-                    size: symbol.size,
-                });
-            }
-        }
-    }
-    let symbol_index = |reference: SymbolRef| match reference {
-        SymbolRef::None => 0,
-        SymbolRef::Symbol(id) => row
-            .symbols
-            .ordinal(id)
-            .map_or(0, |ordinal| symbol_indices[ordinal]),
-        SymbolRef::Section(id) => row
-            .sections
-            .ordinal(id)
-            .map_or(0, |ordinal| section_symbols[ordinal]),
-    };
+    let fresh = || fresh_order(sections, symbols.len());
+    planner.symbols(file.order.unwrap_or_else(fresh));
     for call in &module.calls[row.calls] {
-        symbol_names.add(call.prototype);
+        planner.symbol_names.add(call.prototype);
     }
     for prototype in &module.prototypes[row.prototypes] {
-        symbol_names.add(prototype.prototype);
+        planner.symbol_names.add(prototype.prototype);
+    }
+    for (ordinal, section) in sections.iter().enumerate() {
+        planner.section(ordinal, section);
+    }
+    planner.finish()
+}
+
+/// A plan in the making.
+struct Planner<'p, 'data> {
+    module: &'p Module<'data>,
+    row: &'p Object<'data>,
+    arena: &'data Arena,
+    names: NameTable,
+    symbol_names: NameTable,
+    /// The first SECTION symbol of each section, by ordinal.
+    section_symbols: Vec<u32>,
+    /// The entry of each symbol, by ordinal.
+    symbol_indices: Vec<u32>,
+    /// Sections whose index `st_shndx` cannot hold, by symbol.
+    extended: Vec<(u32, u32)>,
+    plan: ElfPlan<'data>,
+}
+
+impl<'data> Planner<'_, 'data> {
+    /// Plans the symbol table.
+    fn symbols(&mut self, order: Vec<TableEntry>) {
+        self.plan.symbols.push(PlanSymbol::default());
+        for entry in order {
+            let index = self.plan.symbols.len() as u32;
+            let symbol = match entry {
+                TableEntry::Section(ordinal) => self.section_symbol(index, ordinal),
+                TableEntry::Symbol(ordinal) => self.symbol(index, ordinal),
+            };
+            self.plan.symbols.extend(symbol);
+        }
     }
 
-    for (ordinal, section) in sections.iter().enumerate() {
-        let id = row.sections.get(ordinal);
-        let mut bytes = Vec::new();
-        let content = match (section.ty, section.content) {
-            (_, SectionContent::Bytes(bytes)) if !bytes.is_empty() => {
-                let start = plan.pieces.len() as u32;
-                plan.pieces.extend(id.map(|section| PlanPiece {
-                    offset: 0,
-                    section,
-                    size: None,
-                }));
-                PlanContent::Pieces(start..plan.pieces.len() as u32)
-            }
-            (_, SectionContent::Bytes(_) | SectionContent::NoBits(_)) => PlanContent::None,
-            (sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA, _) => {
-                let start = plan.relocs.len() as u32;
-                plan.relocs
-                    .extend(module.relocs[section.relocs].iter().map(|reloc| PlanReloc {
-                        offset: reloc.offset,
-                        ty: reloc.ty,
-                        symbol: symbol_index(reloc.target),
-                        addend: reloc.addend,
-                    }));
-                PlanContent::Relocs(start..plan.relocs.len() as u32)
-            }
-            (sht::CUDA_INFO | sht::CUDA_MERCURY_INFO | sht::CUDA_COMPAT, _) => {
-                for attribute in &module.attributes[section.attributes] {
-                    let refs: Vec<u32> = module
-                        .refs(attribute)
-                        .iter()
-                        .map(|target| symbol_index(*target))
-                        .collect();
-                    append_attribute(&mut bytes, attribute, refs.iter().copied());
+    fn section_symbol(&mut self, index: u32, ordinal: usize) -> Option<PlanSymbol> {
+        let section = self.module.sections[self.row.sections].get(ordinal)?;
+        // References name the section's first symbol.
+        if self.section_symbols[ordinal] == 0 {
+            self.section_symbols[ordinal] = index;
+        }
+        Some(PlanSymbol {
+            name_offset: self.symbol_names.add(section.name),
+            ty: SymbolType::SECTION,
+            shndx: self.section_number(index, ordinal as u32),
+            ..PlanSymbol::default()
+        })
+    }
+
+    fn symbol(&mut self, index: u32, ordinal: usize) -> Option<PlanSymbol> {
+        let symbol = self.module.symbols[self.row.symbols].get(ordinal)?;
+        self.symbol_indices[ordinal] = index;
+        Some(PlanSymbol {
+            name_offset: self.symbol_names.add(symbol.name),
+            bind: symbol.bind,
+            ty: symbol.ty,
+            other: symbol.other,
+            shndx: match symbol.place {
+                SymbolPlace::Undefined => 0,
+                SymbolPlace::Section(section) => {
+                    self.section_number(index, self.section_index(section))
                 }
-                PlanContent::Bytes(arena.bytes(&bytes))
+                SymbolPlace::Common => SHN_COMMON,
+                SymbolPlace::Absolute => SHN_ABS,
+                SymbolPlace::Reserved(index) => index,
+            },
+            value: symbol.value,
+            size: symbol.size,
+        })
+    }
+
+    /// Returns what a symbol says of its section, with the section noted where there is no room for it.
+    fn section_number(&mut self, symbol: u32, section: u32) -> u16 {
+        match u16::try_from(section) {
+            Ok(section) if section < SHN_LORESERVE => section,
+            _ => {
+                self.extended.push((symbol, section));
+                SHN_XINDEX
             }
-            (ty, _) if is_unified_entries(ty) => {
-                for entry in &module.attributes[section.attributes] {
-                    for target in module.refs(entry) {
-                        bytes.extend_from_slice(&symbol_index(*target).to_le_bytes());
-                    }
-                    bytes.extend_from_slice(entry.rest);
-                }
-                PlanContent::Bytes(arena.bytes(&bytes))
+        }
+    }
+
+    fn section_index(&self, section: SectionId) -> u32 {
+        (section.index() - self.row.sections.start()) as u32
+    }
+
+    fn symbol_index(&self, reference: SymbolRef) -> u32 {
+        let found = match reference {
+            SymbolRef::None => None,
+            SymbolRef::Symbol(id) => {
+                let ordinal = self.row.symbols.ordinal(id);
+                ordinal.map(|ordinal| self.symbol_indices[ordinal])
             }
-            (sht::CUDA_CALLGRAPH, _) => {
-                for kind in CallKind::ALL {
-                    append_marker(&mut bytes, kind);
-                    for call in module.calls[row.calls]
-                        .iter()
-                        .filter(|call| call.kind == kind)
-                    {
-                        let second = if kind.has_prototype() {
-                            symbol_names.add(call.prototype)
-                        } else {
-                            symbol_index(call.to)
-                        };
-                        append_pair(&mut bytes, symbol_index(call.from), second);
-                    }
-                }
-                PlanContent::Bytes(arena.bytes(&bytes))
+            SymbolRef::Section(id) => {
+                let ordinal = self.row.sections.ordinal(id);
+                ordinal.map(|ordinal| self.section_symbols[ordinal])
             }
-            (sht::CUDA_PROTOTYPE, _) => {
-                for prototype in &module.prototypes[row.prototypes] {
-                    let second = symbol_names.add(prototype.prototype);
-                    append_pair(&mut bytes, symbol_index(prototype.function), second);
-                }
-                PlanContent::Bytes(arena.bytes(&bytes))
-            }
-            (sht::NOTE, _) => {
-                for note in module.notes[row.notes]
-                    .iter()
-                    .filter(|note| note.section == id)
-                {
-                    append_note(&mut bytes, note.owner, note.ty, note.desc);
-                }
-                PlanContent::Bytes(arena.bytes(&bytes))
-            }
-            (sht::SYMTAB, _) => PlanContent::Symbols,
-            (sht::SYMTAB_SHNDX, _) if !section.flags.contains(SectionFlags::MERCURY) => {
-                let mut rows = vec![0; plan.symbols.len()];
-                for (symbol, section) in &extended {
-                    rows[*symbol as usize] = *section;
-                }
-                bytes.extend(rows.into_iter().flat_map(u32::to_le_bytes));
-                PlanContent::Bytes(arena.bytes(&bytes))
-            }
-            (sht::STRTAB, _) if section.name == b".shstrtab" => PlanContent::SectionNames,
-            (sht::STRTAB, _) => PlanContent::SymbolNames,
-            _ => PlanContent::None,
         };
+        found.unwrap_or(0)
+    }
+
+    /// Plans a section.
+    fn section(&mut self, ordinal: usize, section: &Section<'data>) {
+        let id = self.row.sections.get(ordinal);
+        let content = self.content(id, section);
         if content == PlanContent::SectionNames {
-            plan.shstrndx = ordinal as u32;
+            self.plan.shstrndx = ordinal as u32;
         }
         let size = match &content {
             PlanContent::Bytes(bytes) => bytes.len() as u64,
             PlanContent::Relocs(rows) => rows.len() as u64 * section.entsize.max(16),
-            PlanContent::Symbols => plan.symbols.len() as u64 * 24,
+            PlanContent::Symbols => self.plan.symbols.len() as u64 * 24,
             _ => section.size(),
         };
-        plan.sections.push(PlanSection {
+        let row = PlanSection {
             name: section.name,
-            name_offset: names.add(section.name),
+            name_offset: self.names.add(section.name),
             ty: section.ty,
             flags: section.flags,
             offset: 0,
             size,
-            link: section.link.map_or(0, index_of),
+            link: section.link.map_or(0, |link| self.section_index(link)),
             info: match section.info {
                 SectionInfo::None => 0,
-                SectionInfo::Section(target) => index_of(target),
+                SectionInfo::Section(target) => self.section_index(target),
                 SectionInfo::Symbol { symbol, high } => {
-                    u32::from(high) << 24 | symbol_index(SymbolRef::Symbol(symbol))
+                    u32::from(high) << 24 | self.symbol_index(SymbolRef::Symbol(symbol))
                 }
                 SectionInfo::Raw(raw) => raw,
             },
             align: section.align,
             entsize: section.entsize,
             content,
-        });
+        };
+        self.plan.sections.push(row);
     }
-    plan.section_names = names.into_bytes();
-    plan.symbol_names = symbol_names.into_bytes();
-    for section in &mut plan.sections {
-        match section.content {
-            PlanContent::SectionNames => section.size = plan.section_names.len() as u64,
-            PlanContent::SymbolNames => section.size = plan.symbol_names.len() as u64,
-            _ => {}
+
+    /// Returns what a section holds: bytes that the IR has, or a table that it has the rows of.
+    fn content(&mut self, id: Option<SectionId>, section: &Section<'data>) -> PlanContent<'data> {
+        let bytes = match (section.ty, section.content) {
+            (_, SectionContent::Bytes(bytes)) if !bytes.is_empty() => return self.piece(id),
+            (_, SectionContent::Bytes(_) | SectionContent::NoBits(_)) => return PlanContent::None,
+            (sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA, _) => return self.relocs(section),
+            (sht::SYMTAB, _) => return PlanContent::Symbols,
+            (sht::STRTAB, _) if section.name == b".shstrtab" => return PlanContent::SectionNames,
+            (sht::STRTAB, _) => return PlanContent::SymbolNames,
+            (sht::CUDA_INFO | sht::CUDA_MERCURY_INFO | sht::CUDA_COMPAT, _) => {
+                self.attributes(section)
+            }
+            (ty, _) if is_unified_entries(ty) => self.unified_entries(section),
+            (sht::CUDA_CALLGRAPH, _) => self.calls(),
+            (sht::CUDA_PROTOTYPE, _) => self.prototypes(),
+            (sht::NOTE, _) => self.notes(id),
+            (sht::SYMTAB_SHNDX, _) if !section.flags.contains(SectionFlags::MERCURY) => {
+                self.section_numbers()
+            }
+            _ => return PlanContent::None,
+        };
+        PlanContent::Bytes(self.arena.bytes(&bytes))
+    }
+
+    fn piece(&mut self, section: Option<SectionId>) -> PlanContent<'data> {
+        let start = self.plan.pieces.len() as u32;
+        self.plan.pieces.extend(section.map(|section| PlanPiece {
+            offset: 0,
+            section,
+            size: None,
+        }));
+        PlanContent::Pieces(start..self.plan.pieces.len() as u32)
+    }
+
+    fn relocs(&mut self, section: &Section<'_>) -> PlanContent<'data> {
+        let start = self.plan.relocs.len() as u32;
+        for reloc in &self.module.relocs[section.relocs] {
+            let row = PlanReloc {
+                offset: reloc.offset,
+                ty: reloc.ty,
+                symbol: self.symbol_index(reloc.target),
+                addend: reloc.addend,
+            };
+            self.plan.relocs.push(row);
         }
+        PlanContent::Relocs(start..self.plan.relocs.len() as u32)
     }
-    assign_offsets(&mut plan);
-    plan
+
+    fn attributes(&self, section: &Section<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for attribute in &self.module.attributes[section.attributes] {
+            let refs = self.module.refs(attribute).iter();
+            let refs: Vec<u32> = refs.map(|target| self.symbol_index(*target)).collect();
+            append_attribute(&mut bytes, attribute, refs.iter().copied());
+        }
+        bytes
+    }
+
+    fn unified_entries(&self, section: &Section<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for entry in &self.module.attributes[section.attributes] {
+            for target in self.module.refs(entry) {
+                bytes.extend_from_slice(&self.symbol_index(*target).to_le_bytes());
+            }
+            bytes.extend_from_slice(entry.rest);
+        }
+        bytes
+    }
+
+    fn calls(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for kind in CallKind::ALL {
+            append_marker(&mut bytes, kind);
+            let calls = self.module.calls[self.row.calls].iter();
+            for call in calls.filter(|call| call.kind == kind) {
+                let second = match kind.has_prototype() {
+                    true => self.symbol_names.add(call.prototype),
+                    false => self.symbol_index(call.to),
+                };
+                append_pair(&mut bytes, self.symbol_index(call.from), second);
+            }
+        }
+        bytes
+    }
+
+    fn prototypes(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for prototype in &self.module.prototypes[self.row.prototypes] {
+            let second = self.symbol_names.add(prototype.prototype);
+            append_pair(&mut bytes, self.symbol_index(prototype.function), second);
+        }
+        bytes
+    }
+
+    fn notes(&self, section: Option<SectionId>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let notes = self.module.notes[self.row.notes].iter();
+        for note in notes.filter(|note| note.section == section) {
+            append_note(&mut bytes, note.owner, note.ty, note.desc);
+        }
+        bytes
+    }
+
+    /// The section of each symbol that has no room for it.
+    fn section_numbers(&self) -> Vec<u8> {
+        let mut rows = vec![0; self.plan.symbols.len()];
+        for (symbol, section) in &self.extended {
+            rows[*symbol as usize] = *section;
+        }
+        rows.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// Adds the strings and the offsets.
+    fn finish(self) -> ElfPlan<'data> {
+        let mut plan = self.plan;
+        plan.section_names = self.names.into_bytes();
+        plan.symbol_names = self.symbol_names.into_bytes();
+        for section in &mut plan.sections {
+            match section.content {
+                PlanContent::SectionNames => section.size = plan.section_names.len() as u64,
+                PlanContent::SymbolNames => section.size = plan.symbol_names.len() as u64,
+                _ => {}
+            }
+        }
+        assign_offsets(&mut plan);
+        plan
+    }
 }
 
 /// An entry of the symbol table, by ordinal within its object.
