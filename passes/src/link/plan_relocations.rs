@@ -7,6 +7,7 @@
 //!
 //! Linear in the rows.
 
+mod actions;
 mod copies;
 mod facts;
 mod frames;

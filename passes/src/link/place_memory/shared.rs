@@ -38,13 +38,6 @@ pub(super) struct Variable {
     pub(super) align: u64,
 }
 
-struct Slot {
-    size: u64,
-    align: u64,
-    members: Vec<LinkSymbolId>,
-    offset: u64,
-}
-
 /// Lays out the shared memory of every live kernel; whether any object has or declares a shared variable is known.
 pub fn place(
     module: &mut Module<'_>,
@@ -58,150 +51,210 @@ pub fn place(
         true => Uses::new(module, graph, live),
         false => Uses::none(kernels.len()),
     };
-
-    // Variables in order of creation: those of kernels to their kernel, the rest to the slots.
-    let mut private: Vec<Vec<Variable>> = vec![Vec::new(); kernels.len()];
-    let mut common = Vec::new();
-    let variables = match uses.any {
-        true => variables(module),
-        false => Vec::new(),
-    };
-    if !variables.is_empty() {
-        let mut ordinal_of = vec![u32::MAX; module.functions.len()];
-        for (ordinal, (_, function)) in kernels.iter().enumerate() {
-            ordinal_of[function.index()] = ordinal as u32;
-        }
-        for (link, variable, owner) in variables {
-            match owner {
-                None => common.push(Variable { link, ..variable }),
-                Some(kernel) => {
-                    if let Some(list) = private.get_mut(ordinal_of[kernel.index()] as usize) {
-                        list.push(variable);
-                    }
-                }
-            }
-        }
-    }
+    let (mut private, common) = by_kernel(module, &uses, kernels);
     let whole = WholeKernels::new(module, kernels);
-    let mut slots: Vec<Slot> = Vec::new();
-    // Bits of the slots that each kernel occupies.
-    let mut occupied: Vec<Vec<u64>> = vec![Vec::new(); kernels.len()];
-    let mut any_in_slots = false;
+    let mut slots = Slots::new(kernels.len());
     for variable in list_sort(&common, &mut |a, b| a.size > b.size) {
         if module.began_dynamic(variable.link) || !uses.referenced[variable.link.index()] {
             continue;
         }
         let users = uses.of(variable.link);
         whole.refuse(module, &uses, &variable, users, kernels, errors);
-        if let [kernel] = users {
-            private[*kernel as usize].push(variable);
+        match users {
+            [kernel] => private[*kernel as usize].push(variable),
+            _ => slots.add(&variable, users),
+        }
+    }
+    let mut sizes = vec![0u64; kernels.len()];
+    slots.place(module, &uses, &mut sizes);
+    for (ordinal, variables) in private.iter().enumerate() {
+        place_private(module, kernels[ordinal].1, variables, &mut sizes[ordinal]);
+    }
+    whole.add_sizes(&mut sizes);
+    dynamic(module, &uses, kernels, &mut sizes);
+    // One variable in a slot makes every kernel take the alignment of the merged section, whoever
+    // uses the variable that needs it.
+    let slots_align = match slots.rows.is_empty() {
+        true => 1,
+        false => merged_align(module),
+    };
+    let declared = uses.any && declares_dynamic(module);
+    for (ordinal, (link, function)) in kernels.iter().enumerate() {
+        let size = sizes[ordinal];
+        if size > module.target.shared_limit() && !report_size(module, *link, size, errors) {
             continue;
         }
-        any_in_slots = true;
-        let index = first_free(&occupied, users, slots.len());
-        if index == slots.len() {
-            slots.push(Slot {
+        let section = whole.section(ordinal);
+        let aligns = private[ordinal].iter().map(|variable| variable.align);
+        let aligns = aligns.chain(section.map(|(_, align)| align));
+        let mut align = aligns.fold(slots_align, u64::max);
+        if uses.dynamic[ordinal] {
+            align = align.max(DYNAMIC_ALIGN);
+        }
+        let frame = SharedFrame {
+            size,
+            align,
+            slots_align,
+            present: section.is_some(),
+        };
+        module.functions[*function].shared = Some(with_reserve(module, frame, declared));
+    }
+}
+
+/// The variables in order of creation: those of kernels by their kernel, the rest.
+fn by_kernel(
+    module: &Module<'_>,
+    uses: &Uses,
+    kernels: &[(LinkSymbolId, FunctionId)],
+) -> (Vec<Vec<Variable>>, Vec<Variable>) {
+    let mut private: Vec<Vec<Variable>> = vec![Vec::new(); kernels.len()];
+    let mut common = Vec::new();
+    let variables = match uses.any {
+        true => variables(module),
+        false => Vec::new(),
+    };
+    if variables.is_empty() {
+        return (private, common);
+    }
+    let mut ordinal_of = vec![u32::MAX; module.functions.len()];
+    for (ordinal, (_, function)) in kernels.iter().enumerate() {
+        ordinal_of[function.index()] = ordinal as u32;
+    }
+    for (link, variable, owner) in variables {
+        match owner {
+            None => common.push(Variable { link, ..variable }),
+            Some(kernel) => {
+                if let Some(list) = private.get_mut(ordinal_of[kernel.index()] as usize) {
+                    list.push(variable);
+                }
+            }
+        }
+    }
+    (private, common)
+}
+
+/// Places the variables of one kernel after its slots.
+fn place_private(
+    module: &mut Module<'_>,
+    kernel: FunctionId,
+    variables: &[Variable],
+    size: &mut u64,
+) {
+    let null = null_size(module);
+    let before =
+        |a: &Variable, b: &Variable| a.align > b.align || a.align == b.align && a.size <= b.size;
+    for variable in list_sort(variables, &mut |a, b| before(a, b)) {
+        let place = align_up((*size).max(null), variable.align);
+        let link = &mut module.link_symbols[variable.link];
+        link.value = Some(place);
+        link.kernel = Some(kernel);
+        *size = place + variable.size;
+    }
+}
+
+/// Reports a kernel with too much shared memory. Returns `false` if it has no frame for that.
+fn report_size(
+    module: &Module<'_>,
+    kernel: LinkSymbolId,
+    size: u64,
+    errors: &mut Vec<Diagnostic>,
+) -> bool {
+    let name = String::from_utf8_lossy(module.link_name(kernel));
+    if module.options.debug && module.options.memory.disable_shared_reservation {
+        // nvlink takes off the block that is not reserved.
+        let message =
+            format!("-g with -disable-smem-reservation where '{name}' uses too much shared data");
+        errors.push(Diagnostic::fatal(unsupported::SHARED_LIMIT_DEBUG, message));
+        return false;
+    }
+    let limit = module.target.shared_limit();
+    let message = format!(
+        "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
+    );
+    errors.push(Diagnostic::error(link::SHARED_MEMORY, message));
+    true
+}
+
+/// Adds the reserved block to the frame of a kernel, and says whether it is present: without the block it is where
+/// the kernel has a section of shared memory. `declared` says whether any name is one of dynamic shared memory.
+fn with_reserve(module: &Module<'_>, frame: SharedFrame, declared: bool) -> SharedFrame {
+    let SharedFrame { size, align, .. } = frame;
+    // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved block only if it
+    // is no larger [dynamic-shared-by-alignment].
+    let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
+    let reserved = match uses_some {
+        true => module.reserved_shared_size(),
+        false => 0,
+    };
+    // The Mercury view has no reserved block.
+    let counted = if module.is_capmerc() { 0 } else { reserved };
+    let present = size.saturating_add(counted) > 0 || uses_some && align == DYNAMIC_ALIGN;
+    SharedFrame {
+        size: size.saturating_add(reserved),
+        present: frame.present || present,
+        ..frame
+    }
+}
+
+/// A piece of memory for variables of disjoint kernels.
+struct Slot {
+    size: u64,
+    align: u64,
+    members: Vec<LinkSymbolId>,
+}
+
+/// The slots, and which kernels occupy them.
+struct Slots {
+    rows: Vec<Slot>,
+    /// Bits of the slots that each kernel occupies.
+    occupied: Vec<Vec<u64>>,
+}
+
+impl Slots {
+    fn new(kernels: usize) -> Self {
+        Slots {
+            rows: Vec::new(),
+            occupied: vec![Vec::new(); kernels],
+        }
+    }
+
+    /// Puts a variable into the first slot that is free for all its users.
+    fn add(&mut self, variable: &Variable, users: &[u32]) {
+        let index = first_free(&self.occupied, users, self.rows.len());
+        if index == self.rows.len() {
+            self.rows.push(Slot {
                 size: variable.size,
                 align: 1,
                 members: Vec::new(),
-                offset: 0,
             });
         }
-        let slot = &mut slots[index];
+        let slot = &mut self.rows[index];
         slot.align = slot.align.max(variable.align);
         slot.members.push(variable.link);
         for kernel in users {
-            let bits = &mut occupied[*kernel as usize];
+            let bits = &mut self.occupied[*kernel as usize];
             if bits.len() <= index / 64 {
                 bits.resize(index / 64 + 1, 0);
             }
             bits[index / 64] |= 1 << (index % 64);
         }
     }
-    let null = null_size(module);
-    let mut end = null;
-    let mut sizes = vec![0u64; kernels.len()];
-    for slot in &mut slots {
-        slot.offset = align_up(end, slot.align);
-        end = slot.offset + slot.size;
-        for link in &slot.members {
-            module.link_symbols[*link].value = Some(slot.offset);
-            let size = module.link_symbols[*link].size;
-            for kernel in uses.of(*link) {
-                let used = &mut sizes[*kernel as usize];
-                *used = (*used).max(slot.offset + size);
+
+    /// Gives the variables their addresses; kernels grow to hold those that they use.
+    fn place(&self, module: &mut Module<'_>, uses: &Uses, sizes: &mut [u64]) {
+        let mut end = null_size(module);
+        for slot in &self.rows {
+            let offset = align_up(end, slot.align);
+            end = offset + slot.size;
+            for link in &slot.members {
+                let row = &mut module.link_symbols[*link];
+                row.value = Some(offset);
+                for kernel in uses.of(*link) {
+                    let used = &mut sizes[*kernel as usize];
+                    *used = (*used).max(offset + row.size);
+                }
             }
         }
-    }
-    for (ordinal, list) in private.iter().enumerate() {
-        let before = |a: &Variable, b: &Variable| {
-            a.align > b.align || a.align == b.align && a.size <= b.size
-        };
-        for variable in list_sort(list, &mut |a, b| before(a, b)) {
-            let place = align_up(sizes[ordinal].max(null), variable.align);
-            let link = &mut module.link_symbols[variable.link];
-            link.value = Some(place);
-            link.kernel = Some(kernels[ordinal].1);
-            sizes[ordinal] = place + variable.size;
-        }
-    }
-    whole.add_sizes(&mut sizes);
-    dynamic(module, &uses, kernels, &mut sizes);
-    // Measured: one variable in a slot makes every kernel take the alignment of the merged section,
-    // whoever uses the variable that needs it.
-    let slots_align = any_in_slots.then(|| merged_align(module));
-    let declared = uses.any && declares_dynamic(module);
-    let is_capmerc = module.is_capmerc();
-    for (ordinal, (link, function)) in kernels.iter().enumerate() {
-        let uses_dynamic = uses.dynamic[ordinal];
-        let size = sizes[ordinal];
-        let limit = module.target.shared_limit();
-        if size > limit {
-            let name = String::from_utf8_lossy(module.link_name(*link)).into_owned();
-            if module.options.debug && module.options.memory.disable_shared_reservation {
-                // nvlink takes off the block that is not reserved.
-                errors.push(Diagnostic::fatal(
-                    unsupported::SHARED_LIMIT_DEBUG,
-                    format!(
-                        "-g with -disable-smem-reservation where '{name}' uses too much shared data"
-                    ),
-                ));
-                continue;
-            }
-            errors.push(Diagnostic::error(link::SHARED_MEMORY, format!(
-                "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
-            )));
-        }
-        let own = private[ordinal]
-            .iter()
-            .map(|variable| variable.align)
-            .max()
-            .unwrap_or(1);
-        let section = whole.section(ordinal);
-        let own = own.max(section.map_or(1, |(_, align)| align));
-        let mut align = own.max(slots_align.unwrap_or(1));
-        if uses_dynamic {
-            align = align.max(DYNAMIC_ALIGN);
-        }
-        // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved block only if it
-        // is no larger [dynamic-shared-by-alignment].
-        let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
-        let reserved = if uses_some {
-            module.reserved_shared_size()
-        } else {
-            0
-        };
-        // The Mercury view has no reserved block.
-        let counted = if is_capmerc { 0 } else { reserved };
-        let present = size.saturating_add(counted) > 0 || uses_some && align == DYNAMIC_ALIGN;
-        let present = present || section.is_some();
-        let size = size.saturating_add(reserved);
-        module.functions[*function].shared = Some(SharedFrame {
-            size,
-            align,
-            slots_align: slots_align.unwrap_or(1),
-            present,
-        });
     }
 }
 

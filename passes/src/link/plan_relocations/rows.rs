@@ -3,11 +3,9 @@
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::relocation;
-use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::mercury::relocs::is_mercury;
 use cuweld_elf::mercury::relocs::plain as mercury_plain;
-use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::Field;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::addend_field;
@@ -28,7 +26,6 @@ use super::copies;
 use super::facts::Facts;
 use super::facts::LosingRange;
 use super::facts::contribution;
-use super::lines;
 use super::refusal::Refusal;
 use super::target_kind::LINE_TABLES;
 use super::target_kind::TargetKind;
@@ -145,32 +142,6 @@ impl<'f> Holder<'f> {
     }
 }
 
-/// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
-/// that it gives no slot; the others are applied as if the symbol were 0 [relocatable-without-slots].
-/// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
-fn is_kept_against_headers(ty: u32) -> bool {
-    matches!(
-        ty,
-        0x01 | 0x02
-            | 0x05
-            | 0x0a
-            | 0x0b
-            | 0x0c
-            | 0x0d
-            | 0x0e
-            | 0x2a
-            | 0x2b
-            | 0x2c
-            | 0x37
-            | 0x38
-            | 0x39
-            | 0x46
-            | 0x47
-            | 0x4c..=0x53
-            | 0x66..=0x71
-    )
-}
-
 /// Returns what the field of a relocation without addend holds: the addend that `--force-rela` gives it,
 /// in units of the field [field-as-addend].
 fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
@@ -218,13 +189,18 @@ fn lies_in(ranges: &[LosingRange], offset: u64) -> bool {
         .is_some_and(|(_, _, end)| offset < *end)
 }
 
-/// A row that is linked, with the type that it has in the output.
-struct Row<'r, 'm, 'data> {
-    facts: &'r Facts<'m, 'data>,
-    reloc: &'r Reloc,
+/// A row that is linked.
+pub(super) struct Row<'r, 'm, 'data> {
+    pub(super) facts: &'r Facts<'m, 'data>,
+    pub(super) reloc: &'r Reloc,
     holder: &'r Holder<'r>,
     patched: SectionId,
-    ty: u32,
+    /// The type that it has in the output.
+    pub(super) ty: u32,
+    /// The type of the SASS view that decides for it.
+    pub(super) like: u32,
+    /// Whether its own type is one of unified addresses.
+    pub(super) is_unified: bool,
     /// What is added to the addend because of where the target lies.
     moved: u64,
 }
@@ -273,7 +249,7 @@ impl Row<'_, '_, '_> {
         }
     }
 
-    fn keep(&self) -> Result<RelocPlan, Refusal> {
+    pub(super) fn keep(&self) -> Result<RelocPlan, Refusal> {
         let field = match self.is_forced() {
             true => match addend_field(self.ty) {
                 Some(field) => Some(field),
@@ -318,13 +294,13 @@ impl Row<'_, '_, '_> {
         Ok(())
     }
 
-    fn clear(&self) -> Result<RelocPlan, Refusal> {
+    pub(super) fn clear(&self) -> Result<RelocPlan, Refusal> {
         self.patch()?;
         Ok(RelocPlan::Clear)
     }
 
     /// Fills the field with zeros, whatever the addend.
-    fn empty(&self) -> Result<RelocPlan, Refusal> {
+    pub(super) fn empty(&self) -> Result<RelocPlan, Refusal> {
         self.patch()?;
         Ok(RelocPlan::Apply {
             ty: self.ty,
@@ -333,7 +309,7 @@ impl Row<'_, '_, '_> {
         })
     }
 
-    fn apply(&self, value: u64) -> Result<RelocPlan, Refusal> {
+    pub(super) fn apply(&self, value: u64) -> Result<RelocPlan, Refusal> {
         self.patch()?;
         let is_part = || {
             let field = reloc_type(self.ty).and_then(|row| row.field);
@@ -422,7 +398,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         let depends_on_row = holder.kind == SectionKind::SassRelocs;
         let target = match self.target {
             Some((target, kind)) if target == reloc.target && !depends_on_row => kind,
-            _ => target_kind(module, reloc, patched, holder.in_line_table, facts)?,
+            _ => target_kind(reloc, patched, holder.in_line_table, facts)?,
         };
         self.target = Some((reloc.target, target));
         let lost = |object| facts.lost(object, reloc.target);
@@ -433,12 +409,27 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             // Rows of two views count once.
             self.keeps_lost = holder.kind != SectionKind::SassRelocs;
         }
+        // nvlink makes these rows anew where there is Mercury.
+        if facts.capmerc && is_yield(reloc.ty) {
+            return Ok(RelocPlan::Drop);
+        }
+        let plain = reloc_type(reloc.ty).and_then(|row| row.plain);
+        let unified = mercury_plain(reloc.ty).or(plain);
+        // Rows of the Mercury view fare as those of the SASS view in their place.
+        let (ty, known) = match unified {
+            Some(plain) if !module.options.relocatable => {
+                (plain, counterparts(plain, holder.in_code))
+            }
+            _ => (reloc.ty, known),
+        };
         let row = Row {
             facts,
             reloc,
             holder,
             patched,
-            ty: reloc.ty,
+            ty,
+            like: known.first().copied().unwrap_or(ty),
+            is_unified: unified.is_some(),
             moved: match reloc.target {
                 SymbolRef::Section(target) => {
                     let holder = &module.sections[reloc.section];
@@ -447,153 +438,6 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
                 _ => 0,
             },
         };
-        row.plan(known, target)
+        row.action(target)
     }
-}
-
-impl Row<'_, '_, '_> {
-    /// What becomes of it, given the types of the SASS view in its place.
-    fn plan(mut self, known: &[u32], target: TargetKind) -> Result<RelocPlan, Refusal> {
-        let Row { facts, reloc, .. } = self;
-        let module = facts.module;
-        let executable = !module.options.relocatable;
-        // nvlink makes these rows anew where there is Mercury.
-        if facts.capmerc && is_yield(reloc.ty) {
-            return Ok(RelocPlan::Drop);
-        }
-        let row = reloc_type(reloc.ty);
-        let unified = mercury_plain(reloc.ty).or_else(|| row.and_then(|row| row.plain));
-        // Rows of the Mercury view fare as those of the SASS view in their place.
-        let mut like = known;
-        if executable && let Some(plain) = unified {
-            self.ty = plain;
-            like = counterparts(plain, self.holder.in_code);
-        }
-        let ty = self.ty;
-        let like = like.first().copied().unwrap_or(ty);
-        let class = reloc_type(like).map(|row| row.class);
-        match target {
-            // Only the SASS view of executables has the places of line tables in its bytes.
-            TargetKind::Known { .. } if ty == LINE_TABLE => self.keep(),
-            TargetKind::Known { .. } if !executable && names_lines(module, reloc) => self.keep(),
-            TargetKind::LosingCopy => Ok(RelocPlan::Drop),
-            TargetKind::UnifiedTable if !executable => Ok(RelocPlan::Drop),
-            // Only a link to an executable resolves these.
-            _ if unified.is_some() && !executable => self.keep(),
-            // nvlink empties the row.
-            TargetKind::Undefined
-                if matches!(class, Some(RelocClass::Clear | RelocClass::None))
-                    && !is_function(module, reloc) =>
-            {
-                Err(Refusal::Unsupported(relocation::CLEARS_UNDEFINED))
-            }
-            TargetKind::Function | TargetKind::Undefined => match class {
-                Some(RelocClass::Clear | RelocClass::None) => Ok(RelocPlan::Drop),
-                _ => self.keep(),
-            },
-            TargetKind::Global | TargetKind::ReservedShared => match class {
-                Some(RelocClass::Clear) if target == TargetKind::ReservedShared => {
-                    Err(Refusal::Unsupported(relocation::CLEARS_RESERVED))
-                }
-                _ => self.keep(),
-            },
-            // [mercury-slots]
-            TargetKind::Header { slot: None } if facts.capmerc => self.keep(),
-            TargetKind::Header { slot } => match (reloc_type(like), slot) {
-                // [mercury-slots]
-                (Some(row), Some(slot)) if row.makes_slot => {
-                    let in_bank = row.bank != BankField::None && !is_mercury(ty);
-                    match in_bank || !facts.capmerc {
-                        true => self.apply(slot),
-                        false => self.apply(slot.wrapping_sub(module.header_base())),
-                    }
-                }
-                (Some(row), _) => match row.class {
-                    RelocClass::PcRelative => Err(Refusal::Internal(input::BRANCH)),
-                    RelocClass::Yield | RelocClass::YieldPredicate => Ok(RelocPlan::Drop),
-                    RelocClass::Clear => Err(Refusal::Unsupported(relocation::CLEARS_TEXTURE)),
-                    RelocClass::Applied if !is_kept_against_headers(like) => self.apply(0),
-                    _ => self.keep(),
-                },
-                (None, _) => self.keep(),
-            },
-            TargetKind::DeadFunction => match class {
-                Some(RelocClass::Clear) => self.clear(),
-                _ => Ok(RelocPlan::Drop),
-            },
-            TargetKind::UnifiedTable => match class {
-                _ if unified.is_some() => Err(Refusal::Internal(input::DELETED_SYMBOL)),
-                Some(RelocClass::None) => Err(Refusal::Internal(input::DELETED_SYMBOL)),
-                _ => Ok(RelocPlan::Drop),
-            },
-            TargetKind::Known { .. } | TargetKind::Nothing | TargetKind::Missing => match class {
-                // Legacy types were refused already.
-                None | Some(RelocClass::FunctionDescriptor | RelocClass::Slot) => {
-                    Err(Refusal::Internal(input::RESERVED_SHARED))
-                }
-                Some(RelocClass::PcRelative) => Err(Refusal::Internal(input::BRANCH)),
-                Some(RelocClass::Driver) => match target {
-                    TargetKind::Known { emitted: false, .. } => {
-                        Err(Refusal::Internal(input::DELETED_SYMBOL))
-                    }
-                    _ => self.keep(),
-                },
-                Some(RelocClass::None) => Ok(RelocPlan::Drop),
-                Some(RelocClass::Yield | RelocClass::YieldPredicate) if facts.yields() => {
-                    Ok(RelocPlan::Drop)
-                }
-                Some(RelocClass::YieldPredicate) => self.empty(),
-                Some(RelocClass::Clear) => match target {
-                    TargetKind::Known { .. }
-                        if module.shows_shared_variables() && is_shared(module, reloc) =>
-                    {
-                        Err(Refusal::Unsupported(relocation::CLEARS_SHARED))
-                    }
-                    TargetKind::Known { .. }
-                        if module.shows_compiler_constants()
-                            && is_compiler_constant(module, reloc) =>
-                    {
-                        Err(Refusal::Unsupported(relocation::CLEARS_CONSTANT))
-                    }
-                    TargetKind::Known { emitted: false, .. } if reloc.target.symbol().is_some() => {
-                        self.clear()
-                    }
-                    _ if facts.is_unlinked(module, reloc.target) => {
-                        Err(Refusal::Unsupported(relocation::CLEARS_UNLINKED))
-                    }
-                    _ => Ok(RelocPlan::Drop),
-                },
-                Some(RelocClass::Applied | RelocClass::Yield) => match target {
-                    // nvlink encodes the instruction anew, with fewer bits of it.
-                    TargetKind::Missing if module.is_capmerc() && !is_shared(module, reloc) => {
-                        Err(Refusal::Unsupported(relocation::UNDEFINED_CONSTANT))
-                    }
-                    TargetKind::Known { value, .. } => self.apply(value),
-                    TargetKind::Missing => self.apply(u64::MAX),
-                    _ => self.apply(facts.null_symbol()),
-                },
-            },
-        }
-    }
-}
-
-/// Whether a row of the SASS view refers to a line table.
-fn names_lines(module: &Module<'_>, reloc: &Reloc) -> bool {
-    module.sections[reloc.section].kind == SectionKind::SassRelocs
-        && matches!(reloc.target, SymbolRef::Section(section) if lines::is_line_table(module, section))
-}
-
-fn is_function(module: &Module<'_>, reloc: &Reloc) -> bool {
-    let symbol = reloc.target.symbol();
-    symbol.is_some_and(|symbol| module.symbols[symbol].is_function())
-}
-
-fn is_compiler_constant(module: &Module<'_>, reloc: &Reloc) -> bool {
-    let symbol = reloc.target.symbol();
-    symbol.is_some_and(|symbol| module.symbols[symbol].is_compiler_constant())
-}
-
-fn is_shared(module: &Module<'_>, reloc: &Reloc) -> bool {
-    let symbol = reloc.target.symbol();
-    symbol.is_some_and(|symbol| module.symbols[symbol].is_shared())
 }

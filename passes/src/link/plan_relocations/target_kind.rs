@@ -5,14 +5,15 @@ use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::Binding;
-use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbol;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
+use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -60,12 +61,12 @@ pub(super) const LINE_TABLES: [&[u8]; 3] =
     [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
 
 pub(super) fn target_kind(
-    module: &Module<'_>,
     reloc: &Reloc,
     patched: SectionId,
     in_line_table: bool,
     facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
+    let module = facts.module;
     match reloc.target {
         SymbolRef::None => Ok(TargetKind::Nothing),
         SymbolRef::Section(section) => Ok(match module.sections[section].kind {
@@ -103,37 +104,80 @@ pub(super) fn target_kind(
                 }),
             },
         }),
-        SymbolRef::Symbol(symbol) => {
-            symbol_kind(module, reloc, (symbol, patched), in_line_table, facts)
-        }
+        SymbolRef::Symbol(symbol) => symbol_kind(reloc, (symbol, patched), in_line_table, facts),
     }
 }
 
 fn symbol_kind(
-    module: &Module<'_>,
     reloc: &Reloc,
     (id, patched): (SymbolId, SectionId),
     in_line_table: bool,
     facts: &Facts<'_, '_>,
 ) -> Result<TargetKind, Refusal> {
+    let module = facts.module;
+    let holder = &module.sections[reloc.section];
     // Most rows of line tables are of such copies where there are any: no row of theirs is looked at. Those without addends are below.
-    if in_line_table
-        && facts.meanings.is_passed(id)
-        && module.sections[reloc.section].ty != sht::REL
-    {
+    if in_line_table && facts.meanings.is_passed(id) && holder.ty != sht::REL {
         return Ok(TargetKind::LosingCopy);
     }
     let symbol = &module.symbols[id];
     let Some(link) = symbol.link else {
         return Ok(TargetKind::Nothing);
     };
-    let link = &module.link_symbols[link];
+    let named = Named {
+        module,
+        facts,
+        patched: &module.sections[patched],
+        symbol,
+        link: &module.link_symbols[link],
+    };
     if symbol.is_function() {
-        let losing = symbol
-            .function
-            .filter(|id| module.functions[*id].fate.is_non_prevailing());
-        if in_line_table && let Some(loser) = losing {
-            let holder = &module.sections[reloc.section];
+        return named.function(holder, in_line_table);
+    }
+    if symbol.ty.is_header() {
+        return named.header(link);
+    }
+    if symbol.ty == SymbolType::NOTYPE {
+        return Ok(TargetKind::Nothing);
+    }
+    match named.link.definition {
+        // [constants-size]
+        None if module.options.relocatable && symbol.name != known_symbols::CONSTANTS_SIZE => {
+            Ok(named.left_open())
+        }
+        None => named.undefined(),
+        Some(definition)
+            if named.patched.kind == SectionKind::Debug
+                && named.patched.name != b".debug_info"
+                && !symbol.is_undefined()
+                && definition != id
+                && named.link.first != id =>
+        {
+            Ok(TargetKind::LosingCopy)
+        }
+        Some(definition) => named.variable(&module.symbols[definition]),
+    }
+}
+
+/// The constants that all kernels see.
+const BANK_3: &[u8] = b".nv.constant3";
+
+/// A row against a symbol with a name in the link.
+struct Named<'n, 'm, 'data> {
+    module: &'n Module<'data>,
+    facts: &'n Facts<'m, 'data>,
+    /// The section that the row patches.
+    patched: &'n Section<'data>,
+    symbol: &'n Symbol<'data>,
+    link: &'n LinkSymbol,
+}
+
+impl Named<'_, '_, '_> {
+    fn function(&self, holder: &Section<'_>, in_line_table: bool) -> Result<TargetKind, Refusal> {
+        let module = self.module;
+        let fate = |function: FunctionId| module.functions[function].fate;
+        let losing = |function: &FunctionId| fate(*function).is_non_prevailing();
+        if in_line_table && let Some(loser) = self.symbol.function.filter(losing) {
             // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
             if holder.ty == sht::REL && module.target.has_compat() {
                 return Err(Refusal::Unsupported(relocation::DISCARDED_REL));
@@ -142,221 +186,180 @@ fn symbol_kind(
             // keep them, pointing at the copy that won. A copy that was replaced loses them too, but only
             // RELA rows, and only if its code, or that of another replaced copy, had relocations
             // [lines-of-discarded-copies].
-            if !module.functions[loser].fate.ever_prevailed()
-                || is_rela(holder.ty) && facts.is_relocated(loser)
-            {
+            let loses_rows = is_rela(holder.ty) && self.facts.is_relocated(loser);
+            if !fate(loser).ever_prevailed() || loses_rows {
                 return Ok(TargetKind::LosingCopy);
             }
         }
-        return Ok(if link.live.is_live() {
-            TargetKind::Function
-        } else {
-            TargetKind::DeadFunction
-        });
+        Ok(match self.link.live.is_live() {
+            true => TargetKind::Function,
+            false => TargetKind::DeadFunction,
+        })
     }
-    if symbol.ty.is_header() {
+
+    fn header(&self, link: LinkSymbolId) -> Result<TargetKind, Refusal> {
         // [relocatable-without-slots]
-        if module.options.relocatable {
+        if self.module.options.relocatable {
             return Ok(TargetKind::Header { slot: None });
         }
-        let slot = symbol.link.and_then(|link| facts.slots.get(&link));
-        return match slot {
+        match self.facts.slots.get(&link) {
             Some(slot) => Ok(TargetKind::Header { slot: Some(*slot) }),
             None => Err(Refusal::Unsupported(relocation::UNSLOTTED_TEXTURE)),
-        };
-    }
-    if symbol.ty == SymbolType::NOTYPE {
-        return Ok(TargetKind::Nothing);
-    }
-    // With -g shared variables that have an address are in the symbol table.
-    let shown = module.shows_shared_variables() && link.value.is_some();
-    let Some(definition) = link.definition else {
-        // [constants-size]
-        if module.options.relocatable && symbol.name != known_symbols::CONSTANTS_SIZE {
-            return Ok(undefined_kind(facts, module, symbol, link, patched));
         }
-        return Ok(if symbol.is_shared() {
-            let section = &module.sections[patched];
-            if section.owner.is_none()
-                && !matches!(section.name, b".debug_info" | b".nv.merc.debug_info")
-            {
-                return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
-            }
-            // `-preserve-relocs` names the symbol, which is gone without a reserved block [preserved-without-reserve].
-            let has_place = |owner: FunctionId| module.functions[owner].dynamic_shared.is_some();
-            if !section.owner.is_some_and(has_place)
-                && module.options.preserve_relocs
-                && !module.shows_dynamic_shared()
-                && facts.has_shared_slots()
-            {
-                if module.reserved_shared_size() == 0 {
-                    return Err(Refusal::Internal(input::DELETED_SYMBOL));
-                }
-                if section.owner.is_none() {
-                    return Err(Refusal::Unsupported(relocation::PRESERVED_DYNAMIC_SHARED));
-                }
-            }
-            TargetKind::Known {
-                value: dynamic_shared(module, patched, link.value),
-                emitted: shown,
-            }
-        } else if known_symbols::is_reserved_shared_symbol(symbol.name) {
+    }
+
+    /// Returns `true` if shared variables that have an address are in the symbol table, as with -g.
+    fn is_shown(&self) -> bool {
+        self.module.shows_shared_variables() && self.link.value.is_some()
+    }
+
+    /// What an object is that nobody defines, in an executable.
+    fn undefined(&self) -> Result<TargetKind, Refusal> {
+        let name = self.symbol.name;
+        Ok(if self.symbol.is_shared() {
+            return self.dynamic_shared();
+        } else if known_symbols::is_reserved_shared_symbol(name) {
             TargetKind::ReservedShared
-        } else if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET {
+        } else if name == known_symbols::UNIFIED_FUNCTIONS_OFFSET {
             TargetKind::LosingCopy
-        } else if known_symbols::is_unified_table_symbol(symbol.name) {
+        } else if known_symbols::is_unified_table_symbol(name) {
             TargetKind::UnifiedTable
-        } else if symbol.other.space() == SymbolOther::GLOBAL {
+        } else if self.symbol.is_global_memory() {
             TargetKind::Global
-        } else if symbol.name == known_symbols::CONSTANTS_SIZE {
+        } else if name == known_symbols::CONSTANTS_SIZE {
             // [constants-size]
             TargetKind::Known {
-                value: facts.end(BANK_3).unwrap_or(u64::MAX),
+                value: self.facts.end(BANK_3).unwrap_or(u64::MAX),
                 emitted: false,
             }
         } else {
             TargetKind::Missing
-        });
-    };
-    if module.sections[patched].kind == SectionKind::Debug
-        && module.sections[patched].name != b".debug_info"
-        && !symbol.is_undefined()
-        && definition != id
-        && link.first != id
-    {
-        return Ok(TargetKind::LosingCopy);
+        })
     }
-    // [unplaced-shared]
-    let unplaced = if symbol.is_shared() { u64::MAX } else { 0 };
-    let value = link.value.unwrap_or(unplaced);
-    let definition = &module.symbols[definition];
-    let of_loser = |section: SectionId| {
-        let owner = module.sections[section].owner;
-        owner.is_some_and(|owner| module.functions[owner].fate.is_non_prevailing())
-    };
-    if let SymbolPlace::Section(section) = definition.place
-        && definition.is_compiler_constant()
-        && of_loser(section)
-    {
-        // Only the code of the copy has such references, and goes with it.
-        return Err(Refusal::Unsupported(relocation::DISCARDED_CONSTANTS));
-    }
-    let known = TargetKind::Known {
-        value,
-        emitted: module.shows_compiler_constants() || !definition.is_compiler_constant(),
-    };
-    Ok(match definition.place {
-        SymbolPlace::Common => TargetKind::Global,
-        SymbolPlace::Section(section) => match module.sections[section].kind {
-            // Variables with unified addresses too: only `-r` links them.
-            SectionKind::Global | SectionKind::GlobalInit | SectionKind::Unified => {
-                TargetKind::Global
+
+    /// Dynamic shared memory, in an executable.
+    fn dynamic_shared(&self) -> Result<TargetKind, Refusal> {
+        let (module, section) = (self.module, self.patched);
+        let owner = section.owner;
+        let place = owner.and_then(|owner| module.functions[owner].dynamic_shared);
+        let is_debug_info = matches!(section.name, b".debug_info" | b".nv.merc.debug_info");
+        if owner.is_none() && !is_debug_info {
+            return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
+        }
+        if place.is_none() && self.names_hidden_slots() {
+            if module.reserved_shared_size() == 0 {
+                return Err(Refusal::Internal(input::DELETED_SYMBOL));
             }
-            SectionKind::ModuleShared | SectionKind::KernelShared
-                if module.options.relocatable
-                    && (definition.bind == Binding::WEAK
-                        || !module
-                            .toolkit
-                            .has(&behaviours::memory::RELOCATABLE_SHARED_FILLED_IN)) =>
-            {
-                // [weak-left-open]
+            if owner.is_none() {
+                return Err(Refusal::Unsupported(relocation::PRESERVED_DYNAMIC_SHARED));
+            }
+        }
+        Ok(TargetKind::Known {
+            // With `-g` the address of the name, otherwise as the code of the section's owner sees it [unplaced-shared].
+            value: self.link.value.or(place).unwrap_or(u64::MAX),
+            emitted: self.is_shown(),
+        })
+    }
+
+    /// Returns `true` if `-preserve-relocs` names a symbol of dynamic shared memory that executables do not have. It is
+    /// gone without a reserved block [preserved-without-reserve].
+    fn names_hidden_slots(&self) -> bool {
+        self.module.options.preserve_relocs
+            && !self.module.shows_dynamic_shared()
+            && self.facts.has_shared_slots()
+    }
+
+    /// What an object is that nobody defines, in relocatable output.
+    fn left_open(&self) -> TargetKind {
+        let (module, symbol) = (self.module, self.symbol);
+        let is_reserved = known_symbols::is_reserved_shared_symbol(symbol.name);
+        if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET
+            && !self.facts.has_unified_functions()
+        {
+            TargetKind::UnifiedTable
+        } else if module.is_capmerc() && is_reserved {
+            TargetKind::ReservedShared
+        } else if symbol.is_global_memory() {
+            TargetKind::Global
+        } else if symbol.is_dynamic_shared() {
+            self.dynamic_shared_left_open()
+        } else if symbol.bind == Binding::WEAK
+            || is_reserved
+            || known_symbols::is_unified_table_symbol(symbol.name)
+        {
+            TargetKind::Undefined
+        } else {
+            TargetKind::Missing
+        }
+    }
+
+    /// Dynamic shared memory, in relocatable output. Code of kernels keeps its references, to a symbol of the kernel's own;
+    /// what else refers to the name takes the value of its symbol [dynamic-shared-instance].
+    fn dynamic_shared_left_open(&self) -> TargetKind {
+        let has_own = |owner: FunctionId| self.module.functions[owner].dynamic_shared.is_some();
+        let keeps = self.patched.kind.is_code() && self.patched.owner.is_some_and(has_own);
+        if self.symbol.bind == Binding::WEAK || keeps && !self.module.shows_dynamic_shared() {
+            return TargetKind::Undefined;
+        }
+        TargetKind::Known {
+            value: self.link.value.unwrap_or(self.symbol.value),
+            emitted: true,
+        }
+    }
+
+    /// What an object is that has a definition.
+    fn variable(&self, definition: &Symbol<'_>) -> Result<TargetKind, Refusal> {
+        use SectionKind::*;
+        let module = self.module;
+        let is_relocatable = module.options.relocatable;
+        let is_weak = definition.bind == Binding::WEAK;
+        let filled_in = &behaviours::memory::RELOCATABLE_SHARED_FILLED_IN;
+        // [unplaced-shared]
+        let unplaced = if self.symbol.is_shared() { u64::MAX } else { 0 };
+        let value = self.link.value.unwrap_or(unplaced);
+        let known = |value, emitted| TargetKind::Known { value, emitted };
+        let is_constant = definition.is_compiler_constant();
+        let constant = known(value, module.shows_compiler_constants() || !is_constant);
+        let section = match definition.place {
+            SymbolPlace::Section(section) => &module.sections[section],
+            SymbolPlace::Common => return Ok(TargetKind::Global),
+            _ => return Ok(constant),
+        };
+        let of_loser = |owner: FunctionId| module.functions[owner].fate.is_non_prevailing();
+        if is_constant && section.owner.is_some_and(of_loser) {
+            // Only the code of the copy has such references, and goes with it.
+            return Err(Refusal::Unsupported(relocation::DISCARDED_CONSTANTS));
+        }
+        Ok(match (section.kind, is_relocatable) {
+            // Variables with unified addresses too: only `-r` links them.
+            (Global | GlobalInit | Unified, _) => TargetKind::Global,
+            // [weak-left-open]
+            (ModuleShared | KernelShared, true) if is_weak || !module.toolkit.has(filled_in) => {
                 TargetKind::Undefined
             }
             // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
             // is the alignment [relocatable-shared-filled-in].
-            SectionKind::ModuleShared | SectionKind::KernelShared if module.options.relocatable => {
-                TargetKind::Known {
-                    value: link.value.unwrap_or(definition.value),
-                    emitted: true,
-                }
+            (ModuleShared | KernelShared, true) => {
+                known(self.link.value.unwrap_or(definition.value), true)
             }
-            // `-preserve-relocs` names the symbol, which has no place (as above).
-            SectionKind::ModuleShared | SectionKind::KernelShared
-                if module.symbols[link.first].is_dynamic_shared()
-                    && module.options.preserve_relocs
-                    && !module.shows_dynamic_shared()
+            // `-preserve-relocs` names the symbol, which has no place.
+            (ModuleShared | KernelShared, false)
+                if module.symbols[self.link.first].is_dynamic_shared()
                     && module.reserved_shared_size() == 0
-                    && facts.has_shared_slots() =>
+                    && self.names_hidden_slots() =>
             {
                 return Err(Refusal::Internal(input::DELETED_SYMBOL));
             }
-            SectionKind::ModuleShared | SectionKind::KernelShared => TargetKind::Known {
-                value,
-                emitted: shown,
-            },
+            (ModuleShared | KernelShared, false) => known(value, self.is_shown()),
             // [reserved-shared-left-open]
-            SectionKind::ReservedShared
-                if module.sections[patched].kind == SectionKind::MercuryText
-                    || module.options.relocatable =>
-            {
+            (ReservedShared, true) => TargetKind::ReservedShared,
+            (ReservedShared, false) if self.patched.kind == MercuryText => {
                 TargetKind::ReservedShared
             }
-            SectionKind::ReservedShared => TargetKind::Known {
-                value: module.toolkit.reserved_shared_start,
-                emitted: true,
-            },
+            (ReservedShared, false) => known(module.toolkit.reserved_shared_start, true),
             // [weak-left-open]
-            _ if module.options.relocatable && definition.bind == Binding::WEAK => {
-                TargetKind::Undefined
-            }
-            _ => known,
-        },
-        _ => known,
-    })
-}
-
-/// The constants that all kernels see.
-const BANK_3: &[u8] = b".nv.constant3";
-
-/// What an object is that nobody defines, in relocatable output.
-fn undefined_kind(
-    facts: &Facts<'_, '_>,
-    module: &Module<'_>,
-    symbol: &Symbol<'_>,
-    link: &LinkSymbol,
-    patched: SectionId,
-) -> TargetKind {
-    if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET && !facts.has_unified_functions() {
-        TargetKind::UnifiedTable
-    } else if module.is_capmerc() && known_symbols::is_reserved_shared_symbol(symbol.name) {
-        TargetKind::ReservedShared
-    } else if symbol.other.space() == SymbolOther::GLOBAL {
-        TargetKind::Global
-    } else if symbol.is_dynamic_shared() {
-        let section = &module.sections[patched];
-        let user = section
-            .owner
-            .and_then(|owner| module.functions[owner].dynamic_shared);
-        // Code of kernels keeps its references, to a symbol of the kernel's own; what else refers to the name
-        // takes the value of its symbol [dynamic-shared-instance].
-        let keeps = section.kind.is_code() && user.is_some();
-        if symbol.bind == Binding::WEAK || keeps && !module.shows_dynamic_shared() {
-            TargetKind::Undefined
-        } else {
-            TargetKind::Known {
-                value: link.value.unwrap_or(symbol.value),
-                emitted: true,
-            }
-        }
-    } else if symbol.bind == Binding::WEAK || is_of_linker(symbol) {
-        TargetKind::Undefined
-    } else {
-        TargetKind::Missing
+            (_, true) if is_weak => TargetKind::Undefined,
+            _ => constant,
+        })
     }
-}
-
-/// Whether a name is one that only a link to an executable gives a value.
-fn is_of_linker(symbol: &Symbol<'_>) -> bool {
-    known_symbols::is_unified_table_symbol(symbol.name)
-        || known_symbols::is_reserved_shared_symbol(symbol.name)
-}
-
-/// The address of dynamic shared memory: with `-g` that of its name, otherwise as the code of the
-/// function sees it that owns a section.
-fn dynamic_shared(module: &Module<'_>, section: SectionId, named: Option<u64>) -> u64 {
-    let owner = module.sections[section].owner;
-    named
-        .or_else(|| module.functions[owner?].dynamic_shared)
-        // [unplaced-shared]
-        .unwrap_or(u64::MAX)
 }

@@ -1,0 +1,157 @@
+//! What becomes of a row, as a table: by what it refers to and by the class of its type.
+
+use cuweld_diagnostics::Code;
+use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::relocation;
+use cuweld_elf::mercury::relocs::LINE_TABLE;
+use cuweld_elf::mercury::relocs::is_mercury;
+use cuweld_elf::target::relocs::BankField;
+use cuweld_elf::target::relocs::RelocClass;
+use cuweld_elf::target::relocs::reloc_type;
+use cuweld_ir::RelocPlan;
+use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolRef;
+
+use super::lines;
+use super::refusal::Refusal;
+use super::rows::Row;
+use super::target_kind::TargetKind;
+
+impl<'data> Row<'_, '_, 'data> {
+    /// Returns what becomes of the row, which refers to `target`: the first line of the table that fits decides.
+    #[inline]
+    pub(super) fn action(&self, target: TargetKind) -> Result<RelocPlan, Refusal> {
+        use RelocClass::*;
+        use TargetKind::*;
+        let module = self.facts.module;
+        let is_relocatable = module.options.relocatable;
+        let has_mercury = self.facts.capmerc;
+        let drop = Ok(RelocPlan::Drop);
+        let fail = |code: Code| Err(Refusal::Internal(code));
+        let refuse = |code: Code| Err(Refusal::Unsupported(code));
+        let class = reloc_type(self.like).map(|row| row.class);
+        match (target, class) {
+            // Only the SASS view of executables has the places of line tables in its bytes.
+            (Known { .. }, _) if self.ty == LINE_TABLE => self.keep(),
+            (Known { .. }, _) if is_relocatable && self.names_lines() => self.keep(),
+            (LosingCopy, _) => drop,
+            (UnifiedTable, _) if is_relocatable => drop,
+            // Only a link to an executable resolves these.
+            _ if self.is_unified && is_relocatable => self.keep(),
+
+            // nvlink empties the row.
+            (Undefined, Some(Clear | None)) if !self.is_of(Symbol::is_function) => {
+                refuse(relocation::CLEARS_UNDEFINED)
+            }
+            (Function | Undefined, Some(Clear | None)) => drop,
+            (Function | Undefined, _) => self.keep(),
+            (ReservedShared, Some(Clear)) => refuse(relocation::CLEARS_RESERVED),
+            (Global | ReservedShared, _) => self.keep(),
+            (DeadFunction, Some(Clear)) => self.clear(),
+            (DeadFunction, _) => drop,
+            (UnifiedTable, _) if self.is_unified => fail(input::DELETED_SYMBOL),
+            (UnifiedTable, Some(None)) => fail(input::DELETED_SYMBOL),
+            (UnifiedTable, _) => drop,
+
+            // [mercury-slots]
+            (Header { slot: Option::None }, _) if has_mercury => self.keep(),
+            (Header { slot: Some(slot) }, _) if self.makes_slot() => self.apply(self.in_view(slot)),
+            (Header { .. }, Some(PcRelative)) => fail(input::BRANCH),
+            (Header { .. }, Some(Yield | YieldPredicate)) => drop,
+            (Header { .. }, Some(Clear)) => refuse(relocation::CLEARS_TEXTURE),
+            (Header { .. }, Some(Applied)) if !is_kept_against_headers(self.like) => self.apply(0),
+            (Header { .. }, _) => self.keep(),
+
+            // Legacy types were refused already.
+            (_, Option::None | Some(FunctionDescriptor | Slot)) => fail(input::RESERVED_SHARED),
+            (_, Some(PcRelative)) => fail(input::BRANCH),
+            (Known { emitted: false, .. }, Some(Driver)) => fail(input::DELETED_SYMBOL),
+            (_, Some(Driver)) => self.keep(),
+            (_, Some(None)) => drop,
+            (_, Some(Yield | YieldPredicate)) if self.facts.yields() => drop,
+            (_, Some(YieldPredicate)) => self.empty(),
+
+            (Known { .. }, Some(Clear))
+                if module.shows_shared_variables() && self.is_of(Symbol::is_shared) =>
+            {
+                refuse(relocation::CLEARS_SHARED)
+            }
+            (Known { .. }, Some(Clear))
+                if module.shows_compiler_constants()
+                    && self.is_of(Symbol::is_compiler_constant) =>
+            {
+                refuse(relocation::CLEARS_CONSTANT)
+            }
+            (Known { emitted: false, .. }, Some(Clear)) if self.is_of(|_| true) => self.clear(),
+            (_, Some(Clear)) if self.facts.is_unlinked(module, self.reloc.target) => {
+                refuse(relocation::CLEARS_UNLINKED)
+            }
+            (_, Some(Clear)) => drop,
+
+            // nvlink encodes the instruction anew, with fewer bits of it.
+            (Missing, Some(Applied | Yield))
+                if module.is_capmerc() && !self.is_of(Symbol::is_shared) =>
+            {
+                refuse(relocation::UNDEFINED_CONSTANT)
+            }
+            (Known { value, .. }, Some(Applied | Yield)) => self.apply(value),
+            (Missing, Some(Applied | Yield)) => self.apply(u64::MAX),
+            (Nothing, Some(Applied | Yield)) => self.apply(self.facts.null_symbol()),
+        }
+    }
+
+    /// Returns `true` if the row refers to a symbol that is so.
+    fn is_of(&self, is_so: impl Fn(&Symbol<'data>) -> bool) -> bool {
+        let symbol = self.reloc.target.symbol();
+        symbol.is_some_and(|symbol| is_so(&self.facts.module.symbols[symbol]))
+    }
+
+    /// Returns `true` if a row of the SASS view refers to a line table.
+    fn names_lines(&self) -> bool {
+        let module = self.facts.module;
+        module.sections[self.reloc.section].kind == SectionKind::SassRelocs
+            && matches!(self.reloc.target, SymbolRef::Section(section) if lines::is_line_table(module, section))
+    }
+
+    fn makes_slot(&self) -> bool {
+        reloc_type(self.like).is_some_and(|like| like.makes_slot)
+    }
+
+    /// Returns what the offset of a slot counts from: the beginning of the bank where the field is one of it, that of the
+    /// slots in Mercury code [mercury-slots].
+    fn in_view(&self, slot: u64) -> u64 {
+        let bank = reloc_type(self.like).map_or(BankField::None, |like| like.bank);
+        let in_bank = bank != BankField::None && !is_mercury(self.ty);
+        match in_bank || !self.facts.capmerc {
+            true => slot,
+            false => slot.wrapping_sub(self.facts.module.header_base()),
+        }
+    }
+}
+
+/// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
+/// that it gives no slot; the others are applied as if the symbol were 0 [relocatable-without-slots].
+/// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
+fn is_kept_against_headers(ty: u32) -> bool {
+    matches!(
+        ty,
+        0x01 | 0x02
+            | 0x05
+            | 0x0a
+            | 0x0b
+            | 0x0c
+            | 0x0d
+            | 0x0e
+            | 0x2a
+            | 0x2b
+            | 0x2c
+            | 0x37
+            | 0x38
+            | 0x39
+            | 0x46
+            | 0x47
+            | 0x4c..=0x53
+            | 0x66..=0x71
+    )
+}
