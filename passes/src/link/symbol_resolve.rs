@@ -14,6 +14,8 @@
 //! it; everything else is reported here. What nvlink
 //! says of an object while it merges it is reported here, too. Each name is hashed once.
 
+mod functions;
+mod reports;
 mod variables;
 
 use std::any::TypeId;
@@ -63,6 +65,7 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
 use cuweld_demangle::displayed;
+use reports::text;
 
 /// The `symbol-resolve` pass.
 #[derive(Debug, Default)]
@@ -386,51 +389,6 @@ impl<'data> Resolver<'_, 'data> {
         );
     }
 
-    fn merge_function(
-        &mut self,
-        link: LinkSymbolId,
-        id: SymbolId,
-        symbol: &Symbol<'data>,
-        reference: SymbolId,
-    ) {
-        let other = self.module.symbols[reference];
-        if other.is_entry() != symbol.is_entry() {
-            self.not_declared_global(id, symbol);
-            // nvlink goes on to report the second definition, if there are two.
-        }
-        let Some(function) = symbol.function else {
-            return;
-        };
-        let Some(old) = other.function else {
-            self.define(link, id, symbol);
-            self.set_fate(function, Fate::Prevailing);
-            return;
-        };
-        let outcome = match (other.bind, symbol.bind) {
-            (Binding::WEAK, Binding::WEAK) => {
-                let outcome = self.between_weak(function, old, link);
-                if other.is_entry() && symbol.is_entry() {
-                    self.compare_parameters(id, function, old);
-                }
-                outcome
-            }
-            (Binding::WEAK, _) => MergeOutcome::ReplacesWeak,
-            (_, Binding::WEAK) => MergeOutcome::YieldsToStrong,
-            _ => {
-                self.duplicate(id, reference);
-                return;
-            }
-        };
-        self.record(id, reference, outcome);
-        if outcome.replaces() {
-            self.set_fate(old, Fate::Replaced);
-            self.set_fate(function, Fate::Prevailing);
-            self.define(link, id, symbol);
-        } else {
-            self.set_fate(function, Fate::Discarded);
-        }
-    }
-
     /// Adds to the merge log that a definition met the one that prevails.
     fn record(&mut self, newcomer: SymbolId, prevailing: SymbolId, outcome: MergeOutcome) {
         self.module.merge_log.push(MergeEvent {
@@ -438,74 +396,6 @@ impl<'data> Resolver<'_, 'data> {
             prevailing,
             outcome,
         });
-    }
-
-    /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
-    /// architecture than that of the first copy, which need not be the one before it [weak-higher-architecture].
-    fn between_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> MergeOutcome {
-        let (new_registers, old_registers) = (self.registers(new), self.registers(old));
-        match new_registers.cmp(&old_registers) {
-            Ordering::Less => return MergeOutcome::ReplacesMoreRegisters,
-            Ordering::Greater => return MergeOutcome::YieldsToFewerRegisters,
-            Ordering::Equal => {}
-        }
-        let first = self.first_definition[link.index()];
-        let first = first.and_then(|first| self.module.symbols[first].function);
-        match self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old)) {
-            true => MergeOutcome::ReplacesOlder,
-            false => MergeOutcome::YieldsToFirst,
-        }
-    }
-
-    /// Returns how many registers a function uses: what the section of its code says (below sm_90), else its record
-    /// [registers-of-code].
-    fn registers(&self, id: FunctionId) -> u32 {
-        let function = &self.module.functions[id];
-        match self.module.sections[function.views.sass.text].info {
-            SectionInfo::Symbol { high, .. } if high != 0 => high.into(),
-            _ => function.registers,
-        }
-    }
-
-    /// The virtual SM that a function was compiled for; 0 if its object does not say.
-    fn virtual_sm(&self, id: FunctionId) -> u16 {
-        let virtual_sms = self.virtual_sms.get_or_init(|| {
-            let objects = self.module.objects.values();
-            let read = |object: &Object<'_>| {
-                let sections = &self.module.sections[object.sections];
-                origin(object, sections, &self.module.notes[object.notes]).virtual_sm
-            };
-            objects.map(|object| read(object).unwrap_or(0)).collect()
-        });
-        let symbol = self.module.functions[id].symbol;
-        virtual_sms[self.module.symbols[symbol].object.index()]
-    }
-
-    /// Two weak copies of a kernel share the bank of its parameters.
-    fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
-        let parameters = self.parameters.get_or_init(|| {
-            let mut sizes = vec![0; self.module.functions.len()];
-            for section in self.module.sections.values() {
-                if let (SectionKind::FunctionConstants(0), Some(owner)) =
-                    (section.kind, section.owner)
-                {
-                    sizes[owner.index()] = section.size();
-                }
-            }
-            sizes
-        });
-        let size = |function: FunctionId| parameters[function.index()];
-        if size(new) == size(old) {
-            return;
-        }
-        let symbol = &self.module.symbols[id];
-        let message = format!(
-            "Duplicate weak parameter bank for '{}' is not the same size",
-            text(symbol.name)
-        );
-        // nvlink says it when it comes to sections, after all symbols.
-        let position = (symbol.object.index_u32(), u32::MAX);
-        self.find(Diagnostic::error(link::PARAMETER_SIZE, message).at(position.0, position.1));
     }
 
     fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
@@ -542,144 +432,4 @@ impl<'data> Resolver<'_, 'data> {
             );
         }
     }
-
-    /// Refuses an object behind one of the device runtime that was passed over, as nvlink does.
-    fn refuse_behind_runtime(&mut self, object: ObjectId, runtime: &str) {
-        self.ended = true;
-        let file = self.module.objects[object].display();
-        self.find(
-            Diagnostic::fatal(link::AFTER_RUNTIME, "unexpected object after cudadevrt")
-                .note(format!(
-                    "'{file}' comes behind '{runtime}', which nothing needed in its turn"
-                ))
-                .help("give the device runtime last")
-                .at(object.index_u32(), 0),
-        );
-    }
-
-    /// EWP objects are whole programs that the device runtime may be added to; nvlink says so of every other
-    /// object, and goes on.
-    fn warn_beside_ewp(&mut self, object: ObjectId) {
-        let row = &self.module.objects[object];
-        if row.e_type == ET_EWP || row.system_library {
-            return;
-        }
-        let message = format!(
-            "'{}': -ewp compiled objects should only link with libcudadevrt",
-            row.display()
-        );
-        self.find(Diagnostic::warning(link::BESIDE_EWP, message).at(object.index_u32(), 0));
-    }
-
-    /// Warns of a `.nv.compat` without the ISA class, which counts as one of class 0.
-    fn warn_of_isa_class(&mut self, object: ObjectId, kinds: &Kinds) {
-        if !self.module.target.has_compat() {
-            return;
-        }
-        let row = &self.module.objects[object];
-        let sm = self.module.target.sm;
-        let Some(section) = kinds.find(row.sections, SectionKind::Compat) else {
-            return;
-        };
-        let records = &self.module.attributes[self.module.sections[section].attributes];
-        if records
-            .iter()
-            .any(|record| record.code == compat::ISA_CLASS)
-        {
-            return;
-        }
-        let message = format!(
-            "Output is limited to run on SM Arch '{sm}' only, due to missing attribute 'ISA_CLASS' in input file '{}'",
-            row.display()
-        );
-        self.find(Diagnostic::warning(input::ISA_CLASS, message).at(object.index_u32(), u32::MAX));
-    }
-
-    /// Adds a finding. An error ends the link behind the object, and so does a warning that is one.
-    fn find(&mut self, diagnostic: Diagnostic) {
-        self.failed |= diagnostic.severity >= Severity::Error
-            || diagnostic.severity == Severity::Warning
-                && self.module.options.reports.warnings_are_errors;
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn file(&self, symbol: SymbolId) -> String {
-        self.module.objects[self.module.symbols[symbol].object].display()
-    }
-
-    /// Reports two definitions that cannot both prevail.
-    fn duplicate(&mut self, id: SymbolId, other: SymbolId) {
-        let code = link::DUPLICATE_DEFINITION;
-        self.conflict(
-            code,
-            "Multiple definition of",
-            "first defined in",
-            id,
-            other,
-        );
-    }
-
-    /// Reports two symbols that cannot be one.
-    fn conflict(&mut self, code: Code, what: &str, first: &str, id: SymbolId, other: SymbolId) {
-        let (new, old) = (self.module.symbols[id], self.module.symbols[other]);
-        let file = self.file(id);
-        // nvlink does not know where a texture comes from.
-        let first_file = match old.ty.is_header() {
-            true => "<input>".to_owned(),
-            false => self.file(other),
-        };
-        if self.module.options.relocatable && old.ty.is_header() {
-            self.push(id, Diagnostic::refusal(unsupported::REPEATED_TEXTURE));
-            return;
-        }
-        let message = format!(
-            "{what} '{}' in '{file}', {first} '{first_file}'",
-            text(new.name)
-        );
-        self.push(
-            id,
-            Diagnostic::error(code, message)
-                .note(format!("'{first_file}' has {}", describe(&old)))
-                .note(format!("'{file}' has {}", describe(&new))),
-        );
-    }
-
-    fn push(&mut self, id: SymbolId, diagnostic: Diagnostic) {
-        let symbol = &self.module.symbols[id];
-        let ordinal = id.index_u32();
-        let second = u32::from(!symbol.is_function()) << 31;
-        self.find(diagnostic.at(symbol.object.index_u32(), second | ordinal));
-    }
-}
-
-/// What a symbol is, for notes.
-fn describe(symbol: &Symbol<'_>) -> String {
-    let binding = match symbol.bind {
-        Binding::WEAK => "weak ",
-        Binding::LOCAL => "local ",
-        _ => "",
-    };
-    let what = match (
-        symbol.is_function(),
-        symbol.is_entry(),
-        symbol.other.space(),
-    ) {
-        (_, true, _) => "kernel",
-        (true, ..) => "device function",
-        (_, _, SymbolOther::GLOBAL) => "variable in global memory",
-        (_, _, SymbolOther::SHARED) => "shared variable",
-        (_, _, SymbolOther::CONSTANT) => "constant",
-        _ => "variable",
-    };
-    match symbol.place {
-        SymbolPlace::Undefined => format!("a reference to a {what} of {} bytes", symbol.size),
-        SymbolPlace::Common => {
-            format!("a tentative definition of a {what}, {} bytes", symbol.size)
-        }
-        _ => format!("a {binding}{what} of {} bytes", symbol.size),
-    }
-}
-
-fn text(name: &[u8]) -> std::borrow::Cow<'_, str> {
-    String::from_utf8_lossy(name)
 }

@@ -1,10 +1,12 @@
 //! The replay of nvlink's order of creation [creation-order].
 
 mod code;
+mod end;
 mod late_banks;
 mod own_banks;
 mod reloc_sections;
 mod sections;
+mod symbols;
 
 use std::cell::OnceCell;
 
@@ -360,128 +362,6 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// P2: all other symbols in symbol order.
-    fn symbols(&mut self) {
-        let relocatable = self.module.options.relocatable;
-        let mut compiler_constants = 0_u32;
-        // Objects with Mercury before the first of SASS alone were made Mercury of all the same [mercury-before-sass].
-        let first_sass = self.first_sass;
-        for index in 0..self.others.len() {
-            let id = self.others[index];
-            let symbol = &self.module.symbols[id];
-            let is_converted = first_sass.is_some_and(|first| symbol.object < first);
-            compiler_constants += u32::from(symbol.is_compiler_constant());
-            if let SymbolPlace::Section(section) = symbol.place {
-                self.number_of_dead(section);
-            }
-            let Some(link) = symbol.link else {
-                continue;
-            };
-            // Only an opt-in pass leaves out variables.
-            if !self.module.link_symbols[link].live.is_live() {
-                continue;
-            }
-            let is_first = self.module.link_symbols[link].first == id;
-            let global = match symbol.place {
-                _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
-                    // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
-                    if symbol.is_dynamic_shared() {
-                        let ty = if relocatable {
-                            sht::CUDA_SHARED
-                        } else {
-                            sht::NOBITS
-                        };
-                        let header = Header::new(ty, SectionFlags::WRITE | SectionFlags::ALLOC, 1);
-                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
-                    }
-                    let shown =
-                        self.shows_shared(link) && !symbol.other.contains(SymbolOther::COMPILER);
-                    if !relocatable && !shown && !self.out.shows_reserve {
-                        continue;
-                    }
-                    self.is_global(link, symbol)
-                }
-                // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
-                SymbolPlace::Undefined
-                    if symbol.bind == Binding::LOCAL
-                        && symbol.other.contains(SymbolOther::COMPILER)
-                        && !relocatable =>
-                {
-                    continue;
-                }
-                SymbolPlace::Undefined => symbol.bind != Binding::LOCAL,
-                SymbolPlace::Section(section) => {
-                    let row = &self.module.sections[section];
-                    let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
-                    // Parameters and shared variables of losing copies lie in the section of the one that was taken.
-                    let joined = lost
-                        && match row.kind {
-                            SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
-                            SectionKind::KernelShared => self.symbol_section(section),
-                            _ => false,
-                        };
-                    if lost && !joined && row.kind == SectionKind::KernelShared {
-                        // A variable of a kernel that is left out leaves the name of its section.
-                        self.unused_name(row.name);
-                    }
-                    let is_memory =
-                        matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
-                    if is_memory && !self.took_memory(link, id) {
-                        // [discarded-makes-no-section]
-                        continue;
-                    }
-                    if !joined && (lost || !self.symbol_section(section)) {
-                        continue;
-                    }
-                    let hidden = symbol.is_shared() && !self.shows_shared(link);
-                    let constant =
-                        symbol.is_compiler_constant() && !self.module.shows_compiler_constants();
-                    if !relocatable && hidden || constant {
-                        continue;
-                    }
-                    self.is_global(link, symbol)
-                }
-                _ => self.is_global(link, symbol),
-            };
-            if !is_first {
-                continue;
-            }
-            if global {
-                self.out.global.push(link);
-            } else {
-                let name = match symbol.place {
-                    // [mercury-constant-names]
-                    SymbolPlace::Section(section)
-                        if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
-                    {
-                        let bank = mercury_name(&self.module.sections[section]);
-                        let number = format!(".{compiler_constants}");
-                        self.arena.joined(&bank, number.as_bytes())
-                    }
-                    _ => symbol.name,
-                };
-                self.names.add(name, Named::Link(link));
-                self.out.local.push(OutSymbol::Link(link));
-            }
-        }
-    }
-
-    /// Whether a variable in global memory was part of the link at its turn. Only those make the section.
-    fn took_memory(&self, link: LinkSymbolId, id: SymbolId) -> bool {
-        let took = || {
-            let mut took = HashSet::default();
-            each_taken(self.module, |id, section| {
-                let kind = self.module.sections[section].kind;
-                if matches!(kind, SectionKind::Global | SectionKind::GlobalInit) {
-                    took.insert(id);
-                }
-            });
-            took
-        };
-        self.module.link_symbols[link].definition == Some(id)
-            || self.took_memory.get_or_init(took).contains(&id)
-    }
-
     /// P3: the other sections in section order. Notes those whose turn comes later.
     fn sections(&mut self, object: &Object<'data>) {
         self.infos.clear();
@@ -569,100 +449,5 @@ impl<'data> Replay<'_, 'data> {
     /// The output section that an input section is part of.
     fn output_of(&self, id: SectionId) -> Option<OutId> {
         output_of(self.module, &self.out, id)
-    }
-
-    fn end(&mut self) {
-        let module = self.module;
-        let relocatable = module.options.relocatable;
-        for link in module.link_symbols.values() {
-            if link.common_align != 0 {
-                let ty = if relocatable {
-                    sht::CUDA_GLOBAL
-                } else {
-                    sht::NOBITS
-                };
-                let header = Header::new(
-                    ty,
-                    SectionFlags::WRITE | SectionFlags::ALLOC,
-                    link.common_align,
-                );
-                self.named(b".nv.global", header, Content::Concatenated, true);
-            }
-        }
-        let pairs = |ty| Header {
-            ty,
-            flags: SectionFlags::empty(),
-            align: 4,
-            entsize: 8,
-        };
-        self.named(
-            b".nv.callgraph",
-            pairs(sht::CUDA_CALLGRAPH),
-            Content::CallGraph,
-            true,
-        );
-        self.named(
-            b".nv.prototype",
-            pairs(sht::CUDA_PROTOTYPE),
-            Content::Prototypes,
-            true,
-        );
-        if !relocatable {
-            if self.out.capmerc {
-                self.header_indices();
-            }
-            self.late_banks();
-        }
-        if !relocatable && !self.out.capmerc {
-            let action = Header {
-                ty: sht::CUDA_RELOCINFO,
-                flags: SectionFlags::empty(),
-                align: 8,
-                entsize: 8,
-            };
-            self.named(b".nv.rel.action", action, Content::RelAction, true);
-        }
-        self.dynamic_instances();
-        for index in 0..self.out.global.len() {
-            let link = self.out.global[index];
-            self.names.add(module.link_name(link), Named::Link(link));
-        }
-    }
-
-    /// The slots of textures, samplers and surfaces of each kernel that has any, which the Mercury view has apart from
-    /// parameters.
-    fn header_indices(&mut self) {
-        for &(link, kernel) in &self.live.kernels {
-            if self.module.functions[kernel].header_kinds == 0 {
-                continue;
-            }
-            let name = self.module.function_name(kernel);
-            let name = self.joined(".nv.constant.entry_image_header_indices.", name);
-            let header = Header::new(
-                sht::PROGBITS,
-                SectionFlags::ALLOC | SectionFlags::INFO_LINK,
-                SLOT_SIZE,
-            );
-            self.push(name, header, Content::Constants(link, 0), true);
-        }
-    }
-
-    /// What relocatable output has for the dynamic shared memory of each kernel that refers to it: a symbol, and the
-    /// section of shared memory where nothing made it yet, because options leave the kernel out.
-    fn dynamic_instances(&mut self) {
-        if !self.module.options.relocatable {
-            return;
-        }
-        for &(link, kernel) in &self.live.kernels {
-            if self.module.functions[kernel].dynamic_shared.is_none() {
-                continue;
-            }
-            if !self.module.shows_dynamic_shared() {
-                self.names
-                    .add(known_symbols::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
-                self.out.local.push(OutSymbol::DynamicShared(kernel));
-            }
-            self.kernel_shared(link, kernel, self.module.function_name(kernel));
-        }
     }
 }

@@ -1,0 +1,127 @@
+//! Creation of the symbols of variables, in nvlink's order.
+
+use super::*;
+
+impl Replay<'_, '_> {
+    /// P2: all other symbols in symbol order.
+    pub(super) fn symbols(&mut self) {
+        let relocatable = self.module.options.relocatable;
+        let mut compiler_constants = 0_u32;
+        // Objects with Mercury before the first of SASS alone were made Mercury of all the same [mercury-before-sass].
+        let first_sass = self.first_sass;
+        for index in 0..self.others.len() {
+            let id = self.others[index];
+            let symbol = &self.module.symbols[id];
+            let is_converted = first_sass.is_some_and(|first| symbol.object < first);
+            compiler_constants += u32::from(symbol.is_compiler_constant());
+            if let SymbolPlace::Section(section) = symbol.place {
+                self.number_of_dead(section);
+            }
+            let Some(link) = symbol.link else {
+                continue;
+            };
+            // Only an opt-in pass leaves out variables.
+            if !self.module.link_symbols[link].live.is_live() {
+                continue;
+            }
+            let is_first = self.module.link_symbols[link].first == id;
+            let global = match symbol.place {
+                _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
+                    // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
+                    if symbol.is_dynamic_shared() {
+                        let ty = if relocatable {
+                            sht::CUDA_SHARED
+                        } else {
+                            sht::NOBITS
+                        };
+                        let header = Header::new(ty, SectionFlags::WRITE | SectionFlags::ALLOC, 1);
+                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
+                    }
+                    let shown =
+                        self.shows_shared(link) && !symbol.other.contains(SymbolOther::COMPILER);
+                    if !relocatable && !shown && !self.out.shows_reserve {
+                        continue;
+                    }
+                    self.is_global(link, symbol)
+                }
+                // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
+                SymbolPlace::Undefined
+                    if symbol.bind == Binding::LOCAL
+                        && symbol.other.contains(SymbolOther::COMPILER)
+                        && !relocatable =>
+                {
+                    continue;
+                }
+                SymbolPlace::Undefined => symbol.bind != Binding::LOCAL,
+                SymbolPlace::Section(section) => {
+                    let row = &self.module.sections[section];
+                    let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
+                    // Parameters and shared variables of losing copies lie in the section of the one that was taken.
+                    let joined = lost
+                        && match row.kind {
+                            SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
+                            SectionKind::KernelShared => self.symbol_section(section),
+                            _ => false,
+                        };
+                    if lost && !joined && row.kind == SectionKind::KernelShared {
+                        // A variable of a kernel that is left out leaves the name of its section.
+                        self.unused_name(row.name);
+                    }
+                    let is_memory =
+                        matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
+                    if is_memory && !self.took_memory(link, id) {
+                        // [discarded-makes-no-section]
+                        continue;
+                    }
+                    if !joined && (lost || !self.symbol_section(section)) {
+                        continue;
+                    }
+                    let hidden = symbol.is_shared() && !self.shows_shared(link);
+                    let constant =
+                        symbol.is_compiler_constant() && !self.module.shows_compiler_constants();
+                    if !relocatable && hidden || constant {
+                        continue;
+                    }
+                    self.is_global(link, symbol)
+                }
+                _ => self.is_global(link, symbol),
+            };
+            if !is_first {
+                continue;
+            }
+            if global {
+                self.out.global.push(link);
+            } else {
+                let name = match symbol.place {
+                    // [mercury-constant-names]
+                    SymbolPlace::Section(section)
+                        if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
+                    {
+                        let bank = mercury_name(&self.module.sections[section]);
+                        let number = format!(".{compiler_constants}");
+                        self.arena.joined(&bank, number.as_bytes())
+                    }
+                    _ => symbol.name,
+                };
+                self.names.add(name, Named::Link(link));
+                self.out.local.push(OutSymbol::Link(link));
+            }
+        }
+    }
+
+    /// Whether a variable in global memory was part of the link at its turn. Only those make the section.
+    fn took_memory(&self, link: LinkSymbolId, id: SymbolId) -> bool {
+        let took = || {
+            let mut took = HashSet::default();
+            each_taken(self.module, |id, section| {
+                let kind = self.module.sections[section].kind;
+                if matches!(kind, SectionKind::Global | SectionKind::GlobalInit) {
+                    took.insert(id);
+                }
+            });
+            took
+        };
+        self.module.link_symbols[link].definition == Some(id)
+            || self.took_memory.get_or_init(took).contains(&id)
+    }
+}

@@ -1,0 +1,119 @@
+//! Functions of one name: which definition prevails.
+
+use super::*;
+
+impl<'data> Resolver<'_, 'data> {
+    /// Decides between a definition and the one that prevails.
+    pub(super) fn merge_function(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let other = self.module.symbols[reference];
+        if other.is_entry() != symbol.is_entry() {
+            self.not_declared_global(id, symbol);
+            // nvlink goes on to report the second definition, if there are two.
+        }
+        let Some(function) = symbol.function else {
+            return;
+        };
+        let Some(old) = other.function else {
+            self.define(link, id, symbol);
+            self.set_fate(function, Fate::Prevailing);
+            return;
+        };
+        let outcome = match (other.bind, symbol.bind) {
+            (Binding::WEAK, Binding::WEAK) => {
+                let outcome = self.between_weak(function, old, link);
+                if other.is_entry() && symbol.is_entry() {
+                    self.compare_parameters(id, function, old);
+                }
+                outcome
+            }
+            (Binding::WEAK, _) => MergeOutcome::ReplacesWeak,
+            (_, Binding::WEAK) => MergeOutcome::YieldsToStrong,
+            _ => {
+                self.duplicate(id, reference);
+                return;
+            }
+        };
+        self.record(id, reference, outcome);
+        if outcome.replaces() {
+            self.set_fate(old, Fate::Replaced);
+            self.set_fate(function, Fate::Prevailing);
+            self.define(link, id, symbol);
+        } else {
+            self.set_fate(function, Fate::Discarded);
+        }
+    }
+
+    /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
+    /// architecture than that of the first copy, which need not be the one before it [weak-higher-architecture].
+    fn between_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> MergeOutcome {
+        let (new_registers, old_registers) = (self.registers(new), self.registers(old));
+        match new_registers.cmp(&old_registers) {
+            Ordering::Less => return MergeOutcome::ReplacesMoreRegisters,
+            Ordering::Greater => return MergeOutcome::YieldsToFewerRegisters,
+            Ordering::Equal => {}
+        }
+        let first = self.first_definition[link.index()];
+        let first = first.and_then(|first| self.module.symbols[first].function);
+        match self.virtual_sm(new) > self.virtual_sm(first.unwrap_or(old)) {
+            true => MergeOutcome::ReplacesOlder,
+            false => MergeOutcome::YieldsToFirst,
+        }
+    }
+
+    /// Returns how many registers a function uses: what the section of its code says (below sm_90), else its record
+    /// [registers-of-code].
+    fn registers(&self, id: FunctionId) -> u32 {
+        let function = &self.module.functions[id];
+        match self.module.sections[function.views.sass.text].info {
+            SectionInfo::Symbol { high, .. } if high != 0 => high.into(),
+            _ => function.registers,
+        }
+    }
+
+    /// The virtual SM that a function was compiled for; 0 if its object does not say.
+    fn virtual_sm(&self, id: FunctionId) -> u16 {
+        let virtual_sms = self.virtual_sms.get_or_init(|| {
+            let objects = self.module.objects.values();
+            let read = |object: &Object<'_>| {
+                let sections = &self.module.sections[object.sections];
+                origin(object, sections, &self.module.notes[object.notes]).virtual_sm
+            };
+            objects.map(|object| read(object).unwrap_or(0)).collect()
+        });
+        let symbol = self.module.functions[id].symbol;
+        virtual_sms[self.module.symbols[symbol].object.index()]
+    }
+
+    /// Two weak copies of a kernel share the bank of its parameters.
+    fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
+        let parameters = self.parameters.get_or_init(|| {
+            let mut sizes = vec![0; self.module.functions.len()];
+            for section in self.module.sections.values() {
+                if let (SectionKind::FunctionConstants(0), Some(owner)) =
+                    (section.kind, section.owner)
+                {
+                    sizes[owner.index()] = section.size();
+                }
+            }
+            sizes
+        });
+        let size = |function: FunctionId| parameters[function.index()];
+        if size(new) == size(old) {
+            return;
+        }
+        let symbol = &self.module.symbols[id];
+        let message = format!(
+            "Duplicate weak parameter bank for '{}' is not the same size",
+            text(symbol.name)
+        );
+        // nvlink says it when it comes to sections, after all symbols.
+        let position = (symbol.object.index_u32(), u32::MAX);
+        self.find(Diagnostic::error(link::PARAMETER_SIZE, message).at(position.0, position.1));
+    }
+}
