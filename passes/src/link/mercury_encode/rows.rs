@@ -28,6 +28,9 @@ use crate::link::plan_relocations::lines::LINE_TABLES;
 /// Debug sections that the SASS view has in part.
 const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
 
+/// Rows of debug sections, and rows of line tables, by the relocation section that gets them.
+type Rebuilt<'m> = (Vec<(usize, Kept<'m>)>, Vec<(usize, Vec<PlanReloc>)>);
+
 /// Whether a section of the SASS view holds constants of a function.
 fn is_of_function(name: &[u8]) -> bool {
     let optimizer = cuweld_elf::mercury::BANKS[0];
@@ -35,38 +38,15 @@ fn is_of_function(name: &[u8]) -> bool {
         .is_some_and(|rest| rest.starts_with(b"."))
 }
 
-impl Encode<'_, '_> {
+impl<'m> Encode<'m, '_> {
     /// Gives the relocation sections of the SASS view their rows, and those of the Mercury view the rows
     /// that were laid out. The rows of both stand for each other in order.
     pub(super) fn rows(&mut self) {
         let module = self.module;
-        let mut rebuilt: Vec<(usize, Kept<'_>)> = Vec::new();
-        let mut lines: Vec<(usize, Vec<PlanReloc>)> = Vec::new();
-        for name in REBUILT {
-            let sections = &self.plan.sections[..self.view];
-            let Some(index) = sections.iter().position(|section| section.name == name) else {
-                continue;
-            };
-            let holder = sections
-                .iter()
-                .position(|section| section.ty == sht::RELA && section.info as usize == index);
-            let made = if name == b".debug_frame" {
-                self.frames(index).map(|rows| (rows, Vec::new()))
-            } else {
-                self.lines(index).map(|rows| (Vec::new(), rows))
-            };
-            match (made, holder) {
-                (Ok((rows, of_lines)), Some(holder)) => {
-                    rebuilt.push((holder, rows));
-                    lines.push((holder, of_lines));
-                }
-                (Ok(_), None) => {}
-                (Err(refusal), _) => {
-                    self.refusals.push(refusal);
-                    return;
-                }
-            }
-        }
+        let (rebuilt, mut lines) = match self.rebuilt() {
+            Ok(found) => found,
+            Err(refusal) => return self.refusals.push(refusal),
+        };
         // Not of what was rebuilt, whose contents are no pieces any more.
         let kept = self.kept_rows(module);
         let reserved = self.reserved_symbols();
@@ -137,53 +117,31 @@ impl Encode<'_, '_> {
                 section.content = PlanContent::Relocs(own);
                 continue;
             }
-            let in_code = self.functions.get(section.info as usize).copied().flatten();
+            let patched = section.info as usize;
+            let title = section.name;
             let is_alone = |row: &PlanReloc| row.ty == LINE_TABLE && !module.options.relocatable;
             let twins = mercury.get(range.start as usize..range.end as usize);
             let twins = twins.unwrap_or(&[]).iter();
             let is_reserved = |row: &PlanReloc| reserved.binary_search(&row.symbol).is_ok();
-            let mut twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
+            let twins = twins.filter(|row| !is_reserved(row) && !is_alone(row));
             let start = rows.len() as u32;
-            // nvlink looks the address up in the copy that is linked, by its place in Mercury code.
-            let is_elsewhere = |row: &Reloc| {
-                let symbol = row.target.symbol();
-                let function = symbol.and_then(|symbol| module.symbols[symbol].function);
-                name == b".debug_info"
-                    && function.is_some_and(|function| self.has_other_code(function))
-            };
-            let mut of_other_copy = false;
-            let fits = kept_rows.iter().all(|(row, base)| {
-                let (Some(twin), RelocPlan::Keep { ty, addend, .. }) = (twins.next(), row.plan)
-                else {
-                    return false;
-                };
-                rows.push(PlanReloc {
-                    offset: row.offset.wrapping_add(*base),
-                    ty,
-                    symbol: twin.symbol,
-                    addend,
-                });
-                of_other_copy |=
-                    twin.addend != 0 && is_instruction_address(twin.ty) && is_elsewhere(row);
-                counterparts(twin.ty, in_code.is_some()).contains(&row.ty)
-                    && (twin.addend == addend
-                        || is_instruction_address(twin.ty)
-                        || twin.ty == LINE_TABLE)
-            });
-            if !fits || twins.next().is_some() {
-                rows.truncate(start as usize);
-                let name = String::from_utf8_lossy(section.name);
-                let what = format!("relocations of {name} in two views that differ");
-                self.refusals
-                    .push(Refusal::with(mercury::RELOCATION_VIEWS, what, None));
-                continue;
+            match self.paired(patched, &kept_rows, twins, &mut rows) {
+                Some(false) => {}
+                Some(true) => {
+                    let what = mercury::DISCARDED_DEBUG;
+                    self.refusals.push(Refusal::new(what, None));
+                }
+                None => {
+                    rows.truncate(start as usize);
+                    let name = String::from_utf8_lossy(title);
+                    let what = format!("relocations of {name} in two views that differ");
+                    self.refusals
+                        .push(Refusal::with(mercury::RELOCATION_VIEWS, what, None));
+                    continue;
+                }
             }
-            if of_other_copy {
-                let what = mercury::DISCARDED_DEBUG;
-                self.refusals.push(Refusal::new(what, None));
-            }
-            if marks_yields && in_code.is_some() {
-                self.add_yields(self.plan.sections[index].info as usize, &mut rows);
+            if marks_yields && self.is_code(patched) {
+                self.add_yields(patched, &mut rows);
             }
             let section = &mut self.plan.sections[index];
             section.size = (rows.len() as u64 - u64::from(start)) * section.entsize;
@@ -197,6 +155,75 @@ impl Encode<'_, '_> {
             }
         }
         self.plan.relocs = rows;
+    }
+
+    /// Returns `true` if a section of the output holds the code of a function.
+    fn is_code(&self, section: usize) -> bool {
+        self.functions.get(section).is_some_and(Option::is_some)
+    }
+
+    /// Adds the rows of the SASS view that a section is patched by, each with what the Mercury row in its place says. Returns
+    /// `true` if one is an address in a copy with other code than that which is linked; `None` if the views differ.
+    fn paired<'t>(
+        &self,
+        patched: usize,
+        kept: &[(&Reloc, u64)],
+        mut twins: impl Iterator<Item = &'t PlanReloc>,
+        rows: &mut Vec<PlanReloc>,
+    ) -> Option<bool> {
+        let module = self.module;
+        let in_code = self.is_code(patched);
+        let section = self.plan.sections.get(patched);
+        let is_debug_info = section.is_some_and(|section| section.name == b".debug_info");
+        // nvlink looks the address up in the copy that is linked, by its place in Mercury code.
+        let is_elsewhere = |row: &Reloc| {
+            let symbol = row.target.symbol();
+            let function = symbol.and_then(|symbol| module.symbols[symbol].function);
+            is_debug_info && function.is_some_and(|function| self.has_other_code(function))
+        };
+        let mut of_other_copy = false;
+        for (row, base) in kept {
+            let twin = twins.next()?;
+            let RelocPlan::Keep { ty, addend, .. } = row.plan else {
+                return None;
+            };
+            rows.push(PlanReloc {
+                offset: row.offset.wrapping_add(*base),
+                ty,
+                symbol: twin.symbol,
+                addend,
+            });
+            let is_address = is_instruction_address(twin.ty);
+            of_other_copy |= twin.addend != 0 && is_address && is_elsewhere(row);
+            let is_alike = twin.addend == addend || is_address || twin.ty == LINE_TABLE;
+            if !is_alike || !counterparts(twin.ty, in_code).contains(&row.ty) {
+                return None;
+            }
+        }
+        twins.next().is_none().then_some(of_other_copy)
+    }
+
+    /// Makes the rows of debug sections that are made anew, and those of line tables, each with its relocation section.
+    fn rebuilt(&mut self) -> Result<Rebuilt<'m>, Refusal> {
+        let (mut rebuilt, mut lines) = (Vec::new(), Vec::new());
+        for name in REBUILT {
+            let sections = &self.plan.sections[..self.view];
+            let Some(index) = sections.iter().position(|section| section.name == name) else {
+                continue;
+            };
+            let holder = sections
+                .iter()
+                .position(|section| section.ty == sht::RELA && section.info as usize == index);
+            let (rows, of_lines) = match name == b".debug_frame" {
+                true => (self.frames(index)?, Vec::new()),
+                false => (Vec::new(), self.lines(index)?),
+            };
+            if let Some(holder) = holder {
+                rebuilt.push((holder, rows));
+                lines.push((holder, of_lines));
+            }
+        }
+        Ok((rebuilt, lines))
     }
 
     /// Adds the rows of the instructions that yield in a section of code.

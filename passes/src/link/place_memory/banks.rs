@@ -183,11 +183,10 @@ fn collect(
     // What is not filled is never touched. Copies have sections too, but few names have more than one.
     let most = sections.len().min(module.link_symbols.len());
     let mut found: Vec<Constants> = Vec::with_capacity(most);
-    let mut orphans: Vec<Constants> = Vec::new();
-    let mut known: HashMap<(LinkSymbolId, u8), usize, FixedState> =
+    let mut known: HashMap<BankOf, usize, FixedState> =
         HashMap::with_capacity_and_hasher(most, FixedState::default());
     let mut losing = Vec::new();
-    let mut removed: HashSet<(LinkSymbolId, u8), FixedState> = HashSet::default();
+    let mut removed: HashSet<BankOf, FixedState> = HashSet::default();
     let covered = Covered::new(module, sections);
     let replaced = LazyCell::new(|| replaced_copies(module));
     for &id in sections {
@@ -262,8 +261,32 @@ fn collect(
             losing.push((bank, link, winner, id));
         }
     }
-    let mut known_orphans: HashMap<(LinkSymbolId, u8), usize, FixedState> = HashMap::default();
-    for (bank, link, owner, id) in losing {
+    let orphans = add_losing(module, &losing, &removed, (&mut found, &known), errors);
+    found.retain(|constants| !constants.sections.is_empty());
+    let taken = |id: SectionId| {
+        let owner = module.sections[id].owner;
+        module.is_section_linked(id)
+            || owner.is_some_and(|owner| module.functions[owner].fate.ever_prevailed())
+    };
+    errors.extend(covered.misfit_of(taken));
+    (found, orphans)
+}
+
+/// A bank of a function by its name.
+type BankOf = (LinkSymbolId, u8);
+
+/// Adds the constants of copies that are not linked, which are bank, name, function and section each, to the banks that are
+/// found, by name. Returns the banks that only such copies have.
+fn add_losing(
+    module: &Module<'_>,
+    losing: &[(u8, LinkSymbolId, FunctionId, SectionId)],
+    removed: &HashSet<BankOf, FixedState>,
+    (found, known): (&mut [Constants], &HashMap<BankOf, usize, FixedState>),
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<Constants> {
+    let mut orphans: Vec<Constants> = Vec::new();
+    let mut known_orphans: HashMap<BankOf, usize, FixedState> = HashMap::default();
+    for &(bank, link, owner, id) in losing {
         if removed.contains(&(link, bank)) {
             errors.push(refused_copies(module, link));
         }
@@ -292,14 +315,7 @@ fn collect(
             constants.add(id, section.align, section.size());
         }
     }
-    found.retain(|constants| !constants.sections.is_empty());
-    let taken = |id: SectionId| {
-        let owner = module.sections[id].owner;
-        module.is_section_linked(id)
-            || owner.is_some_and(|owner| module.functions[owner].fate.ever_prevailed())
-    };
-    errors.extend(covered.misfit_of(taken));
-    (found, orphans)
+    orphans
 }
 
 /// Refuses what nvlink links with the section of a losing copy that it removed.

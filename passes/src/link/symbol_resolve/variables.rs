@@ -72,17 +72,7 @@ impl<'data> Resolver<'_, 'data> {
                 }
             }
             (true, SymbolPlace::Common) if known_common => {
-                let outcome = match symbol.size > known.size {
-                    true => MergeOutcome::Grows,
-                    false => MergeOutcome::Joins,
-                };
-                self.record(id, reference, outcome);
-                let row = &mut self.module.link_symbols[link];
-                // [tentative-first-alignment]
-                if symbol.size > row.size {
-                    row.size = symbol.size;
-                    self.named_by[link.index()] = id;
-                }
+                self.join_common(link, id, symbol, reference);
             }
             (true, SymbolPlace::Common) if self.is_initialised(&other) => {
                 if symbol.size > known.size {
@@ -102,23 +92,7 @@ impl<'data> Resolver<'_, 'data> {
                 }
             }
             (true, _) if known_common && self.is_initialised(symbol) => {
-                if known.size > symbol.size {
-                    let first = self.file(known.first);
-                    self.larger_than_initialisation(id, symbol, &first);
-                } else if symbol.bind == Binding::WEAK {
-                    // nvlink crashes.
-                    let name = text(symbol.name);
-                    self.push(
-                        id,
-                        Diagnostic::error(
-                            unsupported::WEAK_COMMON,
-                            format!("weak definition of the common symbol '{name}'"),
-                        ),
-                    );
-                }
-                self.record(id, reference, MergeOutcome::ReplacesTentative);
-                self.define(link, id, symbol);
-                self.named_by[link.index()] = id;
+                self.initialise_common(link, id, symbol, reference);
             }
             // Its memory is taken, but the variable stays a common one.
             (true, _) if known_common => {
@@ -141,6 +115,50 @@ impl<'data> Resolver<'_, 'data> {
                 }
             }
         }
+    }
+
+    /// Merges a tentative definition with one before it: the larger size, and the first alignment
+    /// [tentative-first-alignment].
+    fn join_common(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let row = &mut self.module.link_symbols[link];
+        let outcome = match symbol.size > row.size {
+            true => {
+                row.size = symbol.size;
+                self.named_by[link.index()] = id;
+                MergeOutcome::Grows
+            }
+            false => MergeOutcome::Joins,
+        };
+        self.record(id, reference, outcome);
+    }
+
+    /// Lets an initialised definition take the place of a tentative one.
+    fn initialise_common(
+        &mut self,
+        link: LinkSymbolId,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        reference: SymbolId,
+    ) {
+        let known = self.module.link_symbols[link];
+        if known.size > symbol.size {
+            let first = self.file(known.first);
+            self.larger_than_initialisation(id, symbol, &first);
+        } else if symbol.bind == Binding::WEAK {
+            // nvlink crashes.
+            let name = text(symbol.name);
+            let message = format!("weak definition of the common symbol '{name}'");
+            self.push(id, Diagnostic::error(unsupported::WEAK_COMMON, message));
+        }
+        self.record(id, reference, MergeOutcome::ReplacesTentative);
+        self.define(link, id, symbol);
+        self.named_by[link.index()] = id;
     }
 
     /// Whether a variable stands in a section with contents.

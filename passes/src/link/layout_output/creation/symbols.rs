@@ -5,7 +5,6 @@ use super::*;
 impl Replay<'_, '_> {
     /// P2: all other symbols in symbol order.
     pub(super) fn symbols(&mut self) {
-        let relocatable = self.module.options.relocatable;
         let mut compiler_constants = 0_u32;
         // Objects with Mercury before the first of SASS alone were made Mercury of all the same [mercury-before-sass].
         let first_sass = self.first_sass;
@@ -24,89 +23,96 @@ impl Replay<'_, '_> {
             if !self.module.link_symbols[link].live.is_live() {
                 continue;
             }
-            let is_first = self.module.link_symbols[link].first == id;
-            let global = match symbol.place {
-                _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
-                    // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
-                    if symbol.is_dynamic_shared() {
-                        let ty = if relocatable {
-                            sht::CUDA_SHARED
-                        } else {
-                            sht::NOBITS
-                        };
-                        let header = Header::new(ty, SectionFlags::WRITE | SectionFlags::ALLOC, 1);
-                        self.named(MODULE_SHARED, header, Content::ModuleShared, true);
-                    }
-                    let shown =
-                        self.shows_shared(link) && !symbol.other.contains(SymbolOther::COMPILER);
-                    if !relocatable && !shown && !self.out.shows_reserve {
-                        continue;
-                    }
-                    self.is_global(link, symbol)
-                }
-                // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
-                SymbolPlace::Undefined
-                    if symbol.bind == Binding::LOCAL
-                        && symbol.other.contains(SymbolOther::COMPILER)
-                        && !relocatable =>
-                {
-                    continue;
-                }
-                SymbolPlace::Undefined => symbol.bind != Binding::LOCAL,
-                SymbolPlace::Section(section) => {
-                    let row = &self.module.sections[section];
-                    let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
-                    // Parameters and shared variables of losing copies lie in the section of the one that was taken.
-                    let joined = lost
-                        && match row.kind {
-                            SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
-                            SectionKind::KernelShared => self.symbol_section(section),
-                            _ => false,
-                        };
-                    if lost && !joined && row.kind == SectionKind::KernelShared {
-                        // A variable of a kernel that is left out leaves the name of its section.
-                        self.unused_name(row.name);
-                    }
-                    let is_memory =
-                        matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
-                    if is_memory && !self.took_memory(link, id) {
-                        // [discarded-makes-no-section]
-                        continue;
-                    }
-                    if !joined && (lost || !self.symbol_section(section)) {
-                        continue;
-                    }
-                    let hidden = symbol.is_shared() && !self.shows_shared(link);
-                    let constant =
-                        symbol.is_compiler_constant() && !self.module.shows_compiler_constants();
-                    if !relocatable && hidden || constant {
-                        continue;
-                    }
-                    self.is_global(link, symbol)
-                }
-                _ => self.is_global(link, symbol),
+            let Some(is_global) = self.symbol(link, id) else {
+                continue;
             };
-            if !is_first {
+            if self.module.link_symbols[link].first != id {
                 continue;
             }
-            if global {
+            if is_global {
                 self.out.global.push(link);
-            } else {
-                let name = match symbol.place {
-                    // [mercury-constant-names]
-                    SymbolPlace::Section(section)
-                        if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
-                    {
-                        let bank = mercury_name(&self.module.sections[section]);
-                        let number = format!(".{compiler_constants}");
-                        self.arena.joined(&bank, number.as_bytes())
-                    }
-                    _ => symbol.name,
-                };
-                self.names.add(name, Named::Link(link));
-                self.out.local.push(OutSymbol::Link(link));
+                continue;
             }
+            let name = match symbol.place {
+                // [mercury-constant-names]
+                SymbolPlace::Section(section)
+                    if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
+                {
+                    let bank = mercury_name(&self.module.sections[section]);
+                    let number = format!(".{compiler_constants}");
+                    self.arena.joined(&bank, number.as_bytes())
+                }
+                _ => symbol.name,
+            };
+            self.names.add(name, Named::Link(link));
+            self.out.local.push(OutSymbol::Link(link));
         }
+    }
+
+    /// Creates the section that a symbol makes. Returns whether the symbol is global; `None` if there is none.
+    fn symbol(&mut self, link: LinkSymbolId, id: SymbolId) -> Option<bool> {
+        let relocatable = self.module.options.relocatable;
+        let symbol = &self.module.symbols[id];
+        match symbol.place {
+            _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
+                // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
+                if symbol.is_dynamic_shared() {
+                    let ty = match relocatable {
+                        true => sht::CUDA_SHARED,
+                        false => sht::NOBITS,
+                    };
+                    let header = Header::new(ty, SectionFlags::WRITE | SectionFlags::ALLOC, 1);
+                    self.named(MODULE_SHARED, header, Content::ModuleShared, true);
+                }
+                let shown =
+                    self.shows_shared(link) && !symbol.other.contains(SymbolOther::COMPILER);
+                let exists = relocatable || shown || self.out.shows_reserve;
+                exists.then(|| self.is_global(link, symbol))
+            }
+            // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
+            SymbolPlace::Undefined
+                if symbol.bind == Binding::LOCAL
+                    && symbol.other.contains(SymbolOther::COMPILER)
+                    && !relocatable =>
+            {
+                None
+            }
+            SymbolPlace::Undefined => Some(symbol.bind != Binding::LOCAL),
+            SymbolPlace::Section(section) => {
+                if !self.makes_section(link, id, section) {
+                    return None;
+                }
+                let hidden = symbol.is_shared() && !self.shows_shared(link);
+                let constant =
+                    symbol.is_compiler_constant() && !self.module.shows_compiler_constants();
+                let exists = (relocatable || !hidden) && !constant;
+                exists.then(|| self.is_global(link, symbol))
+            }
+            _ => Some(self.is_global(link, symbol)),
+        }
+    }
+
+    /// Creates the section of the output that a variable lies in. Returns `false` if the variable does not lie in one.
+    fn makes_section(&mut self, link: LinkSymbolId, id: SymbolId, section: SectionId) -> bool {
+        let row = &self.module.sections[section];
+        let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
+        // Parameters and shared variables of losing copies lie in the section of the one that was taken.
+        let joined = lost
+            && match row.kind {
+                SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
+                SectionKind::KernelShared => self.symbol_section(section),
+                _ => false,
+            };
+        if lost && !joined && row.kind == SectionKind::KernelShared {
+            // A variable of a kernel that is left out leaves the name of its section.
+            self.unused_name(row.name);
+        }
+        let is_memory = matches!(row.kind, SectionKind::Global | SectionKind::GlobalInit);
+        if is_memory && !self.took_memory(link, id) {
+            // [discarded-makes-no-section]
+            return false;
+        }
+        joined || !lost && self.symbol_section(section)
     }
 
     /// Whether a variable in global memory was part of the link at its turn. Only those make the section.
