@@ -13,18 +13,17 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::Diagnostics;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
-use cuweld_passes::checks::eligibility::Eligibility;
+use cuweld_passes::checks::check_objects::CheckObjects;
+use cuweld_passes::pass::Pass;
 use cuweld_passes::pipeline::Facts;
 
 use crate::compile::CompileTime;
-use crate::compile::PtxOutcomes;
 use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
 use crate::input::DeviceInput;
@@ -47,10 +46,11 @@ use crate::run::run_until;
 use crate::run::step_before_emit;
 use cuweld_passes::threads::Threads;
 
-use findings::report_all;
-use findings::report_found;
+use findings::by_turns;
+use findings::of_discovery;
 pub use lowering::NamedImage;
 use lowering::image;
+use lowering::unreadable;
 use optimise::Optimisation;
 use optimise::optimise;
 use reading::Reading;
@@ -122,6 +122,8 @@ pub struct ReadInputs<'data> {
     pub inputs: Vec<DeviceInput<'data>>,
     /// Runs of the compiler.
     pub compile_times: Vec<CompileTime>,
+    /// What there is to say of the inputs, in nvlink's order: passes add to it, and [`run_pipeline`](crate::run::run_pipeline) reports it.
+    pub findings: Diagnostics,
 }
 
 /// Discovers inputs, lowers them, runs the pipeline. Everything there is to say goes to the
@@ -146,9 +148,11 @@ pub fn link<'data>(
             return nothing;
         }
     };
+    let mut steps = manager.pipeline().steps().iter();
+    let is_checked = steps.any(|step| step.pass.info().name == CheckObjects.info().name);
     let mut found = {
         let _span = tracing::info_span!("discover").entered();
-        find_inputs(request, input_arena, arena)
+        find_inputs(request, is_checked, input_arena, arena)
     };
     tracing::info!(inputs = found.discovered.inputs.len(), "inputs are found");
     let mut times = Vec::new();
@@ -168,25 +172,23 @@ pub fn link<'data>(
             Optimisation::Linked => {}
         }
     }
-    let read = {
-        let _span = tracing::info_span!("lower").entered();
-        lower_inputs(request, found, input_arena, arena, reporter)?
-    };
-    let Some(ReadInputs {
+    let ReadInputs {
         mut module,
         inputs,
         compile_times,
-    }) = read
-    else {
-        return nothing;
+        findings,
+    } = {
+        let _span = tracing::info_span!("lower").entered();
+        lower_inputs(request, found, input_arena, arena, reporter)
     };
     times.extend(compile_times);
     let (controls, last) = (
         request.controls,
         step_before_emit(request.controls, &manager),
     );
-    run_until(controls, &manager, &mut module, arena, reporter, last)?;
-    if reporter.is_fatal() {
+    let start = (findings, last);
+    let is_linked = run_until(controls, &manager, &mut module, arena, start, reporter)?;
+    if !is_linked || reporter.is_fatal() {
         return nothing;
     }
     let registration = request.registers.then(|| {
@@ -205,15 +207,14 @@ pub fn link<'data>(
     })
 }
 
-/// Discovers inputs and lowers them; `None` if they cannot be linked, which has been reported. The
-/// inputs come with the module, those that take no part included.
+/// Discovers inputs and lowers them. The inputs come with the module, those that take no part included.
 pub fn read_inputs<'data>(
     request: &Request<'_>,
     input_arena: &'data InputArena,
     arena: &'data Arena,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<Option<ReadInputs<'data>>> {
-    let found = find_inputs(request, input_arena, arena);
+    reporter: &Reporter<'_>,
+) -> ReadInputs<'data> {
+    let found = find_inputs(request, false, input_arena, arena);
     lower_inputs(request, found, input_arena, arena, reporter)
 }
 
@@ -222,25 +223,23 @@ struct Found<'r, 'data> {
     discovered: Discovered<'data>,
     /// What ended the discovery, if something did.
     failure: Option<InputError>,
-    /// Whether an object of a newer toolkit ended it.
-    ends: bool,
     /// The rows of the first inputs, as far as they were read.
     reading: Reading<'r, 'data>,
 }
 
-/// Discovers inputs, and reads what is found meanwhile.
+/// Discovers inputs, and reads what is found meanwhile. If objects `are_checked` later, none is looked for after one that ends the link.
 fn find_inputs<'r, 'data>(
     request: &'r Request<'_>,
+    are_checked: bool,
     input_arena: &'data InputArena,
     arena: &'data Arena,
 ) -> Found<'r, 'data> {
     let (discover, threads) = (&request.discover, &request.threads);
-    let of = (discover.toolkit, discover.target);
-    let mut reading = Reading::new(of, threads, request.hooks);
+    let mut reading = Reading::new(discover.toolkit, threads, request.hooks);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
-    let (mut numbered, mut ends) = (false, false);
+    let mut numbered = false;
     let mut told = |inputs: &[DeviceInput<'data>], files: usize, all: usize| {
         // What is compiled comes later.
         goes_on &= inputs
@@ -260,11 +259,11 @@ fn find_inputs<'r, 'data>(
         bytes = bytes.saturating_add(sizes.sum());
         let expected = u128::from(bytes) * all as u128 / files.max(1) as u128;
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+        let before = reading.objects();
         reading.read(&images, expected);
         // What has the number of its module may be linked already by one of the files behind it.
         numbered |= inputs.iter().any(|input| !input.module_ids.ids.is_empty());
-        ends = !numbered && reading.is_last_too_new(images.len());
-        match ends {
+        match are_checked && !numbered && reading.ends_link(before) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -277,37 +276,27 @@ fn find_inputs<'r, 'data>(
     Found {
         discovered,
         failure,
-        ends,
         reading,
     }
 }
 
-/// Compiles and lowers what was discovered. nvlink reads input by input: what is wrong with one is said
-/// before the next is looked at.
+/// Compiles and lowers what was discovered.
 fn lower_inputs<'data>(
     request: &Request<'_>,
     found: Found<'_, 'data>,
     input_arena: &'data InputArena,
     arena: &'data Arena,
-    reporter: &mut Reporter<'_>,
-) -> io::Result<Option<ReadInputs<'data>>> {
+    reporter: &Reporter<'_>,
+) -> ReadInputs<'data> {
     let Found {
         discovered,
         failure,
-        ends,
         reading,
     } = found;
     let (toolkit, target) = (request.discover.toolkit, request.discover.target);
     let mut inputs = discovered.inputs;
-    let mut said = discovered.diagnostics.as_slice();
-    let compiles = inputs
-        .iter()
-        .any(|input| matches!(input.image, Some(Image::Ptx(_))));
-    let mut compiled = PtxOutcomes::default();
-    if compiles {
-        let (compile, threads) = (&request.compile, &request.threads);
-        compiled = compile_ptx(&mut inputs, target, compile, threads, input_arena);
-    }
+    let (compile, threads) = (&request.compile, &request.threads);
+    let compiled = compile_ptx(&mut inputs, target, compile, threads, input_arena);
     let mut options = request.options.clone();
     apply_host_info(
         &mut options,
@@ -316,68 +305,44 @@ fn lower_inputs<'data>(
     );
     options.strict = request.controls.strict;
     options.mercury.strict = request.controls.strict_finalize;
-    let mut eligibility = Eligibility::new(
-        (toolkit, target),
-        options.strict,
-        request.controls.trace_compatibility,
-    );
+    // All inputs are read before any is merged.
+    let early = reporter.early_errors();
+    options.reports.warnings_are_errors =
+        early.skipped_library && (!early.until_ptx || compiled.findings.is_empty());
     let mut refused = Vec::new();
     let mut images = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
-        // Behind a failure PTX was not compiled.
+        // After a failure PTX was not compiled.
         let is_left = matches!(input.image, Some(Image::Ptx(_)));
-        images.push(match image(input, arena) {
-            Ok(image) => image,
-            Err(diagnostic) => {
-                refused.extend((!is_left).then_some((index, diagnostic)));
-                None
-            }
-        });
+        images.push(image(input, arena).unwrap_or_else(|diagnostic| {
+            refused.extend((!is_left).then_some((index, diagnostic)));
+            None
+        }));
     }
     let (part, read) = reading.all_of(&images);
-    let mut refused = refused.into_iter().peekable();
-    for (index, (image, read)) in images.into_iter().zip(read).enumerate() {
-        let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
-        report_found(reporter, said.get(..now).unwrap_or(&[]))?;
-        said = said.get(now..).unwrap_or(&[]);
-        compiled.report(index, reporter)?;
-        if reporter.is_fatal() {
-            return Ok(None);
-        }
-        let mut findings = Vec::new();
-        if let Some((_, diagnostic)) = refused.next_if(|(place, _)| *place == index) {
-            findings.push(diagnostic);
-        }
-        if let (Some(image), Some(read)) = (image, read) {
-            eligibility.check(&image, image.image, read, &mut findings);
-        }
-        for diagnostic in &findings {
-            reporter.report(diagnostic)?;
-        }
-        if reporter.is_fatal() {
-            return Ok(None);
+    for (index, (image, read)) in images.iter().zip(&read).enumerate() {
+        if let (Some(image), Some(Err(error))) = (image, read) {
+            let said = unreadable(image, error, (toolkit, target), options.strict);
+            refused.extend(said.map(|diagnostic| (index, diagnostic)));
         }
     }
-    // All inputs are read before any is merged.
-    options.reports.warnings_are_errors = reporter.early_errors().skipped_library;
-    if ends {
-        let what = "cuweld: internal: the object that ended the reading was let in";
-        reporter.report(&Diagnostic::fatal(internal::FAULT, what))?;
-        return Ok(None);
-    }
+    let has_object = read.iter().map(|read| matches!(read, Some(Ok(()))));
+    let failed = failure.iter().flat_map(InputError::findings);
+    let findings = of_discovery(&discovered.diagnostics, reporter)
+        .into_iter()
+        .chain(compiled.findings)
+        .chain(refused)
+        .chain(failed.map(|finding| (inputs.len(), finding)));
+    let findings = by_turns(has_object, findings);
     let mut module = Module::new(target, options);
     module.toolkit = toolkit;
     module.set_rows(part);
-    report_found(reporter, said)?;
-    if let Some(error) = failure {
-        report_all(reporter, &error.findings())?;
-    }
-    Ok(Some(ReadInputs {
+    ReadInputs {
         module,
         inputs,
         compile_times: compiled.times,
-    })
-    .filter(|_| !reporter.failed()))
+        findings,
+    }
 }
 
 /// A link whose output link-time optimisation made.

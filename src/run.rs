@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::codes::internal;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::usage;
@@ -67,8 +68,6 @@ pub struct Controls {
     pub pipeline: Option<String>,
     /// A pipeline in its one-line form.
     pub passes: Option<String>,
-    /// Show each decision about architectures (`CAN_FINALIZE_DEBUG`).
-    pub trace_compatibility: bool,
     /// Check invariants after every pass.
     pub verify_each: bool,
     /// Report times.
@@ -250,15 +249,17 @@ pub(crate) fn refused(error: PipelineError) -> Diagnostic {
 }
 
 /// Runs a pipeline with the instruments that were asked for; what there is to say goes to the
-/// reporter.
+/// reporter, with the `findings` about the inputs that were made before.
 pub fn run_pipeline<'data>(
     controls: &Controls,
     manager: &PassManager,
     module: &mut Module<'data>,
     arena: &'data Arena,
+    findings: Diagnostics,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
-    run_until(controls, manager, module, arena, reporter, None)
+    let start = (findings, None);
+    run_until(controls, manager, module, arena, start, reporter).map(drop)
 }
 
 /// The step before the last one, if that is `emit` and nobody looks at the image: the file can then be written from
@@ -272,16 +273,15 @@ pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<us
     (ends_in_emit && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
-/// As [`run_pipeline`], up to a step.
+/// As [`run_pipeline`], up to a step. Returns `false` if the inputs cannot be linked.
 pub fn run_until<'data>(
     controls: &Controls,
     manager: &PassManager,
     module: &mut Module<'data>,
     arena: &'data Arena,
+    (mut diagnostics, last): (Diagnostics, Option<usize>),
     reporter: &mut Reporter<'_>,
-    last: Option<usize>,
-) -> io::Result<()> {
-    let mut diagnostics = Diagnostics::default();
+) -> io::Result<bool> {
     let step = |name: &String| -> Option<StepSelector> { name.parse().ok() };
     let run = RunOptions {
         start_after: controls.start_after.as_ref().and_then(step),
@@ -316,6 +316,10 @@ pub fn run_until<'data>(
         instruments.extend(spans.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(trace.as_mut().map(|it| it as &mut dyn Instrument));
         instruments.extend(timing.as_mut().map(|it| it as &mut dyn Instrument));
+        // Inputs that could not be read are no part of the module: it is not what a link works on.
+        if diagnostics.has_errors() {
+            instruments.clear();
+        }
         let run = || manager.run(module, arena, &mut diagnostics, &run, &mut instruments);
         // What a panic leaves behind is only looked at for messages: no output is written.
         catch_unwind(AssertUnwindSafe(run))
@@ -328,10 +332,17 @@ pub fn run_until<'data>(
             error,
         })
     });
-    for diagnostic in diagnostics.list() {
+    let said = diagnostics.list();
+    let of_inputs = |finding: &&Diagnostic| finding.phase == Some(NvlinkPhase::Inputs);
+    let (inputs, of_link) = said.split_at(said.iter().take_while(of_inputs).count());
+    // nvlink links nothing after an error while it reads its inputs.
+    let is_linked = reporter.report_inputs(inputs)?;
+    let of_link = if is_linked { of_link } else { &[] };
+    for diagnostic in of_link {
         reporter.report(diagnostic)?;
     }
     match result {
+        _ if !is_linked => {}
         Ok(_)
         | Err(RunError::Pass {
             error: PassError::Diagnosed,
@@ -372,7 +383,7 @@ pub fn run_until<'data>(
             format!("cannot write '{file}': {error}"),
         ))?;
     }
-    Ok(())
+    Ok(is_linked)
 }
 
 /// Whether an error is our fault.

@@ -17,6 +17,8 @@ pub enum Severity {
     Info,
     /// The link goes on and succeeds.
     Warning,
+    /// nvlink writes an error line, and exits as if there were none.
+    ErrorLine,
     /// The link goes on to find more, and fails.
     Error,
     /// The link ends here.
@@ -26,6 +28,8 @@ pub enum Severity {
 /// A phase of nvlink that several passes do together, so that their findings are in one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvlinkPhase {
+    /// Inputs are looked for and read, one after the other: each is judged before the next is looked at.
+    Inputs,
     /// The call graph is shown, and limits of kernels are compared with what they reach.
     CallGraph,
     /// What kernels need is told, behind what they may not use in relocatable output.

@@ -3,7 +3,7 @@
 //! 1. Structure: entry sizes, table ranges, section ranges (types without bytes in the file are
 //!    exempt), no overflow.
 //! 2. Extent: the highest byte that the headers speak of lies within the file.
-//! 3. Architecture: class, OSABI, ABI version, SM, toolkit.
+//! 3. Architecture: OSABI, ABI version, SM, toolkit.
 //! 4. Finalizer precondition: a file is finalized once.
 
 use thiserror::Error;
@@ -275,9 +275,15 @@ pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, Structur
     Ok(extent)
 }
 
-/// What layer 3 knows of an object beside its file header.
-#[derive(Clone, Copy, Debug, Default)]
+/// What layer 3 knows of an object.
+#[derive(Clone, Copy, Debug)]
 pub struct ObjectFacts {
+    /// `e_ident[EI_OSABI]` and `e_ident[EI_ABIVERSION]`.
+    pub abi: [u8; 2],
+    /// `e_type`.
+    pub e_type: u16,
+    /// `e_flags`.
+    pub flags: u32,
     /// The toolkit that made the object, 0 if it does not say.
     pub toolkit: u32,
     /// `.nv.compat` marks the object as made for an `a` variant.
@@ -286,6 +292,25 @@ pub struct ObjectFacts {
     pub profile: Option<Profile>,
     /// An object with Mercury comes before this one: nvlink looks at SASS as it does at Mercury then.
     pub after_mercury: bool,
+    /// An EWP object comes before this one: from there on all objects have to be of the current toolkit [whole-program-lock].
+    pub after_ewp: bool,
+}
+
+impl ObjectFacts {
+    /// Returns `true` if the file has the header of toolkits up to 12.9.
+    pub fn is_legacy(&self) -> bool {
+        self.abi[0] != OSABI_CUDA
+    }
+
+    /// Returns `true` if the object holds no Mercury, so that its link is one of SASS alone.
+    pub fn is_sass_alone(&self) -> bool {
+        self.is_legacy() || self.flags & MERCURY_BITS == 0
+    }
+
+    /// Returns `true` if nvlink warns that the object lacks the flag of 64-bit addresses, which only the legacy header has.
+    pub fn lacks_64bit_flag(&self) -> bool {
+        self.is_legacy() && self.flags & LEGACY_64BIT_ADDRESS == 0
+    }
 }
 
 /// Of `e_flags` with the current header: the object holds Mercury.
@@ -306,8 +331,6 @@ const FIRST_SPECIFIC_SM: u16 = 90;
 /// nvlink's wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchitectureError {
-    /// ELF32 for a 64-bit target.
-    WordSize,
     /// OSABI or ABI version of another generation.
     Abi {
         /// `e_ident[EI_OSABI]`.
@@ -344,9 +367,6 @@ impl ArchitectureError {
     /// Returns nvlink's wording for an input of this name.
     pub fn message(&self, file: &str) -> String {
         match self {
-            ArchitectureError::WordSize => {
-                format!("Input file '{file}' size does not match target '-m64'")
-            }
             ArchitectureError::Abi { .. } => format!("Input file '{file}' abi does not match"),
             ArchitectureError::Sm { target, .. } => {
                 format!("Input file '{file}' arch does not match target '{target}'")
@@ -365,24 +385,13 @@ impl ArchitectureError {
     }
 }
 
-/// Whether nvlink warns that the object lacks the flag of 64-bit addresses, which only the legacy header has.
-pub fn lacks_64bit_flag(file: &FileHeader) -> bool {
-    file.ident[7] != OSABI_CUDA && file.flags.get() & LEGACY_64BIT_ADDRESS == 0
-}
-
-/// Layer 3: the architecture, then the toolkit, in nvlink's order. `after_ewp` [whole-program-lock] says that an EWP object comes
-/// before this one: from there on all objects have to be of the current toolkit.
+/// Layer 3: the architecture, then the toolkit, in nvlink's order.
 pub fn validate_architecture(
-    file: &FileHeader,
-    facts: ObjectFacts,
+    facts: &ObjectFacts,
     (toolkit, target): (&Toolkit, Target),
-    after_ewp: bool,
 ) -> Result<(), ArchitectureError> {
-    if file.ident[4] != 2 {
-        return Err(ArchitectureError::WordSize);
-    }
-    let (osabi, version, flags) = (file.ident[7], file.ident[8], file.flags.get());
-    let legacy = osabi != OSABI_CUDA;
+    let ([osabi, version], flags) = (facts.abi, facts.flags);
+    let legacy = facts.is_legacy();
     let expected = if legacy {
         ABI_VERSION_LEGACY
     } else {
@@ -420,7 +429,7 @@ pub fn validate_architecture(
     if found == 90 && facts.toolkit < toolkit.oldest_number {
         return Err(ArchitectureError::TooOld);
     }
-    if (after_ewp || file.e_type.get() == ET_EWP) && facts.toolkit != toolkit.number {
+    if (facts.after_ewp || facts.e_type == ET_EWP) && facts.toolkit != toolkit.number {
         return Err(ArchitectureError::EwpToolkit);
     }
     let wrong_flags = if legacy {

@@ -94,7 +94,14 @@ pub fn device_elf(data: &[u8]) {
         let arena = Arena::new();
         let mut messages = Vec::new();
         let mut reporter = Reporter::new(&mut messages, Style::Native);
-        let run = run_pipeline(&controls, &manager, &mut module, &arena, &mut reporter);
+        let run = run_pipeline(
+            &controls,
+            &manager,
+            &mut module,
+            &arena,
+            Default::default(),
+            &mut reporter,
+        );
         assert!(run.is_ok(), "a Vec takes every message");
         let messages = String::from_utf8_lossy(&messages);
         assert!(!messages.contains("the module is broken"), "{messages}");

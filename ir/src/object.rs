@@ -2,6 +2,10 @@
 
 use crate::ids::*;
 use crate::table::IdRange;
+use cuweld_elf::raw::ABI_VERSION;
+use cuweld_elf::raw::ABI_VERSION_LEGACY;
+use cuweld_elf::raw::OSABI_CUDA;
+use cuweld_elf::raw::OSABI_LEGACY;
 use cuweld_elf::validate::MERCURY_FLAG;
 
 /// One relocatable device ELF, or the linker's own object.
@@ -23,6 +27,8 @@ pub struct Object<'data> {
     /// header bits 7:0 are the SM number, bit 10 says 64-bit addresses, bit 11 `a`, bits 23:16 are the
     /// virtual SM.
     pub e_flags: u32,
+    /// `e_ident[EI_OSABI]` and `e_ident[EI_ABIVERSION]` as one big-endian number, if they are not the usual ones of the header.
+    pub unusual_abi: Option<u16>,
     /// The toolkit that made an object with the legacy header (OSABI 0x33; up to 12.9 below sm_100): its
     /// `e_version`, major * 10 + minor. `None` with the current header.
     pub legacy: Option<u32>,
@@ -50,7 +56,26 @@ pub struct Object<'data> {
     pub notes: IdRange<NoteId>,
 }
 
+/// OSABI and ABI version with the current header.
+const ABI_OF_CURRENT: [u8; 2] = [OSABI_CUDA, ABI_VERSION];
+/// OSABI and ABI version with the legacy header.
+const ABI_OF_LEGACY: [u8; 2] = [OSABI_LEGACY, ABI_VERSION_LEGACY];
+
+/// Returns the OSABI and ABI version of a file as one number, if they are not the usual ones of its header.
+pub(crate) fn unusual_abi(abi: [u8; 2]) -> Option<u16> {
+    (abi != ABI_OF_CURRENT && abi != ABI_OF_LEGACY).then(|| u16::from_be_bytes(abi))
+}
+
 impl Object<'_> {
+    /// The OSABI and ABI version.
+    pub fn abi(&self) -> [u8; 2] {
+        match (self.unusual_abi, self.legacy) {
+            (Some(abi), _) => abi.to_be_bytes(),
+            (None, Some(_)) => ABI_OF_LEGACY,
+            (None, None) => ABI_OF_CURRENT,
+        }
+    }
+
     /// The SM number of `e_flags`.
     pub fn sm(&self) -> u16 {
         match self.legacy {

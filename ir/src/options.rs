@@ -93,6 +93,8 @@ pub struct Reports {
     pub warnings_are_errors: bool,
     /// `--edbg`, bit 0: say what the finalizer's front end does.
     pub trace_finalizer: bool,
+    /// `CAN_FINALIZE_DEBUG`: show each decision about the architecture of an object.
+    pub trace_compatibility: bool,
     /// `--self-check`: the file is read again and proved against the objects.
     pub self_check: bool,
 }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::checks::check_limits::CheckLimits;
 use crate::checks::check_link::CheckLink;
+use crate::checks::check_objects::CheckObjects;
 use crate::checks::check_undefined::CheckUndefined;
 use crate::checks::finalizer::FinalizeInputs;
 use crate::checks::finalizer::FinalizeOutput;
@@ -136,6 +137,7 @@ impl Registry {
 /// The passes of cuweld, in the order of the standard pipeline.
 fn register_standard(registry: &mut Registry) {
     registry
+        .register::<CheckObjects>()
         .register::<FinalizeInputs>()
         .register::<Classify>()
         .register::<SelectObjects>()

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::process::Stdio;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
@@ -58,9 +59,12 @@ pub fn run(
         &arena,
         &mut reporter,
     )?;
-    let Some(module) = module else {
+    let Some((module, findings)) = module else {
         return Ok(reporter.exit_code());
     };
+    if !reporter.report_inputs(findings.list())? {
+        return Ok(reporter.exit_code());
+    }
     let facts = Facts::new(module.target, &module.options);
     let manager = match controls.manager(facts, module.phase) {
         Ok(manager) => manager,
@@ -185,6 +189,7 @@ impl Search<'_, '_> {
                 &self.manager,
                 &mut module,
                 self.arena,
+                Diagnostics::default(),
                 &mut reporter,
             )?;
             if reporter.failed() {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
@@ -34,8 +35,8 @@ pub struct ModuleArgs {
 }
 
 impl ModuleArgs {
-    /// Reads the module, whose output will have this base name; `None` if there is none, which has been
-    /// reported.
+    /// Reads the module, whose output will have this base name, and what there is to say of its inputs; `None` if there is none,
+    /// which has been reported.
     pub fn load<'data>(
         &self,
         output_name: String,
@@ -43,7 +44,7 @@ impl ModuleArgs {
         input_arena: &'data InputArena,
         arena: &'data Arena,
         reporter: &mut Reporter<'_>,
-    ) -> io::Result<Option<Module<'data>>> {
+    ) -> io::Result<Option<(Module<'data>, Diagnostics)>> {
         let text = match text_input(&self.inputs) {
             Ok(Some(text)) => text,
             Ok(None) => {
@@ -55,7 +56,7 @@ impl ModuleArgs {
             }
         };
         match parse(self, &text, arena) {
-            Ok(module) => Ok(Some(module)),
+            Ok(module) => Ok(Some((module, Diagnostics::default()))),
             Err(diagnostic) => {
                 reporter.report(&diagnostic)?;
                 Ok(None)
@@ -152,7 +153,7 @@ fn read_objects<'data>(
     input_arena: &'data InputArena,
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
-) -> io::Result<Option<Module<'data>>> {
+) -> io::Result<Option<(Module<'data>, Diagnostics)>> {
     let Some(target) = args.arch else {
         let diagnostic = Diagnostic::fatal(
             usage::COMMAND_LINE,
@@ -167,8 +168,8 @@ fn read_objects<'data>(
         .request(&args.inputs, target, output_name, controls)
     {
         Ok(request) => {
-            let read = read_inputs(&request, input_arena, arena, reporter)?;
-            Ok(read.map(|read| read.module))
+            let read = read_inputs(&request, input_arena, arena, reporter);
+            Ok(Some((read.module, read.findings)))
         }
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;

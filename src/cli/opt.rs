@@ -70,7 +70,7 @@ pub fn run(
     let module = args
         .module
         .load(name, &controls, &input_arena, &arena, &mut reporter)?;
-    let Some(mut module) = module else {
+    let Some((mut module, findings)) = module else {
         return Ok(reporter.exit_code());
     };
     // Contents that a text only names.
@@ -88,7 +88,14 @@ pub fn run(
         return Ok(reporter.exit_code());
     }
     match controls.manager(facts, start) {
-        Ok(manager) => run_pipeline(&controls, &manager, &mut module, &arena, &mut reporter)?,
+        Ok(manager) => run_pipeline(
+            &controls,
+            &manager,
+            &mut module,
+            &arena,
+            findings,
+            &mut reporter,
+        )?,
         Err(diagnostic) => reporter.report(&diagnostic)?,
     }
     if !reporter.failed() {

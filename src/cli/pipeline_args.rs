@@ -13,6 +13,7 @@ use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::LinkRecord;
 use cuweld_ir::Phase;
+use cuweld_ir::Reports;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::text_form;
@@ -141,6 +142,12 @@ impl InputArgs {
                     stamp_nvlink: stamped.is_some(),
                     ..Default::default()
                 },
+                reports: Reports {
+                    trace_compatibility: traces_compatibility(
+                        std::env::var("CAN_FINALIZE_DEBUG").ok().as_deref(),
+                    ),
+                    ..Default::default()
+                },
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,
@@ -253,9 +260,6 @@ impl PipelineArgs {
             },
             strict: self.strict,
             strict_finalize: self.strict_finalize,
-            trace_compatibility: traces_compatibility(
-                std::env::var("CAN_FINALIZE_DEBUG").ok().as_deref(),
-            ),
             pipeline: self.pipeline.clone(),
             passes: self.passes.clone(),
             verify_each: self.verify_each,

@@ -99,9 +99,12 @@ fn reduce_module(
     let module = args
         .module
         .load(String::new(), &controls, &input_arena, &arena, reporter)?;
-    let Some(mut module) = module else {
+    let Some((mut module, said)) = module else {
         return Ok(None);
     };
+    if !reporter.report_inputs(said.list())? {
+        return Ok(None);
+    }
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("module.lir");
     let mut runs = 0;

@@ -13,9 +13,9 @@ pub mod nvvm_options;
 pub mod ptxas;
 pub mod record;
 
-use std::io;
-
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
+use cuweld_diagnostics::codes::report;
 use cuweld_diagnostics::codes::system;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::ObjectOrigin;
@@ -25,7 +25,6 @@ pub use lto::LtoOptions;
 pub use nvvm_options::NvvmOptions;
 pub use ptxas::PtxasOptions;
 
-use crate::diagnostics::Reporter;
 use crate::input::DeviceInput;
 use crate::input::Image;
 use crate::input::InputArena;
@@ -66,42 +65,14 @@ pub struct CompileTime {
     pub milliseconds: f64,
 }
 
-/// What became of PTX inputs, by their places.
+/// What became of PTX inputs.
 #[derive(Debug, Default)]
 pub struct PtxOutcomes {
-    outcomes: Vec<(usize, PtxOutcome)>,
+    /// What there is to say, each with the place of its input: what the compiler wrote, then our own findings, of which a fatal one says
+    /// that there is no object.
+    pub findings: Vec<(usize, Diagnostic)>,
     /// Runs of the compiler.
     pub times: Vec<CompileTime>,
-}
-
-/// What the compiler said of an input.
-#[derive(Debug, Default)]
-struct PtxOutcome {
-    /// Its own messages.
-    messages: String,
-    /// A fatal one if there is no object.
-    diagnostics: Vec<Diagnostic>,
-}
-
-impl PtxOutcomes {
-    /// Says what there is to say of an input at its turn.
-    pub fn report(&self, index: usize, reporter: &mut Reporter<'_>) -> io::Result<()> {
-        let Ok(place) = self
-            .outcomes
-            .binary_search_by_key(&index, |(index, _)| *index)
-        else {
-            return Ok(());
-        };
-        let Some((_, outcome)) = self.outcomes.get(place) else {
-            return Ok(());
-        };
-        reporter.text(&outcome.messages)?;
-        for diagnostic in &outcome.diagnostics {
-            reporter.report(diagnostic)?;
-        }
-        reporter.ptx_was_compiled();
-        Ok(())
-    }
 }
 
 /// Puts cubins into the place of all PTX, up to the first that does not compile.
@@ -129,11 +100,8 @@ pub fn compile_ptx<'data>(
         Ok(path) => Ptxas::new(path, target, &options.ptxas),
         Err(missing) => {
             let name = inputs.get(first).map(ToString::to_string);
-            let outcome = PtxOutcome {
-                messages: String::new(),
-                diagnostics: vec![missing.diagnostic(&name.unwrap_or_default())],
-            };
-            found.outcomes.push((first, outcome));
+            let fatal = missing.diagnostic(&name.unwrap_or_default());
+            found.findings.push((first, fatal));
             return found;
         }
     };
@@ -145,11 +113,15 @@ pub fn compile_ptx<'data>(
         let Some(input) = inputs.get_mut(index) else {
             continue;
         };
-        let mut outcome = PtxOutcome::default();
+        let mut say = |finding| found.findings.push((index, finding));
+        let written = |text: &str| Diagnostic::new(Severity::Report, report::PTXAS, text);
         let compiled = match result {
             Ok(compiled) => compiled,
             Err(error) => {
-                outcome.diagnostics.push(match &error {
+                if let CompileError::Refused { messages } = &error {
+                    say(written(messages));
+                }
+                say(match &error {
                     CompileError::Refused { .. } => {
                         Diagnostic::fatal(system::COMPILER_FAILED, "elfLink fatbinary error")
                             .note(format!("ptxas does not compile the PTX of '{input}'"))
@@ -160,20 +132,15 @@ pub fn compile_ptx<'data>(
                     )
                     .note(format!("the compiler is '{}'", ptxas.path().display())),
                 });
-                if let CompileError::Refused { messages } = error {
-                    outcome.messages = messages;
-                }
-                found.outcomes.push((index, outcome));
                 return found;
             }
         };
-        outcome.messages = compiled.messages;
+        say(written(&compiled.messages));
         let toolkit = options.toolkit;
         let is_other = |release: &String| release != toolkit.stamp.version && !told_of_release;
         if let Some(release) = compiled.release.filter(is_other) {
             told_of_release = true;
-            let remark = other_release(toolkit, ptxas.path(), &release);
-            outcome.diagnostics.push(remark);
+            say(other_release(toolkit, ptxas.path(), &release));
         }
         let name = input.to_string();
         let (source, output) = match ptx.arch {
@@ -189,7 +156,6 @@ pub fn compile_ptx<'data>(
         });
         input.image = Some(Image::Cubin(arena.keep_buffer(compiled.cubin)));
         input.origin = ObjectOrigin::Compiled;
-        found.outcomes.push((index, outcome));
     }
     found
 }

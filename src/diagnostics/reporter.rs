@@ -5,6 +5,7 @@ use std::io::Write;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
+use cuweld_diagnostics::codes::report;
 
 use super::demangle::explain_names;
 use crate::input::EarlyErrors;
@@ -16,17 +17,6 @@ pub enum Style {
     Nvlink,
     /// `error: text`, then `note:` and `help:` lines.
     Native,
-}
-
-/// Classes of warnings that an option of their own silences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WarningClass {
-    /// No option of its own.
-    Ordinary,
-    /// An input holds no code for the target (`-suppress-arch-warning`).
-    ArchNotFound,
-    /// The stack depth of a kernel is unknown (`-suppress-stack-size-warning`).
-    StackSize,
 }
 
 /// Writes findings to a writer and remembers how bad they were.
@@ -49,8 +39,6 @@ pub struct Reporter<'w> {
     pub silence_deviations: bool,
     /// Whether warnings about architectures are silent (`-suppress-arch-warning`).
     pub silence_arch_warnings: bool,
-    /// Whether warnings about stack sizes are silent (`-suppress-stack-size-warning`).
-    pub silence_stack_size_warnings: bool,
     /// Whether an error was our own fault, so that a reproducer is of use.
     pub internal_error: bool,
     /// The target that `-report-arch` appends to every first line.
@@ -71,7 +59,6 @@ impl<'w> Reporter<'w> {
             silence_warnings: false,
             silence_deviations: false,
             silence_arch_warnings: false,
-            silence_stack_size_warnings: false,
             internal_error: false,
             report_arch: None,
             worst: None,
@@ -80,20 +67,9 @@ impl<'w> Reporter<'w> {
 
     /// Writes a finding.
     pub fn report(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
-        self.report_class(WarningClass::Ordinary, diagnostic)
-    }
-
-    /// Writes a finding of a class that an option of its own silences.
-    pub fn report_class(&mut self, class: WarningClass, diagnostic: &Diagnostic) -> io::Result<()> {
         let mut severity = diagnostic.severity;
         if severity == Severity::Warning {
-            let silent = self.silence_warnings
-                || match class {
-                    WarningClass::Ordinary => false,
-                    WarningClass::ArchNotFound => self.silence_arch_warnings,
-                    WarningClass::StackSize => self.silence_stack_size_warnings,
-                };
-            if silent {
+            if self.silence_warnings {
                 return Ok(());
             }
             if self.werror {
@@ -111,16 +87,23 @@ impl<'w> Reporter<'w> {
         self.write(diagnostic.severity, diagnostic)
     }
 
-    /// Writes a finding that has no part in the exit code, whatever its severity.
-    pub fn remark(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
-        let worst = self.worst;
-        self.write(diagnostic.severity, diagnostic)?;
-        self.worst = worst;
-        Ok(())
+    /// Writes what was said of inputs, up to the place of a fatal error. Returns `true` if they can be linked.
+    pub fn report_inputs(&mut self, findings: &[Diagnostic]) -> io::Result<bool> {
+        for place in findings.chunk_by(|one, next| one.position == next.position) {
+            if self.is_fatal() {
+                break;
+            }
+            place.iter().try_for_each(|finding| self.report(finding))?;
+        }
+        Ok(!self.failed())
     }
 
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
         match severity {
+            Severity::Report if diagnostic.code == report::PTXAS => {
+                self.ptx_was_compiled();
+                return self.text(&diagnostic.message);
+            }
             Severity::Report => return writeln!(self.out, "{diagnostic}"),
             Severity::Note => return self.note(diagnostic),
             _ => {}
@@ -185,7 +168,7 @@ impl<'w> Reporter<'w> {
                     Severity::Report | Severity::Note => "note    ",
                     Severity::Info => "info    ",
                     Severity::Warning => "warning ",
-                    Severity::Error => "error   ",
+                    Severity::ErrorLine | Severity::Error => "error   ",
                     Severity::Fatal => "fatal   ",
                 };
                 writeln!(self.out, "{} {word}: {message}{arch}", self.tool_name)
@@ -195,7 +178,7 @@ impl<'w> Reporter<'w> {
                     Severity::Report | Severity::Note => "note",
                     Severity::Info => "info",
                     Severity::Warning => "warning",
-                    Severity::Error | Severity::Fatal => "error",
+                    Severity::ErrorLine | Severity::Error | Severity::Fatal => "error",
                 };
                 writeln!(self.out, "{word}: {message}{arch}")
             }
@@ -266,20 +249,10 @@ mod tests {
     use super::*;
 
     fn rendered(change: impl Fn(&mut Reporter<'_>), diagnostic: &Diagnostic) -> (String, u8) {
-        rendered_class(change, WarningClass::Ordinary, diagnostic)
-    }
-
-    fn rendered_class(
-        change: impl Fn(&mut Reporter<'_>),
-        class: WarningClass,
-        diagnostic: &Diagnostic,
-    ) -> (String, u8) {
         let mut out = Vec::new();
         let mut reporter = Reporter::new(&mut out, Style::Nvlink);
         change(&mut reporter);
-        reporter
-            .report_class(class, diagnostic)
-            .expect("a Vec takes everything");
+        reporter.report(diagnostic).expect("a Vec takes everything");
         let code = reporter.exit_code();
         (String::from_utf8(out).expect("messages are text"), code)
     }
@@ -340,25 +313,41 @@ mod tests {
     fn silenced_warnings_are_no_errors() {
         let nothing = (String::new(), 0);
         let warning = Diagnostic::warning(link::UNDEFINED, "x");
-        for class in [
-            WarningClass::Ordinary,
-            WarningClass::ArchNotFound,
-            WarningClass::StackSize,
-        ] {
-            let all = |reporter: &mut Reporter<'_>| {
-                reporter.werror = true;
-                reporter.silence_warnings = true;
-            };
-            assert_eq!(rendered_class(all, class, &warning), nothing, "{class:?}");
-            let arch = |reporter: &mut Reporter<'_>| reporter.silence_arch_warnings = true;
-            let silent = rendered_class(arch, class, &warning) == nothing;
-            assert_eq!(silent, class == WarningClass::ArchNotFound, "{class:?}");
-            let stack = |reporter: &mut Reporter<'_>| reporter.silence_stack_size_warnings = true;
-            let silent = rendered_class(stack, class, &warning) == nothing;
-            assert_eq!(silent, class == WarningClass::StackSize, "{class:?}");
-            let (text, code) = rendered_class(all, class, &Diagnostic::error(link::UNDEFINED, "x"));
-            assert_eq!((text.as_str(), code), ("nvlink error   : x\n", 255));
-        }
+        let all = |reporter: &mut Reporter<'_>| {
+            reporter.werror = true;
+            reporter.silence_warnings = true;
+        };
+        assert_eq!(rendered(all, &warning), nothing);
+        let (text, code) = rendered(all, &Diagnostic::error(link::UNDEFINED, "x"));
+        assert_eq!((text.as_str(), code), ("nvlink error   : x\n", 255));
+    }
+
+    #[test]
+    fn inputs_are_reported_up_to_a_fatal_error() {
+        let said = |findings: &[Diagnostic]| {
+            let mut out = Vec::new();
+            let mut reporter = Reporter::new(&mut out, Style::Nvlink);
+            reporter.werror = true;
+            let linked = reporter.report_inputs(findings).unwrap();
+            (linked, String::from_utf8(out).unwrap())
+        };
+        let line = Diagnostic::new(Severity::ErrorLine, link::UNDEFINED, "a");
+        let text = "nvlink error   : a\n".to_owned();
+        assert_eq!(said(std::slice::from_ref(&line)), (true, text.clone()));
+        // The PTX compiler makes nvlink forget that warnings are errors.
+        let ptxas = Diagnostic::new(Severity::Report, report::PTXAS, "ptxas says\n");
+        let warning = Diagnostic::warning(link::UNDEFINED, "w");
+        let both = said(&[line.clone(), ptxas, warning.clone()]);
+        assert_eq!(
+            both,
+            (true, format!("{text}ptxas says\nnvlink warning : w\n"))
+        );
+        assert!(!said(&[warning]).0);
+        let fatal = Diagnostic::fatal(link::UNDEFINED, "f");
+        assert_eq!(
+            said(&[fatal.clone(), fatal, line.at(1, 0)]),
+            (false, "nvlink fatal   : f\n".repeat(2))
+        );
     }
 
     #[test]

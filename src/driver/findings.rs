@@ -1,33 +1,40 @@
-//! What discovery has to say, on its way to the reporter.
-
-use std::io;
+//! What is said of inputs before passes run: discovery, compilers and the reader, each at the turn of its input.
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::NvlinkPhase;
 
 use crate::diagnostics::Reporter;
 use crate::input::InputDiagnostic;
 
-/// Reports what discovery has to say.
-pub(super) fn report_found(
-    reporter: &mut Reporter<'_>,
-    diagnostics: &[InputDiagnostic],
-) -> io::Result<()> {
-    for diagnostic in diagnostics {
-        if diagnostic.is_about_arch() && reporter.silence_arch_warnings {
-            continue;
-        }
-        match diagnostic.finding() {
-            Some(finding) if diagnostic.is_remark() => reporter.remark(&finding)?,
-            Some(finding) => reporter.report(&finding)?,
-            None => {}
-        }
-    }
-    Ok(())
+/// Returns what discovery has to say, each with the place of the input at whose turn it comes.
+pub(super) fn of_discovery(
+    found: &[InputDiagnostic],
+    reporter: &Reporter<'_>,
+) -> Vec<(usize, Diagnostic)> {
+    let is_said =
+        |said: &&InputDiagnostic| !said.is_about_arch() || !reporter.silence_arch_warnings;
+    let said = found.iter().filter(is_said);
+    said.filter_map(|said| Some((said.inputs_before, said.finding()?)))
+        .collect()
 }
 
-/// Reports findings in their order.
-pub(super) fn report_all(reporter: &mut Reporter<'_>, findings: &[Diagnostic]) -> io::Result<()> {
-    findings
-        .iter()
-        .try_for_each(|finding| reporter.report(finding))
+/// Orders findings as nvlink reads inputs. `has_object` tells for each input whether it became an object of the module: what passes
+/// say of an object comes after what is said here of its input.
+pub(super) fn by_turns(
+    has_object: impl IntoIterator<Item = bool>,
+    findings: impl IntoIterator<Item = (usize, Diagnostic)>,
+) -> Diagnostics {
+    let mut before = vec![0];
+    for has_object in has_object {
+        before.push(before.last().unwrap_or(&0) + u32::from(has_object));
+    }
+    let mut all = Diagnostics::default();
+    for (input, finding) in findings {
+        let object = before.get(input).or(before.last()).copied();
+        let finding = finding.of_phase(NvlinkPhase::Inputs);
+        all.emit(finding.at(object.unwrap_or(0), input as u32));
+    }
+    all.end_pass();
+    all
 }

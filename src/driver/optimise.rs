@@ -3,8 +3,7 @@
 
 use std::io;
 
-use super::findings::report_all;
-use super::findings::report_found;
+use super::findings::of_discovery;
 use super::request::Request;
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
@@ -38,7 +37,7 @@ pub(super) fn optimise<'data>(
         return Ok(Optimisation::Failed);
     }
     if let Some(error) = failure {
-        report_all(reporter, &error.findings())?;
+        reporter.report_inputs(&error.findings())?;
         return Ok(Optimisation::Failed);
     }
     let (options, target) = (&request.compile, request.discover.target);
@@ -72,19 +71,20 @@ fn read<'data>(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<bool> {
     let diagnostics = std::mem::take(&mut discovered.diagnostics);
-    let mut said = diagnostics.as_slice();
+    let mut said = of_discovery(&diagnostics, reporter).into_iter().peekable();
     let target = request.discover.target;
     for (index, input) in discovered.inputs.iter_mut().enumerate() {
-        let now = said.partition_point(|diagnostic| diagnostic.inputs_before <= index);
-        let (before, after) = said.split_at(now);
-        report_found(reporter, before)?;
-        said = after;
+        while let Some((_, finding)) = said.next_if(|(turn, _)| *turn <= index) {
+            reporter.report(&finding)?;
+        }
         // Compiled or not, that is what it was.
         let remark = lto::remark(input);
         let input = std::slice::from_mut(input);
         let (compile, threads) = (&request.compile, &request.threads);
         let compiled = compile_ptx(input, target, compile, threads, arena);
-        compiled.report(0, reporter)?;
+        for (_, finding) in &compiled.findings {
+            reporter.report(finding)?;
+        }
         if reporter.is_fatal() {
             return Ok(false);
         }
@@ -93,6 +93,8 @@ fn read<'data>(
             reporter.report(&remark)?;
         }
     }
-    report_found(reporter, said)?;
+    for (_, finding) in said {
+        reporter.report(&finding)?;
+    }
     Ok(true)
 }

@@ -1,21 +1,10 @@
 //! Images to rows, while the files behind them are looked for: their bytes are in the cache.
 
-use cuweld_elf::Target;
-use cuweld_elf::raw::ET_EXEC;
-use cuweld_elf::raw::FileHeader;
-use cuweld_elf::target::compat;
-use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
-use cuweld_elf::validate::ArchitectureError;
-use cuweld_elf::validate::ObjectFacts;
-use cuweld_elf::validate::validate_architecture;
 use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
 use cuweld_ir::elf::ReadError;
-use cuweld_ir::elf::origin::origin;
-use cuweld_ir::table::EntityId;
-use cuweld_passes::checks::finalizer::profile_of;
-use zerocopy::FromBytes;
+use cuweld_passes::checks::check_objects::is_too_new;
 
 use super::Hooks;
 use super::lowering::NamedImage;
@@ -26,12 +15,11 @@ use cuweld_passes::threads::Work;
 pub(super) type Candidate<'data> = Option<NamedImage<'data>>;
 
 /// What reading an image came to; `None` for none.
-pub(super) type Outcome = Option<Result<ObjectFacts, ReadError>>;
+pub(super) type Outcome = Option<Result<(), ReadError>>;
 
 /// Images on their way to rows.
 pub(super) struct Reading<'r, 'data> {
     toolkit: &'static Toolkit,
-    target: Target,
     threads: &'r Threads,
     reader: ObjectReader<'data>,
     images: Vec<Candidate<'data>>,
@@ -47,14 +35,9 @@ pub(super) struct Reading<'r, 'data> {
 const IMAGES_BEFORE_ROOM: usize = 8;
 
 impl<'r, 'data> Reading<'r, 'data> {
-    pub(super) fn new(
-        (toolkit, target): (&'static Toolkit, Target),
-        threads: &'r Threads,
-        hooks: Hooks,
-    ) -> Self {
+    pub(super) fn new(toolkit: &'static Toolkit, threads: &'r Threads, hooks: Hooks) -> Self {
         Reading {
             toolkit,
-            target,
             threads,
             reader: ObjectReader::default(),
             images: Vec::new(),
@@ -69,7 +52,7 @@ impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
-            _ => Reading::new((self.toolkit, self.target), self.threads, self.hooks),
+            _ => Reading::new(self.toolkit, self.threads, self.hooks),
         };
         let rest = images.get(reading.images.len()..).unwrap_or(&[]);
         let bytes: u64 = rest.iter().map(size).sum();
@@ -96,33 +79,33 @@ impl<'r, 'data> Reading<'r, 'data> {
         }
     }
 
-    /// Whether one of the last images, so many, is of a toolkit that is newer than any that is linked, which ends the link.
-    pub(super) fn is_last_too_new(&self, count: usize) -> bool {
-        let start = self.images.len().saturating_sub(count);
-        let last = self.images.iter().zip(&self.outcomes).skip(start);
-        let mut read = last.filter_map(|(image, read)| Some((image.as_ref()?, read.as_ref()?)));
-        read.any(|(image, read)| {
-            let (Ok(facts), Ok((file, _))) = (read, FileHeader::ref_from_prefix(image.image))
-            else {
-                return false;
-            };
-            let checked = validate_architecture(file, *facts, (self.toolkit, self.target), false);
-            file.e_type.get() != ET_EXEC && matches!(checked, Err(ArchitectureError::TooNew { .. }))
+    /// Counts the objects that were read.
+    pub(super) fn objects(&self) -> usize {
+        self.reader.part.objects.len()
+    }
+
+    /// Returns `true` if one of the objects from the `first` on ends the link, because its toolkit is newer than the link's.
+    pub(super) fn ends_link(&self, first: usize) -> bool {
+        let part = &self.reader.part;
+        let mut objects = part.objects.iter().skip(first);
+        objects.any(|object| {
+            let sections = &part.sections[object.sections.indices()];
+            let notes = &part.notes[object.notes.indices()];
+            is_too_new(object, (sections, notes), self.toolkit)
         })
     }
 
     /// Reads images. If there are threads for that, the others read the later ones into rows of their own, which are added in the end.
     fn read_divided(&mut self, images: &[Candidate<'data>], work: Work) {
-        let target = self.target;
         let part = images.len().div_ceil(self.threads.count(work)).max(1);
         let (first, rest) = images.split_at(part.min(images.len()));
         let reader = &mut self.reader;
-        let here = || read_all(reader, first, target);
+        let here = || read_all(reader, first);
         let there = || {
             let parts: Vec<_> = rest.chunks(part).collect();
             self.threads.map(work, &parts, |images| {
                 let mut reader = ObjectReader::default();
-                let outcomes = read_all(&mut reader, images, target);
+                let outcomes = read_all(&mut reader, images);
                 (*images, reader.part, outcomes)
             })
         };
@@ -133,7 +116,7 @@ impl<'r, 'data> Reading<'r, 'data> {
                 Ok(()) => self.outcomes.extend(outcomes),
                 // It may be the last of them that does not fit.
                 Err(_) => {
-                    let outcomes = read_all(&mut self.reader, images, target);
+                    let outcomes = read_all(&mut self.reader, images);
                     self.outcomes.extend(outcomes);
                 }
             }
@@ -142,64 +125,27 @@ impl<'r, 'data> Reading<'r, 'data> {
 }
 
 /// Reads images; returns what each came to.
-fn read_all<'data>(
-    reader: &mut ObjectReader<'data>,
-    images: &[Candidate<'data>],
-    target: Target,
-) -> Vec<Outcome> {
-    let outcome = |image: &Candidate<'data>| {
-        let read = |image| read_one(reader, &image, target);
-        image.map(read)
-    };
-    images.iter().map(outcome).collect()
+fn read_all<'data>(reader: &mut ObjectReader<'data>, images: &[Candidate<'data>]) -> Vec<Outcome> {
+    let read = |image: &Candidate<'data>| image.map(|image| read_one(reader, &image));
+    images.iter().map(read).collect()
 }
 
 fn read_one<'data>(
     reader: &mut ObjectReader<'data>,
     image: &NamedImage<'data>,
-    target: Target,
-) -> Result<ObjectFacts, ReadError> {
+) -> Result<(), ReadError> {
     let (name, member) = (image.name.as_bytes(), image.member.as_bytes());
     reader.read(image.image, name, member)?;
-    let part = &mut reader.part;
-    let mut facts = last_facts(part);
-    if target.is_mercury() {
-        facts.profile = profile_of(image.image);
-    }
-    if let Some(object) = part.objects.last_mut() {
+    if let Some(object) = reader.part.objects.last_mut() {
         object.system_library = image.system_library;
         object.origin = image.origin;
     }
-    Ok(facts)
+    Ok(())
 }
 
 /// Bytes of an image.
 fn size(image: &Candidate<'_>) -> u64 {
     image.map_or(0, |image| image.image.len() as u64)
-}
-
-/// What the object that was read last says of its toolkit and variant.
-fn last_facts(part: &ObjectPart<'_>) -> ObjectFacts {
-    let Some(object) = part.objects.last() else {
-        return ObjectFacts::default();
-    };
-    let sections = &part.sections[object.sections.indices()];
-    let notes = &part.notes[object.notes.indices()];
-    let is_compat = |id: cuweld_ir::SectionId| {
-        let row = part.sections.get(id.index());
-        row.is_some_and(|row| row.ty == sht::CUDA_COMPAT)
-    };
-    let mut records = part.attributes[object.attributes.indices()].iter();
-    let specific = records.any(|record| {
-        record.code == compat::CUDA_ACCELERATOR_TARGET
-            && record.value == 1
-            && record.section.is_some_and(is_compat)
-    });
-    ObjectFacts {
-        toolkit: origin(object, sections, notes).toolkit,
-        specific,
-        ..ObjectFacts::default()
-    }
 }
 
 #[cfg(test)]
@@ -250,11 +196,9 @@ mod tests {
             images.push((index % 11 != 0).then(|| image(bytes.as_slice())));
             all += bytes.len() as u64;
         }
-        let target = Target::parse("sm_90").unwrap();
         let read = |threads, window: usize| {
             let threads = jobs::threads(Some(threads));
-            let of = (Default::default(), target);
-            let mut reading = Reading::new(of, &threads, Hooks::default());
+            let mut reading = Reading::new(Default::default(), &threads, Hooks::default());
             for images in images.chunks(window) {
                 reading.read(images, all);
             }

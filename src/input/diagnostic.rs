@@ -3,6 +3,7 @@
 use std::fmt;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::input;
 
@@ -77,6 +78,8 @@ pub struct InputDiagnostic {
     /// Ordinal of the input: positional inputs in order, then `-l` libraries. Messages of the
     /// library search come before all inputs and have none.
     pub ordinal: Option<usize>,
+    /// Whether it is a warning that is an error.
+    pub is_error: bool,
     /// The message.
     pub kind: DiagnosticKind,
 }
@@ -140,13 +143,12 @@ impl InputDiagnostic {
         matches!(self.kind, DiagnosticKind::SmArchNotFound { .. })
     }
 
-    /// Whether it has no part in the exit code: nvlink writes an error line, and exits as if there were none.
-    pub fn is_remark(&self) -> bool {
-        matches!(self.kind, DiagnosticKind::Uncompress { .. })
-    }
-
     /// Returns what is reported; `None` for what nvlink passes over without a word.
     pub fn finding(&self) -> Option<Diagnostic> {
+        let warning = match self.is_error {
+            true => Diagnostic::error,
+            false => Diagnostic::warning,
+        };
         Some(match &self.kind {
             DiagnosticKind::SmArchNotFound {
                 file,
@@ -158,9 +160,9 @@ impl InputDiagnostic {
                     false => format!("'{file}' holds {}", found.join(", ")),
                 };
                 let message = format!("SM Arch ('{target}') not found in '{file}'");
-                Diagnostic::warning(input::NO_CODE_FOR_TARGET, message).help(held)
+                warning(input::NO_CODE_FOR_TARGET, message).help(held)
             }
-            DiagnosticKind::SkippingIncompatible { file, library } => Diagnostic::warning(
+            DiagnosticKind::SkippingIncompatible { file, library } => warning(
                 input::SKIPPED_LIBRARY,
                 format!("Skipping incompatible '{file}' when searching for -l{library}"),
             ),
@@ -169,7 +171,12 @@ impl InputDiagnostic {
                 member,
                 offset,
                 error,
-            } => Diagnostic::error(input::DECOMPRESSION, "Uncompress failed").help(format!(
+            } => Diagnostic::new(
+                Severity::ErrorLine,
+                input::DECOMPRESSION,
+                "Uncompress failed",
+            )
+            .help(format!(
                 "cannot decompress the fatbin member {member} at {offset:#x} of '{file}': {error}"
             )),
             DiagnosticKind::Deviation { id, text } => {

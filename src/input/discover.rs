@@ -565,13 +565,15 @@ where
     }
 
     pub(super) fn diagnose(&mut self, kind: DiagnosticKind) {
-        self.failed |= !(self.compiles && self.options.errors.until_ptx)
+        let is_error = !(self.compiles && self.options.errors.until_ptx)
             && match kind {
                 DiagnosticKind::SmArchNotFound { .. } => self.options.errors.arch_not_found,
                 DiagnosticKind::SkippingIncompatible { .. } => self.options.errors.skipped_library,
                 _ => false,
             };
+        self.failed |= is_error;
         self.found.diagnostics.push(InputDiagnostic {
+            is_error,
             ordinal: self.ordinal,
             inputs_before: self.found.inputs.len(),
             kind,

@@ -117,7 +117,14 @@ fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
         .map_err(|diagnostic| diagnostic.notes.join("\n"))?;
     let mut messages = Vec::new();
     let mut reporter = Reporter::new(&mut messages, Style::Native);
-    run_pipeline(&controls, &manager, &mut module, &arena, &mut reporter)?;
+    run_pipeline(
+        &controls,
+        &manager,
+        &mut module,
+        &arena,
+        Default::default(),
+        &mut reporter,
+    )?;
     let failed = reporter.failed();
     let mut found: String = String::from_utf8_lossy(&messages)
         .lines()

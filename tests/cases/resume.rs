@@ -10,7 +10,7 @@ use crate::harness::case::{Case, Expect};
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 /// The pass that every case begins with.
-const FIRST_STEP: &str = "classify";
+const FIRST_STEP: &str = "check-objects";
 
 /// How the name of the dump after the last pass ends.
 const LAST_DUMP: &str = "-emit.after.lir";

@@ -127,7 +127,14 @@ fn link(
     let arena = Arena::new();
     let mut messages = Vec::new();
     let mut reporter = Reporter::new(&mut messages, Style::Native);
-    run_pipeline(controls, manager, &mut module, &arena, &mut reporter)?;
+    run_pipeline(
+        controls,
+        manager,
+        &mut module,
+        &arena,
+        Default::default(),
+        &mut reporter,
+    )?;
     outcome.linked += usize::from(!reporter.failed());
     let messages = String::from_utf8_lossy(&messages);
     if let Some((_, found)) = messages.split_once("the module is broken: ") {

@@ -217,7 +217,7 @@ fn a_link_in_parts_is_the_link() {
     assert!(read("2.lir").len() < read("1.lir").len());
     // A file is known by what it begins with, too.
     std::fs::copy(folder.path().join("1.lir"), folder.path().join("text")).unwrap();
-    run(&["text", "--start-after=7", "-o", "again.cubin"]);
+    run(&["text", "--start-after=8", "-o", "again.cubin"]);
     assert!(read("whole.cubin") == read("again.cubin"));
 }
 
@@ -249,7 +249,7 @@ fn refusals_say_what_to_do() {
         ),
         (
             &["live.lir", "--start-after=classify", "-o", "out.lir"],
-            "the module is 'live', but after step 1 of the pipeline it would be 'classified'",
+            "the module is 'live', but after step 2 of the pipeline it would be 'classified'",
         ),
         (
             &["live.lir", "--start-after=clasify", "-o", "out.lir"],

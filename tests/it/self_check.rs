@@ -27,7 +27,15 @@ fn passes<'data>(module: &mut Module<'data>, arena: &'data Arena, passes: &str) 
     let manager = controls.manager(facts, module.phase).unwrap();
     let mut messages = Vec::new();
     let mut reporter = Reporter::new(&mut messages, Style::Native);
-    run_pipeline(&controls, &manager, module, arena, &mut reporter).unwrap();
+    run_pipeline(
+        &controls,
+        &manager,
+        module,
+        arena,
+        Default::default(),
+        &mut reporter,
+    )
+    .unwrap();
     let ok = !reporter.failed();
     (String::from_utf8(messages).unwrap(), ok)
 }

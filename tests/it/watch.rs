@@ -80,7 +80,7 @@ fn dumps_in_other_forms() {
             "--dump-format=json",
         ],
     );
-    let json = json.strip_prefix("; 01-classify.after.json\n").unwrap();
+    let json = json.strip_prefix("; 02-classify.after.json\n").unwrap();
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
     let rows = value["rows"].as_array().unwrap();
     assert!(
@@ -123,7 +123,7 @@ fn times_counts_and_traces() {
         "cpu ms  pass",
         "    emit\n",
         "peak memory: ",
-        "01-classify\n",
+        "02-classify\n",
         "  functions\n",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
@@ -151,7 +151,7 @@ fn times_counts_and_traces() {
     assert!(end(run) >= end(pass) && run["ts"].as_f64() <= of("classify")["ts"].as_f64());
     let json = opt(folder.path(), &["--stats=json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json[0]["pass"], "classify");
+    assert_eq!(json[0]["pass"], "check-objects");
 }
 
 #[test]

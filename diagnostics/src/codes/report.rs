@@ -11,6 +11,9 @@ codes! {
     RESOURCES "resources":
         "what functions and the program need"
         when "`-v` or `-report-resources` asks what registers, memory and stack are needed.";
+    PTXAS "ptxas":
+        "what the PTX compiler says"
+        when "The PTX of an input was compiled for the link.";
     FINALIZER "finalizer":
         "what the finalizer does"
         when "`-trace-finalizer` and options like it ask for it.";

@@ -197,12 +197,24 @@ fn architecture(
     change(&mut bytes);
     let headers = validate_structure(&bytes).unwrap();
     let facts = ObjectFacts {
-        toolkit,
-        specific: false,
-        ..ObjectFacts::default()
+        after_ewp,
+        ..facts(headers.file, toolkit)
     };
     let target = Target::parse("sm_90").unwrap();
-    validate_architecture(headers.file, facts, (&V13_0, target), after_ewp)
+    validate_architecture(&facts, (&V13_0, target))
+}
+
+fn facts(file: &FileHeader, toolkit: u32) -> ObjectFacts {
+    ObjectFacts {
+        abi: [file.ident[7], file.ident[8]],
+        e_type: file.e_type.get(),
+        flags: file.flags.get(),
+        toolkit,
+        specific: false,
+        profile: None,
+        after_mercury: false,
+        after_ewp: false,
+    }
 }
 
 #[test]
@@ -267,7 +279,8 @@ fn the_legacy_header_is_read() {
     ));
     let mut bytes = file(1, 0, 0);
     legacy(0x005a_015a)(&mut bytes);
-    assert!(lacks_64bit_flag(validate_structure(&bytes).unwrap().file));
+    let headers = validate_structure(&bytes).unwrap();
+    assert!(facts(headers.file, 0x78).lacks_64bit_flag());
 }
 
 #[test]

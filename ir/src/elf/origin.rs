@@ -93,6 +93,7 @@ mod tests {
             image: b"",
             e_type: 1,
             e_flags,
+            unusual_abi: None,
             legacy,
             state: ObjectState::Candidate,
             system_library: false,

@@ -31,6 +31,7 @@ use crate::note::Note;
 use crate::object::Object;
 use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
+use crate::object::unusual_abi;
 use crate::reloc::Reloc;
 use crate::reloc::RelocPlan;
 use crate::section::Section;
@@ -138,6 +139,7 @@ impl<'data> ObjectReader<'data> {
             image,
             e_type: headers.file.e_type.get(),
             e_flags: headers.file.flags.get(),
+            unusual_abi: unusual_abi([headers.file.ident[7], headers.file.ident[8]]),
             legacy: (headers.file.ident[7] != OSABI_CUDA).then(|| headers.file.version.get()),
             state: ObjectState::Candidate,
             system_library: false,

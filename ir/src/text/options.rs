@@ -9,7 +9,7 @@ use super::quote::put_quoted;
 use crate::options::LinkOptions;
 
 /// Options that are set or not.
-fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 23] {
+fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 24] {
     [
         ("relocatable", &mut options.relocatable),
         ("debug", &mut options.debug),
@@ -43,6 +43,10 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 23] {
         ),
         ("self-check", &mut options.reports.self_check),
         ("trace-finalizer", &mut options.reports.trace_finalizer),
+        (
+            "trace-compatibility",
+            &mut options.reports.trace_compatibility,
+        ),
         (
             "copy-within-family",
             &mut options.mercury.copy_within_family,

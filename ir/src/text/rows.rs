@@ -36,6 +36,7 @@ impl<'data> Row<'data> for Object<'data> {
         v.field("type", &mut self.e_type, FILE_TYPE);
         v.field("flags", &mut self.e_flags, Hex);
         v.optional("legacy", &mut self.legacy, Decimal);
+        v.optional("abi", &mut self.unusual_abi, Hex);
         v.field("state", &mut self.state, OneOf(words::OBJECT_STATES));
         v.flag("system-library", &mut self.system_library);
         v.sparse("origin", &mut self.origin, OneOf(words::OBJECT_ORIGINS));

@@ -191,6 +191,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 warnings_are_errors: r.coin(),
                 self_check: r.coin(),
                 trace_finalizer: r.coin(),
+                trace_compatibility: r.coin(),
             },
             mercury: MercuryOptions {
                 copy_within_family: r.coin(),
@@ -208,6 +209,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             image,
             e_type: r.pick(&[1, 2, 0xff00, 9]),
             e_flags: r.number() as u32,
+            unusual_abi: r.coin().then(|| r.number() as u16),
             legacy: r.coin().then(|| r.number() as u32),
             state: r.pick(&[
                 ObjectState::Candidate,

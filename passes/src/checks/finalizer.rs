@@ -27,7 +27,7 @@ pub use self::config::default_output_name;
 pub use self::error::FinalizerError;
 pub use self::inputs::FinalizeInputs;
 pub use self::output::FinalizeOutput;
-pub use self::read::profile_of;
+pub(crate) use self::read::profile_of;
 pub use self::sass_view::sass_view;
 pub use self::tool_notes::is_linked;
 

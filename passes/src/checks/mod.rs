@@ -2,8 +2,8 @@
 
 pub(crate) mod check_limits;
 pub mod check_link;
+pub mod check_objects;
 pub(crate) mod check_undefined;
-pub mod eligibility;
 pub mod finalizer;
 pub(crate) mod register_limit;
 pub(crate) mod reserved_use;

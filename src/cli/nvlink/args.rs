@@ -197,6 +197,7 @@ impl NvlinkArgs {
                     warnings_are_errors: false,
                     self_check: low.given(Id::CuweldSelfCheck),
                     trace_finalizer: false,
+                    trace_compatibility: false,
                 },
                 mercury: MercuryOptions {
                     // Where the record of SMs says that the code runs there (deviation D15).

@@ -122,7 +122,6 @@ fn set_up(reporter: &mut Reporter<'_>, low: &LowArgs) {
     // What nvlink does not say is silenced by either.
     reporter.silence_deviations = low.given(Id::DisableInfos) || low.given(Id::DisableWarnings);
     reporter.silence_arch_warnings = low.given(Id::SuppressArchWarning);
-    reporter.silence_stack_size_warnings = low.given(Id::SuppressStackSizeWarning);
 }
 
 fn refuse(reporter: &mut Reporter<'_>, error: &ArgError) -> io::Result<Option<Command>> {

@@ -77,7 +77,7 @@ pub fn run(
             args.controls.extensions.register = program.register.to_vec();
             let debug = environment("CAN_FINALIZE_DEBUG");
             let debug = debug.map(|value| String::from_utf8_lossy(&value).into_owned());
-            args.controls.trace_compatibility = traces_compatibility(debug.as_deref());
+            args.link.reports.trace_compatibility = traces_compatibility(debug.as_deref());
             let recorder = || recorder(arguments, &options_files);
             run_link(
                 &args,

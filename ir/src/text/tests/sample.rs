@@ -19,6 +19,7 @@ pub(super) fn object<'data>(
         image,
         e_type: 1,
         e_flags: 0x5a_0504,
+        unusual_abi: None,
         legacy: None,
         state,
         system_library: false,
@@ -131,6 +132,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 warnings_are_errors: true,
                 self_check: true,
                 trace_finalizer: true,
+                trace_compatibility: true,
             },
             mercury: MercuryOptions {
                 copy_within_family: true,
@@ -168,6 +170,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     let last = &mut module.objects[ObjectId::new(4)];
     last.e_type = 0xff00;
     last.legacy = Some(128);
+    last.unusual_abi = Some(0x3308);
     last.attributes = IdRange::new(3, 5);
     module.objects[ObjectId::new(3)].e_type = 77;
     for (index, kind) in kinds.into_iter().enumerate() {

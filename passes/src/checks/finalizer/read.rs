@@ -14,6 +14,8 @@ use cuweld_elf::validate::StructureError;
 use cuweld_elf::validate::headers_of_sound;
 use cuweld_elf::validate::validate_extent;
 use cuweld_elf::validate::validate_structure;
+use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::attribute::format;
 
 use super::FinalizerError;
@@ -98,9 +100,17 @@ impl Input {
     }
 }
 
-/// What `.nv.compat` of a sound file says of its code.
-pub fn profile_of(image: &[u8]) -> Option<Profile> {
-    profile_by(image, &headers_of_sound(image).ok()?)
+/// The section that says what finalizers may do with an object's code.
+const COMPAT: &[u8] = b".nv.compat";
+
+/// Reads what `.nv.compat` of an object says of its code.
+pub(crate) fn profile_of(module: &Module<'_>, object: &Object<'_>) -> Option<Profile> {
+    let mut sections = module.sections[object.sections].iter();
+    let section = sections.find(|section| section.name == COMPAT)?;
+    let records = module.attributes[section.attributes].iter();
+    Some(profile(
+        records.map(|record| (record.code, record.value, record.rest)),
+    ))
 }
 
 fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
@@ -115,21 +125,14 @@ fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
     let names = bytes(headers.sections.get(headers.section_names)?);
     let is_compat = |header: &&SectionHeader| {
         let name = names.get(header.name.get() as usize..);
-        name.is_some_and(|name| name.starts_with(b".nv.compat\0"))
+        let name = name.and_then(|name| name.strip_prefix(COMPAT));
+        name.is_some_and(|end| end.first() == Some(&0))
     };
-    Some(profile(bytes(headers.sections.iter().find(is_compat)?)))
-}
-
-/// What `.nv.compat` says. Records that are not there have the values that a merge gives them.
-fn profile(mut rest: &[u8]) -> Profile {
-    let mut profile = Profile {
-        isa_class: 0,
-        class: 1,
-        specific: false,
-        version: 0x100,
-        fast_path: 0,
-    };
-    while let [form, code, low, high, payload @ ..] = rest {
+    let mut rest = bytes(headers.sections.iter().find(is_compat)?);
+    Some(profile(std::iter::from_fn(|| {
+        let [form, code, low, high, payload @ ..] = rest else {
+            return None;
+        };
         let value = u16::from_le_bytes([*low, *high]);
         let size = if *form == format::SVAL {
             value.into()
@@ -137,7 +140,23 @@ fn profile(mut rest: &[u8]) -> Profile {
             0
         };
         let (body, behind) = payload.split_at_checked(size).unwrap_or((payload, &[]));
-        match *code {
+        rest = behind;
+        Some((*code, value, body))
+    })))
+}
+
+/// Gathers what records of `.nv.compat` say: code, value and payload of each. Records that are not there have the values that a
+/// merge gives them.
+fn profile<'a>(records: impl Iterator<Item = (u8, u16, &'a [u8])>) -> Profile {
+    let mut profile = Profile {
+        isa_class: 0,
+        class: 1,
+        specific: false,
+        version: 0x100,
+        fast_path: 0,
+    };
+    for (code, value, body) in records {
+        match code {
             compat::ISA_CLASS => profile.isa_class = value as u8,
             compat::ENABLE_OPPORTUNISTIC_FINALIZATION => profile.class = value as u8,
             compat::CUDA_ACCELERATOR_TARGET => profile.specific = value & 0xff == 1,
@@ -147,7 +166,6 @@ fn profile(mut rest: &[u8]) -> Profile {
             }
             _ => {}
         }
-        rest = behind;
     }
     profile
 }

@@ -92,7 +92,7 @@ fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
         (true, false) => OffTarget::Family,
         (false, false) => OffTarget::None,
     };
-    let profile = profile_of(object.image);
+    let profile = profile_of(module, object);
     action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
 }
 

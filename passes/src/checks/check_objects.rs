@@ -1,0 +1,237 @@
+//! `check-objects`: whether each object may be linked: made for the link's architecture, by a toolkit that this linker knows.
+//!
+//! What an object's header, notes and `.nv.compat` say is compared with the target and with the objects before it: after an EWP
+//! object, all have to be of the current toolkit [whole-program-lock]; after one with Mercury, SASS is judged as Mercury is.
+//! Executables are passed over: they take no part. A pipeline without this pass links whatever could be read.
+//!
+//! nvlink judges an object as it reads it. What is said of one therefore comes before what is said of later inputs, and the first
+//! that may not be linked ends the link.
+
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::NvlinkPhase;
+use cuweld_diagnostics::Severity;
+use cuweld_diagnostics::codes::input;
+use cuweld_elf::Target;
+use cuweld_elf::finalize::can_finalize;
+use cuweld_elf::raw::ET_EWP;
+use cuweld_elf::raw::ET_EXEC;
+use cuweld_elf::target::compat;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
+use cuweld_elf::validate::ArchitectureError;
+use cuweld_elf::validate::ObjectFacts;
+use cuweld_elf::validate::validate_architecture;
+use cuweld_ir::Module;
+use cuweld_ir::Note;
+use cuweld_ir::Object;
+use cuweld_ir::ObjectState;
+use cuweld_ir::Phase;
+use cuweld_ir::Section;
+use cuweld_ir::elf::origin::origin;
+use cuweld_ir::table::EntityId;
+
+use super::finalizer::profile_of;
+use crate::analyses::Preserved;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::pass::PassInfo;
+
+/// The `check-objects` pass.
+#[derive(Debug, Default)]
+pub struct CheckObjects;
+
+impl Pass for CheckObjects {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "check-objects",
+            summary: "Refuse objects of another architecture, or of a toolkit that is not linked",
+            doc: include_str!("check_objects.rs"),
+            requires: Phase::Lowered,
+            required: true,
+            preserves: Preserved::All,
+            ..PassInfo::DEFAULT
+        }
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        let mut before = Before::default();
+        for (id, object) in module.objects.iter() {
+            if object.state == ObjectState::Linker || object.e_type == ET_EXEC {
+                continue;
+            }
+            cx.statistics.add("objects", 1);
+            let mut findings = Vec::new();
+            let checked = check(module, object, &mut before, &mut findings);
+            for finding in findings {
+                emit(cx.diagnostics, finding, id.index_u32());
+            }
+            if let Err(fatal) = checked {
+                emit(cx.diagnostics, fatal, id.index_u32());
+                return Err(PassError::Diagnosed);
+            }
+        }
+        // An input that could not be read ends the link, too, and so does a warning that is an error.
+        let least = match module.options.reports.warnings_are_errors {
+            true => Severity::Warning,
+            false => Severity::Error,
+        };
+        let mut findings = cx.diagnostics.list().iter();
+        match findings.any(|finding| finding.severity >= least) {
+            true => Err(PassError::Diagnosed),
+            false => Ok(Changed::No),
+        }
+    }
+}
+
+/// Returns `true` if an object is of a newer toolkit than the link's, given the object's own rows: no later input is looked at then.
+pub fn is_too_new(
+    object: &Object<'_>,
+    (sections, notes): (&[Section<'_>], &[Note<'_>]),
+    toolkit: &Toolkit,
+) -> bool {
+    object.e_type != ET_EXEC && origin(object, sections, notes).toolkit > toolkit.number
+}
+
+/// Emits what is said of an object, after what was said of its file while it was read.
+fn emit(diagnostics: &mut Diagnostics, finding: Diagnostic, object: u32) {
+    let finding = finding.of_phase(NvlinkPhase::Inputs);
+    diagnostics.emit(finding.at(object, u32::MAX));
+}
+
+/// Which objects came before the one that is judged.
+#[derive(Default)]
+struct Before {
+    ewp: bool,
+    mercury: bool,
+    sass: bool,
+}
+
+/// Judges an object. What nvlink only warns of comes into `findings`; the error ends the link.
+fn check(
+    module: &Module<'_>,
+    object: &Object<'_>,
+    before: &mut Before,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), Diagnostic> {
+    let facts = facts_of(module, object, before);
+    let is_mercury = module.target.is_mercury();
+    if facts.lacks_64bit_flag() {
+        let name = object.display();
+        findings.push(Diagnostic::warning(
+            input::ADDRESS_FLAG,
+            format!("expected 64bit object '{name}' to have EF_CUDA_64BIT_ADDRESS set"),
+        ));
+    }
+    if is_mercury && module.options.reports.trace_compatibility {
+        findings.push(compatibility(module, object, &facts));
+    }
+    let is_sass = is_mercury && facts.is_sass_alone();
+    let validated = validate_architecture(&facts, (module.toolkit, module.target));
+    let is_limited = match validated {
+        Ok(()) => !before.sass,
+        Err(error) => matches!(error, ArchitectureError::Sm { .. }),
+    };
+    if is_sass && is_limited {
+        findings.push(limited(object, module.target));
+    }
+    validated.map_err(|error| misfit(object, error, &facts, module.target))?;
+    before.sass |= is_sass;
+    before.mercury |= !facts.is_sass_alone();
+    before.ewp |= facts.e_type == ET_EWP;
+    Ok(())
+}
+
+/// Gathers what the rows of an object say of it.
+fn facts_of(module: &Module<'_>, object: &Object<'_>, before: &Before) -> ObjectFacts {
+    let sections = &module.sections[object.sections];
+    let is_specific = sections
+        .iter()
+        .filter(|section| section.ty == sht::CUDA_COMPAT)
+        .flat_map(|section| &module.attributes[section.attributes])
+        .any(|record| record.code == compat::CUDA_ACCELERATOR_TARGET && record.value == 1);
+    ObjectFacts {
+        abi: object.abi(),
+        e_type: object.e_type,
+        flags: object.e_flags,
+        toolkit: origin(object, sections, &module.notes[object.notes]).toolkit,
+        specific: is_specific,
+        profile: match module.target.is_mercury() {
+            true => profile_of(module, object),
+            false => None,
+        },
+        after_mercury: before.mercury,
+        after_ewp: before.ewp,
+    }
+}
+
+/// Returns what is decided of an object's architecture, to be shown.
+fn compatibility(module: &Module<'_>, object: &Object<'_>, facts: &ObjectFacts) -> Diagnostic {
+    let (source, target) = ((facts.flags >> 8 & 0xffff) as u16, module.target.sm);
+    let decided = can_finalize(module.toolkit, facts.profile.as_ref(), source, target);
+    let (code, why) = match decided {
+        Ok(()) => (0, String::new()),
+        Err(error) => (error.code(), format!(": {error}")),
+    };
+    let name = object.display();
+    Diagnostic::report(format!(
+        "can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}"
+    ))
+}
+
+/// Makes nvlink's warning about the first object without Mercury.
+fn limited(object: &Object<'_>, target: Target) -> Diagnostic {
+    Diagnostic::warning(
+        input::SASS_ALONE,
+        format!(
+            "Output is limited to run on SM Arch '{}' only due to limitations in input file {}",
+            target.sm,
+            object.display()
+        ),
+    )
+}
+
+/// Makes the error about an object that does not fit the target.
+fn misfit(
+    object: &Object<'_>,
+    error: ArchitectureError,
+    facts: &ObjectFacts,
+    target: Target,
+) -> Diagnostic {
+    let name = object.display();
+    let code = match error {
+        ArchitectureError::Abi { .. } => input::ABI,
+        ArchitectureError::Sm { .. } => input::ARCHITECTURE,
+        ArchitectureError::TooOld => input::OLD_TOOLKIT,
+        ArchitectureError::TooNew { .. } => input::NEW_TOOLKIT,
+        ArchitectureError::EwpToolkit => input::EWP_TOOLKIT,
+        ArchitectureError::MercuryFlags { .. } => input::MERCURY_FLAGS,
+    };
+    let diagnostic = Diagnostic::fatal(code, error.message(&name));
+    match error {
+        ArchitectureError::Sm { found, .. } => diagnostic
+            .note(format!("'{name}' was compiled for sm_{found}"))
+            .help(format!(
+                "compile it for {target}, or link with -arch=sm_{found}"
+            )),
+        ArchitectureError::Abi { osabi, version } => diagnostic.note(format!(
+            "OSABI {osabi:#x}, ABI version {version}, e_flags {:#x}",
+            facts.flags
+        )),
+        ArchitectureError::TooNew { found, .. } => diagnostic.note(format!(
+            "it was made by toolkit {}.{}",
+            found / 10,
+            found % 10
+        )),
+        ArchitectureError::MercuryFlags { flags } => diagnostic.note(format!(
+            "'{name}' says in e_flags {flags:#x} that it holds Mercury"
+        )),
+        ArchitectureError::TooOld | ArchitectureError::EwpToolkit => diagnostic,
+    }
+}
