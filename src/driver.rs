@@ -41,14 +41,12 @@ use crate::output::write_atomically_with;
 use crate::output::write_blocks;
 use crate::registration::registration;
 use crate::registration::registration_of_program;
-pub use crate::run::Controls;
 use crate::run::run_until;
 use crate::run::step_before_emit;
 use cuweld_passes::threads::Threads;
 
 use findings::by_turns;
 use findings::of_discovery;
-pub use lowering::NamedImage;
 use lowering::image;
 use lowering::unreadable;
 use optimise::Optimisation;

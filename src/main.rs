@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use cuweld::Hooks;
 use cuweld::cli::Program;
-use cuweld::driver::Hooks;
 use cuweld_sys::allocator;
 use cuweld_sys::allocator::LargePages;
 use cuweld_sys::background_exit;

@@ -6,17 +6,17 @@ use std::io::Read;
 use std::io::Write;
 use std::time::Instant;
 
-use cuweld::input::Target;
-use cuweld::input::archive;
-use cuweld::input::decompress::Codec;
-use cuweld::input::decompress::unpack_into;
-use cuweld::input::fatbin;
-use cuweld::input::fatbin::FatbinMember;
-use cuweld::input::host_object::DeviceCode;
-use cuweld::input::host_object::HostObject;
-use cuweld::input::identify;
-use cuweld::input::select::Selection;
-use cuweld::input::select::select;
+use cuweld::Target;
+use cuweld::internals::archive;
+use cuweld::internals::decompress::Codec;
+use cuweld::internals::decompress::unpack_into;
+use cuweld::internals::fatbin;
+use cuweld::internals::fatbin::FatbinMember;
+use cuweld::internals::host_object::DeviceCode;
+use cuweld::internals::host_object::HostObject;
+use cuweld::internals::identify;
+use cuweld::internals::select::Selection;
+use cuweld::internals::select::select;
 use cuweld_ir::elf::read_object;
 
 /// The buffer for what is read and written, as long as nothing is packed.

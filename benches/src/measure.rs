@@ -24,7 +24,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
-use cuweld::input::Target;
+use cuweld::Target;
 use memmap2::MmapMut;
 use nix::sys::resource::UsageWho;
 use nix::sys::resource::getrusage;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use cuweld::repro::Replay;
+use cuweld::internals::Replay;
 
 use crate::shapes::Failure;
 

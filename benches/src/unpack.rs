@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use cuweld::input::fatbin;
-use cuweld::input::zstd::by_libzstd;
-use cuweld::input::zstd::by_ruzstd;
+use cuweld::internals::fatbin;
+use cuweld::internals::zstd::by_libzstd;
+use cuweld::internals::zstd::by_ruzstd;
 
 use crate::run::median;
 use crate::shapes::Case;

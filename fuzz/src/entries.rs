@@ -5,16 +5,15 @@
 
 use std::io;
 
-use cuweld::cli::nvlink::parse::LowArgs;
-use cuweld::cli::nvlink::parse::parse;
+use cuweld::Controls;
+use cuweld::DiscoverOptions;
+use cuweld::InputArena;
 use cuweld::diagnostics::Reporter;
 use cuweld::diagnostics::Style;
-use cuweld::input::DiscoverOptions;
-use cuweld::input::InputArena;
-use cuweld::input::discover_bytes;
 use cuweld::inspect::inspect_bytes;
-use cuweld::run::Controls;
-use cuweld::run::run_pipeline;
+use cuweld::internals::parse::LowArgs;
+use cuweld::internals::parse::parse;
+use cuweld::run_pipeline;
 use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
@@ -57,8 +56,8 @@ fn discover(name: &str, data: &[u8]) {
                 lto: strict,
                 ..DiscoverOptions::new(target, &inputs)
             };
-            let arena = InputArena::new();
-            if let Err(failure) = discover_bytes(&options, &[(name, data)], &arena) {
+            let arena = InputArena::of_files([(name, data)]);
+            if let Err(failure) = cuweld::internals::discover(&options, &arena) {
                 assert!(!failure.error.findings().is_empty());
             }
         }

@@ -9,23 +9,25 @@ use std::process::ExitCode;
 use crate::driver::Hooks;
 use crate::extend::Register;
 
-pub mod bisect;
-pub mod check;
-pub mod diff;
-pub mod explain;
-pub mod finalize;
-pub mod finalizer_args;
-pub mod inspect;
+mod bisect;
+mod check;
+mod diff;
+mod explain;
+mod finalize;
+mod finalizer_args;
+mod inspect;
 mod log;
-pub mod module_args;
-pub mod native;
-pub mod nvlink;
-pub mod opt;
-pub mod passes;
-pub mod pipeline_args;
-pub mod reduce;
-pub mod replay;
-pub mod toolkit;
+mod module_args;
+mod native;
+pub(crate) mod nvlink;
+mod opt;
+mod passes;
+mod pipeline_args;
+mod reduce;
+mod replay;
+mod toolkit;
+
+pub use native::run as native;
 
 /// A program that has these command lines.
 #[derive(Clone, Copy, Debug, Default)]

@@ -27,6 +27,22 @@ pub struct Request<'a> {
     pub hooks: Hooks,
 }
 
+impl<'a> Request<'a> {
+    /// Asks for a link without options, of the caller's thread alone.
+    pub fn new(discover: DiscoverOptions<'a>, controls: &'a Controls) -> Self {
+        Request {
+            discover,
+            compile: CompileOptions::default(),
+            options: LinkOptions::default(),
+            ignore_host_info: false,
+            controls,
+            threads: Threads::default(),
+            registers: false,
+            hooks: Hooks::default(),
+        }
+    }
+}
+
 /// What the program that runs a link does at some points of it, such as managing its memory; by default nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {

@@ -17,6 +17,8 @@ use typed_arena::Arena;
 pub struct InputArena {
     buffers: Arena<Vec<u8>>,
     maps: Arena<Mmap>,
+    /// The files that there are, if the file system is not asked.
+    files: Option<BTreeMap<String, Vec<u8>>>,
     opened: Mutex<Vec<String>>,
     /// Bytes in `buffers`.
     buffered: Cell<u64>,
@@ -28,6 +30,24 @@ impl InputArena {
     /// An empty arena.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An arena with all files that there are, by name: nothing is looked for in the file system then, nor libraries and members of thin
+    /// archives.
+    pub fn of_files<N: Into<String>, B: Into<Vec<u8>>>(
+        files: impl IntoIterator<Item = (N, B)>,
+    ) -> Self {
+        let files = files.into_iter();
+        let files = files.map(|(name, bytes)| (name.into(), bytes.into()));
+        InputArena {
+            files: Some(files.collect()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the files that the arena began with, if it is not the file system that has them.
+    pub(super) fn files(&self) -> Option<&BTreeMap<String, Vec<u8>>> {
+        self.files.as_ref()
     }
 
     /// Takes over a buffer and lends its bytes.

@@ -7,7 +7,7 @@ use super::InputArena;
 use super::InputError;
 use super::Target;
 use super::decompress::Codec;
-use super::discover_bytes;
+use super::discover::discover;
 use super::test_files::Member;
 use super::test_files::archive;
 use super::test_files::cubin;
@@ -61,8 +61,8 @@ fn read(name: &str, bytes: &[u8], kinds: &mut BTreeSet<String>) {
             lto: strict,
             ..DiscoverOptions::new(Target::parse("sm_90").unwrap(), &inputs)
         };
-        let arena = InputArena::new();
-        if let Err(failure) = discover_bytes(&options, &[(name, bytes)], &arena) {
+        let arena = InputArena::of_files([(name, bytes)]);
+        if let Err(failure) = discover(&options, &arena) {
             let error = failure.error;
             assert!(!error.findings().is_empty());
             let text = error.to_string();

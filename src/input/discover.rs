@@ -1,5 +1,6 @@
 //! The walk over the inputs, in nvlink's order.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -165,52 +166,19 @@ pub fn discover_with<'data>(
     arena: &'data InputArena,
     told: Told<'_, 'data>,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    Walk {
-        options,
-        threads,
-        arena,
-        files: &Loader::new(arena, threads),
-        archives: Vec::new(),
-        found: Discovered::default(),
-        ordinal: None,
-        failed: options.errors.before,
-        compiles: false,
+    match arena.files() {
+        Some(files) => Walk::new(options, threads, arena, &Given(files)).run(told),
+        None => Walk::new(options, threads, arena, &Loader::new(arena, threads)).run(told),
     }
-    .run(told)
-}
-
-/// Finds the device images of inputs given as names and bytes; no file is touched. Libraries and
-/// members of thin archives are looked up among the names, too.
-pub fn discover_bytes<'data>(
-    options: &DiscoverOptions<'_>,
-    files: &[(&str, &'data [u8])],
-    arena: &'data InputArena,
-) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
-    Walk {
-        options,
-        threads: None,
-        arena,
-        files: &Given(files),
-        archives: Vec::new(),
-        found: Discovered::default(),
-        ordinal: None,
-        failed: options.errors.before,
-        compiles: false,
-    }
-    .run(&mut |_, _, _| ControlFlow::Continue(()))
 }
 
 /// Names and bytes in place of files.
-struct Given<'a, 'data>(&'a [(&'a str, &'data [u8])]);
+struct Given<'data>(&'data BTreeMap<String, Vec<u8>>);
 
-impl<'data> Files<'data> for Given<'_, 'data> {
+impl<'data> Files<'data> for Given<'data> {
     fn open(&self, path: &str) -> io::Result<&'data [u8]> {
-        let (_, bytes) = self
-            .0
-            .iter()
-            .find(|(name, _)| *name == path)
-            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(bytes)
+        let bytes = self.0.get(path).map(Vec::as_slice);
+        bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
     fn identity(&self, path: &str) -> FileIdentity {
@@ -255,10 +223,29 @@ pub(super) struct Walk<'a, 'data, F> {
     compiles: bool,
 }
 
-impl<'data, F> Walk<'_, 'data, F>
+impl<'a, 'data, F> Walk<'a, 'data, F>
 where
     F: Files<'data>,
 {
+    fn new(
+        options: &'a DiscoverOptions<'a>,
+        threads: Option<&'a Threads>,
+        arena: &'data InputArena,
+        files: &'a F,
+    ) -> Self {
+        Walk {
+            options,
+            threads,
+            arena,
+            files,
+            archives: Vec::new(),
+            found: Discovered::default(),
+            ordinal: None,
+            failed: options.errors.before,
+            compiles: false,
+        }
+    }
+
     fn run(
         mut self,
         told: Told<'_, 'data>,

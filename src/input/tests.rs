@@ -6,6 +6,7 @@ use sha2::Digest;
 use sha2::Sha256;
 
 use super::decompress::Codec;
+use super::discover::discover;
 use super::test_files::*;
 use super::*;
 
@@ -29,8 +30,8 @@ fn walk_with(
     let inputs: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut options = strict_options(Target::parse(target).unwrap(), &inputs);
     change(&mut options);
-    let arena = InputArena::new();
-    let result = discover_bytes(&options, files, &arena);
+    let arena = InputArena::of_files(files.iter().copied());
+    let result = discover(&options, &arena);
     let mut out = Vec::new();
     let line = |finding: &Diagnostic| format!("{:?}: {finding}", finding.severity);
     let (diagnostics, error) = match &result {
@@ -289,8 +290,8 @@ fn libraries_come_after_inputs_and_their_warnings_first() {
         env_library_path: Some("e"),
         ..strict_options(Target::parse("sm_90").unwrap(), &inputs)
     };
-    let arena = InputArena::new();
-    let found = discover_bytes(&options, files, &arena).unwrap();
+    let arena = InputArena::of_files(files.iter().copied());
+    let found = discover(&options, &arena).unwrap();
     let names: Vec<_> = found
         .inputs
         .iter()
@@ -345,9 +346,9 @@ fn pruning_ends_with_the_first_input_that_tells_nothing() {
     let linked = cubin(2, 1);
     let prunes = |files: &[(&str, &[u8])]| {
         let inputs: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let arena = InputArena::new();
+        let arena = InputArena::of_files(files.iter().copied());
         let options = strict_options(Target::parse("sm_86").unwrap(), &inputs);
-        discover_bytes(&options, files, &arena)
+        discover(&options, &arena)
             .unwrap()
             .host_info
             .prunes_kernels()
@@ -387,9 +388,9 @@ fn lto_takes_nvvm() {
 /// SHA-256 of the image chosen from a real object.
 fn chosen(object: &[u8], target: &str) -> String {
     let inputs = ["a.o".to_owned()];
-    let arena = InputArena::new();
+    let arena = InputArena::of_files([("a.o", object)]);
     let options = strict_options(Target::parse(target).unwrap(), &inputs);
-    let found = discover_bytes(&options, &[("a.o", object)], &arena).unwrap();
+    let found = discover(&options, &arena).unwrap();
     assert_eq!(found.inputs[0].module_ids.ids.len(), 1);
     assert!(String::from_utf8_lossy(found.inputs[0].module_ids.ids[0]).contains("_7_axpy_cu_"));
     match found.inputs[0].image {

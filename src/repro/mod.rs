@@ -11,7 +11,6 @@ mod replay;
 pub use record::Recorder;
 pub use record::finish;
 pub use replay::Replay;
-pub use replay::ReplayError;
 
 use serde::Deserialize;
 use serde::Serialize;

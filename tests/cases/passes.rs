@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
 use cuweld::extend::registry;
-use cuweld::run::{Controls, run_pipeline};
+use cuweld::{Controls, run_pipeline};
 use cuweld_ir::text::{self, DumpBytes};
 use cuweld_ir::{Arena, Module, verify};
 use cuweld_passes::pipeline::{Action, Facts, Source, text_form};

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
-use cuweld::run::{Controls, run_pipeline};
+use cuweld::{Controls, run_pipeline};
 use cuweld_elf::Target;
 use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf, verify};
 use cuweld_passes::manager::PassManager;

@@ -227,8 +227,7 @@ fn an_internal_error_leaves_a_reproducer() {
             ..Program::default()
         };
         let mut messages = Vec::new();
-        let code =
-            cuweld::cli::native::run(&words, program, &mut Vec::new(), &mut messages).unwrap();
+        let code = cuweld::cli::native(&words, program, &mut Vec::new(), &mut messages).unwrap();
         (code, String::from_utf8_lossy(&messages).into_owned())
     };
     let (code, said) = run("panics");

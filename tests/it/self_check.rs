@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::harness::case::{Case, Expect};
 use crate::harness::link::Linker;
 use cuweld::diagnostics::{Reporter, Style};
-use cuweld::run::{Controls, run_pipeline};
+use cuweld::{Controls, run_pipeline};
 use cuweld_elf::Target;
 use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
 use cuweld_elf::mercury::capmerc::{Capmerc, Form};

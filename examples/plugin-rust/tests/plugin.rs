@@ -27,7 +27,7 @@ fn cuweld(arguments: &[&str]) -> (u8, String) {
         .map(|word| (*word).to_owned())
         .collect();
     let (mut out, mut messages) = (Vec::new(), Vec::new());
-    let code = cuweld::cli::native::run(
+    let code = cuweld::cli::native(
         &words,
         cuweld::cli::Program::default(),
         &mut out,

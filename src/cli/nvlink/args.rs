@@ -24,9 +24,9 @@ use crate::compile::LtoOptions;
 use crate::compile::NvvmOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
-use crate::driver::Controls;
 use crate::extend::Extensions;
 use crate::input::CpuArch;
+use crate::run::Controls;
 
 /// A resolved command line.
 #[derive(Clone, Debug)]

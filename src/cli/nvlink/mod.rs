@@ -30,11 +30,6 @@ mod version;
 #[cfg(test)]
 mod observed_tests;
 
-pub use args::NvlinkArgs;
-pub use command_line::Command;
-pub use command_line::read_command_line;
-pub use environment::Environment;
-pub use error::ArgError;
 pub use run::run;
 
 use std::path::PathBuf;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::Command;
-use super::read_command_line;
+use super::command_line::Command;
+use super::command_line::read_command_line;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 

@@ -1,0 +1,12 @@
+//! What the benchmarks, fuzz targets and tests of cuweld reach into. It is no interface: it changes with them.
+
+pub use crate::cli::nvlink::parse;
+pub use crate::input::archive;
+pub use crate::input::decompress;
+pub use crate::input::discover::discover;
+pub use crate::input::fatbin;
+pub use crate::input::host_object;
+pub use crate::input::identify;
+pub use crate::input::select;
+pub use crate::input::zstd;
+pub use crate::repro::Replay;
