@@ -1,6 +1,7 @@
 //! What is aimed at for a link, and whether it holds.
 
 use crate::run::Measured;
+use crate::run::Taken;
 use crate::run::median;
 use crate::shapes::Case;
 use crate::shapes::Shape;
@@ -11,6 +12,9 @@ const SMALLEST_FOR_FLOOR: u64 = 1_000_000;
 /// The aims of a case, each with whether it holds; `smaller` is the next smaller link of the shape.
 pub fn aims(case: &Case, measured: &Measured, smaller: Option<(&Case, &Measured)>) -> String {
     let mut said = Vec::new();
+    if !measured.before.is_empty() {
+        said.push(verdict_on_before(measured));
+    }
     let ratio = nvlink_ratio(measured);
     if let Some(aim) = case.aim {
         let ended = measured.nvlink.iter().any(|run| run.code == -1);
@@ -57,14 +61,26 @@ pub fn aims(case: &Case, measured: &Measured, smaller: Option<(&Case, &Measured)
     said.join("; ")
 }
 
-/// How many times faster than nvlink: run by run where there are as many, so that what slows the machine slows both.
+/// How many times faster than nvlink.
 pub fn nvlink_ratio(measured: &Measured) -> f64 {
-    let pairs = measured
-        .nvlink
-        .iter()
-        .rev()
-        .zip(measured.cuweld.iter().rev());
-    median(pairs.map(|(theirs, ours)| theirs.wall / ours.wall))
+    times_faster(&measured.cuweld, &measured.nvlink)
+}
+
+/// How many times faster `ours` are than `others`: run by run where there are as many, so that what slows the machine slows both.
+pub fn times_faster(ours: &[Taken], others: &[Taken]) -> f64 {
+    let pairs = others.iter().rev().zip(ours.iter().rev());
+    median(pairs.map(|(other, own)| other.wall / own.wall))
+}
+
+/// A change may make a link a tenth slower.
+const LEAST_OF_BEFORE: f64 = 0.9;
+
+fn verdict_on_before(measured: &Measured) -> String {
+    let ratio = times_faster(&measured.cuweld, &measured.before);
+    match ratio >= LEAST_OF_BEFORE {
+        true => format!("before {LEAST_OF_BEFORE} holds"),
+        false => format!("before {LEAST_OF_BEFORE} missed"),
+    }
 }
 
 /// The exponent of a link's time over its size.

@@ -10,6 +10,7 @@
 //!     --runs N        runs of each program; 5 if not given, and up to 21 of links that take milliseconds
 //!     --limit S       seconds after which nvlink is ended; 300 if not given
 //!     --cuweld FILE   another cuweld
+//!     --before FILE   a cuweld to compare with, run in turn with the first
 //!     --folder PATH   where inputs are kept
 //!     --zstd          the two libraries that unpack Zstandard, on cubins of 14 MB or those of PATH; needs ptxas and fatbinary
 //!     --templates PATH  compile the objects of benches/templates anew, and end
@@ -48,6 +49,7 @@ struct Arguments {
     chart: Option<PathBuf>,
     effort: Effort,
     cuweld: Option<PathBuf>,
+    before: Option<PathBuf>,
     folder: PathBuf,
     templates: Option<PathBuf>,
     zstd: bool,
@@ -82,6 +84,7 @@ fn arguments() -> Result<Arguments, Failure> {
             warmed: false,
         },
         cuweld: None,
+        before: None,
         folder: PathBuf::from("target/benches"),
         templates: None,
         zstd: false,
@@ -103,6 +106,7 @@ fn arguments() -> Result<Arguments, Failure> {
             "--runs" => found.effort.runs = number(value()?)?.max(1.0) as usize,
             "--limit" => found.effort.limit = number(value()?)?,
             "--cuweld" => found.cuweld = Some(value()?.into()),
+            "--before" => found.before = Some(value()?.into()),
             "--templates" => found.templates = Some(value()?.into()),
             "--folder" => found.folder = value()?.into(),
             option if option.starts_with('-') => return Err(format!("unknown option '{option}'")),
@@ -127,7 +131,9 @@ fn work() -> Result<(), Failure> {
     let absolute = |path: &Path| std::path::absolute(path).map_err(|error| error.to_string());
     arguments.folder = absolute(&arguments.folder)?;
     let cuweld = arguments.cuweld.take().map(|path| absolute(&path));
-    let tools = Tools::find(cuweld.transpose()?, arguments.folder.clone())?;
+    let mut tools = Tools::find(cuweld.transpose()?, arguments.folder.clone())?;
+    let before = arguments.before.take().map(|path| absolute(&path));
+    tools.before = before.transpose()?;
     if let Some(folder) = &arguments.templates {
         return shapes::write_templates(&tools, folder);
     }

@@ -31,6 +31,8 @@ pub struct Taken {
 pub struct Measured {
     /// Runs of cuweld.
     pub cuweld: Vec<Taken>,
+    /// Runs of the cuweld to compare with; none without it.
+    pub before: Vec<Taken>,
     /// Peak anonymous memory of cuweld in bytes.
     pub anonymous: u64,
     /// Runs of nvlink; none without it.
@@ -105,13 +107,12 @@ pub fn measure(
         .collect();
     let size = |name: &str| std::fs::metadata(folder.join(name)).map_or(0, |file| file.len());
     let (ours, theirs) = ("cuweld.out", "nvlink.out");
-    let cuweld = tools.cuweld.to_string_lossy().into_owned();
     let input_bytes = inputs.iter().map(|name| size(name)).sum();
-    let own = |limit: &str, jobs: Option<usize>| {
+    let own = |cuweld: &Path, limit: &str, jobs: Option<usize>| {
         let mut all = vec![
             "run".to_owned(),
             limit.to_owned(),
-            cuweld.clone(),
+            cuweld.to_string_lossy().into_owned(),
             "nvlink".to_owned(),
         ];
         all.push("--cuweld-stamp=nvlink-13.0.88".to_owned());
@@ -121,12 +122,14 @@ pub fn measure(
         effort.warm(tools, input_bytes);
         taken(tools, folder, &all)
     };
-    let watched = own("-1", None)?;
+    let watched = own(&tools.cuweld, "-1", None)?;
     if watched.code != 0 {
-        return Err(format!("{cuweld} nvlink ends with {}", watched.code));
+        let program = tools.cuweld.display();
+        return Err(format!("{program} nvlink ends with {}", watched.code));
     }
     let mut measured = Measured {
         cuweld: Vec::new(),
+        before: Vec::new(),
         anonymous: watched.anonymous,
         nvlink: Vec::new(),
         single: Vec::new(),
@@ -145,13 +148,16 @@ pub fn measure(
             break;
         }
         let begun = Instant::now();
-        measured.cuweld.push(own("0", None)?);
+        measured.cuweld.push(own(&tools.cuweld, "0", None)?);
+        if let Some(before) = &tools.before {
+            measured.before.push(own(before, "0", None)?);
+        }
         effort.warm(tools, input_bytes);
         let (seconds, decoded, entities) = floor(tools, folder, &inputs, (target, ours))?;
         measured.floor.push(seconds);
         (measured.decoded, measured.entities) = (decoded as u64, entities as usize);
         if measured.is_heavy() {
-            measured.single.push(own("0", Some(1))?);
+            measured.single.push(own(&tools.cuweld, "0", Some(1))?);
         }
         spent += begun.elapsed();
         let Some(nvlink) = tools.nvlink.as_ref().filter(|_| !too_slow) else {

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
 use crate::aims::nvlink_ratio;
+use crate::aims::times_faster;
 use crate::run::Effort;
 use crate::run::Measured;
 use crate::run::median;
@@ -48,6 +49,9 @@ pub fn head(tools: &Tools, effort: &Effort) {
     println!("{}", hardware());
     println!("load {}", read("/proc/loadavg").trim());
     println!("cuweld: {}", Tools::version(&tools.cuweld));
+    if let Some(before) = &tools.before {
+        println!("before: {}", before.display());
+    }
     match &tools.nvlink {
         Some(nvlink) => println!("nvlink: {}", Tools::version(nvlink)),
         None => println!("nvlink: not in PATH"),
@@ -64,9 +68,11 @@ pub fn head(tools: &Tools, effort: &Effort) {
     );
     println!();
     println!(
-        "| case | inputs | in | unpacked | out | wall | user | sys | peak | anon | anon limit | floor | x floor | with -j1 | growth | nvlink | nvlink peak | x nvlink | aims | same bytes |"
+        "| case | inputs | in | unpacked | out | wall | user | sys | peak | anon | anon limit | floor | x floor | with -j1 | growth | before | x before | nvlink | nvlink peak | x nvlink | aims | same bytes |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|");
+    println!(
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|"
+    );
 }
 
 /// A row.
@@ -82,7 +88,10 @@ pub fn row(name: &str, measured: &Measured, growth: Option<f64>, aims: String) {
     let failed = ours.iter().any(|run| run.code != 0);
     let ended = measured.nvlink.iter().any(|run| run.code == -1);
     let theirs = median(measured.nvlink.iter().map(|run| run.wall));
+    let before = median(measured.before.iter().map(|run| run.wall));
     let ratio = nvlink_ratio(measured);
+    // Of what did not run nothing is known.
+    let some = |number: f64, text: String| if number.is_nan() { String::new() } else { text };
     let more = if ended { ">" } else { "" };
     let cells = [
         name.to_owned(),
@@ -108,21 +117,14 @@ pub fn row(name: &str, measured: &Measured, growth: Option<f64>, aims: String) {
             format!("{:.1}", measured.floor_ratio(&measured.single))
         },
         growth.map_or(String::new(), |growth| format!("{growth:.2}")),
-        if theirs.is_nan() {
-            String::new()
-        } else {
-            format!("{more}{}", ms(theirs))
-        },
-        if theirs.is_nan() {
-            String::new()
-        } else {
-            peak(&measured.nvlink)
-        },
-        if ratio.is_nan() {
-            String::new()
-        } else {
-            format!("{more}{ratio:.1}")
-        },
+        some(before, ms(before)),
+        some(
+            before,
+            format!("{:.2}", times_faster(ours, &measured.before)),
+        ),
+        some(theirs, format!("{more}{}", ms(theirs))),
+        some(theirs, peak(&measured.nvlink)),
+        some(ratio, format!("{more}{ratio:.1}")),
         aims,
         match measured.identical {
             Some(true) => "yes".to_owned(),

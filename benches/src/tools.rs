@@ -11,6 +11,8 @@ use crate::shapes::Failure;
 pub struct Tools {
     /// The cuweld that is measured.
     pub cuweld: PathBuf,
+    /// One to compare it with.
+    pub before: Option<PathBuf>,
     /// The program that measures.
     pub measure: PathBuf,
     /// NVIDIA's linker, if it is there.
@@ -36,6 +38,7 @@ impl Tools {
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         Ok(Tools {
             cuweld,
+            before: None,
             measure: beside("cuweld-measure"),
             nvlink: in_path("nvlink"),
             ptxas: in_path("ptxas"),
