@@ -6,8 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
+use rayon::FnContext;
 use rayon::ThreadPool;
 use rayon::ThreadPoolBuilder;
+use rayon::join_context;
 use rayon::prelude::*;
 
 /// The least that is handed to another thread, in rows: less takes about as long as to wake one.
@@ -25,8 +27,10 @@ pub enum Work {
     Bytes(usize),
     /// Sections or symbols of the output, which are made from several rows.
     Sections(usize),
-    /// Input files, or functions with their code.
+    /// Objects, or functions with their code.
     Objects(usize),
+    /// Files that are opened.
+    Files(usize),
     /// Runs of other programs.
     Programs(usize),
 }
@@ -38,6 +42,7 @@ impl Work {
             Work::Bytes(count) => (count / 16, 1),
             Work::Sections(count) => (count, 16),
             Work::Objects(count) => (count, 128),
+            Work::Files(count) => (count, 512),
             Work::Programs(count) => (count, ROWS_PER_TASK),
         };
         count.saturating_mul(rows)
@@ -179,6 +184,20 @@ impl Threads {
         }
     }
 
+    /// Does something `here`, and something `there` if another thread takes it before that is done.
+    pub fn join_if_taken<A: Send, B: Send>(
+        &self,
+        work: Work,
+        here: impl FnOnce() -> A + Send,
+        there: impl FnOnce() -> B + Send,
+    ) -> (A, Option<B>) {
+        let Some((pool, _)) = self.divide(work) else {
+            return (here(), None);
+        };
+        let there = |context: FnContext| context.migrated().then(there);
+        pool.install(|| join_context(|_| here(), there))
+    }
+
     /// Lends a second thread, if the work is worth one.
     pub fn second(&self, work: Work) -> Option<Second<'_>> {
         self.divide(work).map(|(pool, _)| Second(pool))
@@ -221,6 +240,8 @@ mod tests {
                 threads.for_each(work, &mut changed, |item| *item -= 1);
                 assert!(changed == items);
                 assert_eq!(threads.join(work, || 1, || 2), (1, 2));
+                let (here, there) = threads.join_if_taken(work, || 1, || 2);
+                assert!(here == 1 && matches!(there, None | Some(2)));
             }
             assert_eq!(threads.count(Work::Programs(64)), count.max(1));
             assert_eq!(threads.count(Work::Programs(1)), 1);

@@ -95,7 +95,7 @@ impl<'r, 'data> Reading<'r, 'data> {
         })
     }
 
-    /// Reads images. If there are threads for that, the others read the later ones into rows of their own, which are added in the end.
+    /// Reads images. If other threads are free for that, they read the later ones into rows of their own, which are added in the end.
     fn read_divided(&mut self, images: &[Candidate<'data>], work: Work) {
         let part = images.len().div_ceil(self.threads.count(work)).max(1);
         let (first, rest) = images.split_at(part.min(images.len()));
@@ -109,8 +109,13 @@ impl<'r, 'data> Reading<'r, 'data> {
                 (*images, reader.part, outcomes)
             })
         };
-        let (outcomes, others) = self.threads.join(work, here, there);
+        let (outcomes, others) = self.threads.join_if_taken(work, here, there);
         self.outcomes.extend(outcomes);
+        let Some(others) = others else {
+            let outcomes = read_all(&mut self.reader, rest);
+            self.outcomes.extend(outcomes);
+            return;
+        };
         for (images, part, outcomes) in others {
             match self.reader.part.append(&part) {
                 Ok(()) => self.outcomes.extend(outcomes),

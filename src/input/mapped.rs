@@ -1,6 +1,10 @@
 //! Bringing files into memory.
 
 use std::io;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
 
 use cuweld_passes::threads::Threads;
 use cuweld_passes::threads::Work;
@@ -20,7 +24,7 @@ const MAP_LIMIT: usize = 48 << 10;
 const BATCH: usize = 16;
 
 /// How many files are opened before the first of them is looked into, once some were.
-const WINDOW: usize = 256;
+const WINDOW: usize = 64;
 
 /// What makes two names the same file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,14 +81,11 @@ impl<'a, 'data> Loader<'a, 'data> {
         Loader { arena, threads }
     }
 
-    /// Which files are mapped from now on.
-    fn mapping(&self) -> Mapping {
-        if self.arena.maps_kept() >= MAP_LIMIT {
-            Mapping::None
-        } else if self.arena.bytes_buffered() >= BUFFER_LIMIT {
-            Mapping::Small
-        } else {
-            Mapping::Large
+    /// What is in memory already.
+    fn loaded(&self) -> Loaded {
+        Loaded {
+            maps: AtomicUsize::new(self.arena.maps_kept()),
+            buffered: AtomicU64::new(self.arena.bytes_buffered()),
         }
     }
 
@@ -110,7 +111,7 @@ impl<'a, 'data> Loader<'a, 'data> {
 impl<'data> Files<'data> for Loader<'_, 'data> {
     fn open(&self, path: &str) -> io::Result<&'data [u8]> {
         let paths = [path];
-        let mut files = self.keep(&paths, Batch::open(&paths, self.mapping()));
+        let mut files = self.keep(&paths, Batch::open(&paths, self.loaded().mapping()));
         files.pop().unwrap_or(Ok(&[]))
     }
 
@@ -118,7 +119,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         identity(path).unwrap_or_else(|| FileIdentity::Name(path.to_owned()))
     }
 
-    /// Many files are opened by all threads.
+    /// Many files are opened by other threads while the first ones are taken.
     fn in_windows<E>(
         &self,
         paths: &[&str],
@@ -128,19 +129,89 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         let alone = Threads::default();
         let threads = self.threads.unwrap_or(&alone);
         let (first, rest) = paths.split_at(first.min(paths.len()));
-        for window in [first].into_iter().chain(rest.chunks(WINDOW)) {
-            let mapping = self.mapping();
-            let batches: Vec<&[&str]> = window.chunks(BATCH).collect();
+        let windows: Vec<&[&str]> = rest.chunks(WINDOW).collect();
+        let loaded = self.loaded();
+        let open = |paths: &[&str]| {
+            let mapping = loaded.mapping();
+            let batches: Vec<&[&str]> = paths.chunks(BATCH).collect();
             let open = |paths: &&[&str]| Batch::open(paths, mapping);
-            let opened = threads.map(Work::Objects(window.len()), &batches, open);
-            let opened = batches.iter().zip(opened);
-            take(
-                opened
-                    .flat_map(|(paths, batch)| self.keep(paths, batch))
-                    .collect(),
-            )?;
+            let opened = threads.map(Work::Files(paths.len()), &batches, open);
+            opened.iter().for_each(|batch| loaded.add(batch));
+            opened
+        };
+        let mut take = |paths: &[&str], opened: Vec<Batch>| {
+            let opened = paths.chunks(BATCH).zip(opened);
+            let files = opened.flat_map(|(paths, batch)| self.keep(paths, batch));
+            take(files.collect())
+        };
+        let Some(second) = threads.second(Work::Files(rest.len())) else {
+            let mut windows = [first].into_iter().chain(windows);
+            return windows.try_for_each(|paths| take(paths, open(paths)));
+        };
+        let opened = AtomicUsize::new(0);
+        let open_next = || {
+            let index = opened.fetch_add(1, Ordering::Relaxed);
+            windows.get(index).map(|paths| (index, open(paths)))
+        };
+        let (give, others) = channel();
+        let open_all = || {
+            // It fails once the files are not wanted any more.
+            while open_next().is_some_and(|window| give.send(window).is_ok()) {}
+            drop(give);
+        };
+        second.beside(open_all, || {
+            take(first, open(first))?;
+            let mut ready: Vec<_> = windows.iter().map(|_| None).collect();
+            for (index, paths) in windows.iter().enumerate() {
+                while ready.get(index).is_some_and(Option::is_none) {
+                    // While it would have to wait for the other thread, this one opens files, too.
+                    let other = others.try_recv().ok().or_else(open_next);
+                    let Some((index, window)) = other.or_else(|| others.recv().ok()) else {
+                        break;
+                    };
+                    if let Some(place) = ready.get_mut(index) {
+                        *place = Some(window);
+                    }
+                }
+                let window = ready.get_mut(index).and_then(Option::take);
+                take(paths, window.unwrap_or_else(|| open(paths)))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// How much is in memory.
+struct Loaded {
+    /// Mappings.
+    maps: AtomicUsize,
+    /// Bytes in buffers.
+    buffered: AtomicU64,
+}
+
+impl Loaded {
+    /// Which files are mapped from now on.
+    fn mapping(&self) -> Mapping {
+        if self.maps.load(Ordering::Relaxed) >= MAP_LIMIT {
+            Mapping::None
+        } else if self.buffered.load(Ordering::Relaxed) >= BUFFER_LIMIT {
+            Mapping::Small
+        } else {
+            Mapping::Large
         }
-        Ok(())
+    }
+
+    fn add(&self, batch: &Batch) {
+        let (mut maps, mut bytes) = (0, batch.buffer.len());
+        for contents in batch.files.iter().flatten() {
+            match contents {
+                Contents::Map(_) => maps += 1,
+                Contents::Own(own) => bytes += own.len(),
+                Contents::Part(_) => {}
+            }
+        }
+        self.maps.fetch_add(maps, Ordering::Relaxed);
+        self.buffered.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 

@@ -17,10 +17,10 @@ use crate::threads::Threads;
 use crate::threads::Work;
 
 /// How many names are gathered.
-const NAMES_AT_A_TIME: usize = 256;
+const NAMES_AT_A_TIME: usize = 1024;
 
 /// How often names wait for the second thread before the first one does.
-const WAITING: usize = 64;
+const WAITING: usize = 16;
 
 /// No offset yet.
 pub(super) const NO_OFFSET: u32 = u32::MAX;
