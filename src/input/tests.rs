@@ -172,7 +172,10 @@ fn broken_fatbins_have_nvlinks_messages() {
     assert_eq!(file(&bad(Codec::Zstd)), [failed, failed, fatbinary]);
     assert_eq!(
         file(&bad(Codec::Lz4)),
-        [failed, "Warning: SM Arch ('sm_90') not found in 'f.fatbin'"]
+        [
+            "ErrorLine: Uncompress failed",
+            "Warning: SM Arch ('sm_90') not found in 'f.fatbin'"
+        ]
     );
     let mut label = good.clone();
     label[16 + 0x1c] = 0;
