@@ -74,7 +74,7 @@ pub enum LinkedFile<'data> {
 }
 
 impl LinkedFile<'_> {
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn image(&self) -> Result<Cow<'_, [u8]>, OutputError> {
         match self {
             LinkedFile::Image(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -86,7 +86,7 @@ impl LinkedFile<'_> {
         }
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub fn size(&self) -> u64 {
         match self {
             LinkedFile::Image(bytes) => bytes.len() as u64,
@@ -120,7 +120,8 @@ pub struct ReadInputs<'data> {
     pub inputs: Vec<DeviceInput<'data>>,
     /// Runs of the compiler.
     pub compile_times: Vec<CompileTime>,
-    /// What there is to say of the inputs, in nvlink's order: passes add to it, and [`run_pipeline`](crate::run::run_pipeline) reports it.
+    /// What there is to say of the inputs, in nvlink's order: passes add to it, and
+    /// [`run_pipeline`](crate::run::run_pipeline) reports it.
     pub findings: Diagnostics,
 }
 
@@ -205,7 +206,8 @@ pub fn link<'data>(
     })
 }
 
-/// Discovers inputs and lowers them. The inputs come with the module, those that take no part included.
+/// Discovers inputs and lowers them. The inputs come with the module, those that take no part
+/// included.
 pub fn read_inputs<'data>(
     request: &Request<'_>,
     input_arena: &'data InputArena,
@@ -225,7 +227,8 @@ struct Found<'r, 'data> {
     reading: Reading<'r, 'data>,
 }
 
-/// Discovers inputs, and reads what is found meanwhile. If objects `are_checked` later, none is looked for after one that ends the link.
+/// Discovers inputs, and reads what is found meanwhile. If objects `are_checked` later, none is
+/// looked for after one that ends the link.
 fn find_inputs<'r, 'data>(
     request: &'r Request<'_>,
     are_checked: bool,
@@ -259,7 +262,7 @@ fn find_inputs<'r, 'data>(
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
         let before = reading.objects();
         reading.read(&images, expected);
-        // What has the number of its module may be linked already by one of the files behind it.
+        // What has the number of its module may be linked already by one of the files after it.
         numbered |= inputs.iter().any(|input| !input.module_ids.ids.is_empty());
         match are_checked && !numbered && reading.ends_link(before) {
             true => ControlFlow::Break(()),
@@ -343,7 +346,7 @@ fn lower_inputs<'data>(
     }
 }
 
-/// A link whose output link-time optimisation made.
+/// Returns a link whose output link-time optimisation made.
 fn program(
     request: &Request<'_>,
     discovered: &Discovered<'_>,

@@ -12,7 +12,7 @@ pub struct DumpTo {
 }
 
 impl DumpTo {
-    /// A sink for a folder, which is created; without one dumps are collected.
+    /// Creates a sink for a folder, which is created; without one dumps are collected.
     pub fn new(folder: Option<String>) -> Self {
         DumpTo {
             folder,
@@ -20,7 +20,7 @@ impl DumpTo {
         }
     }
 
-    /// The collected dumps.
+    /// Returns the collected dumps.
     pub fn text(&self) -> &str {
         &self.text
     }

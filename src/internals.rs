@@ -1,4 +1,5 @@
-//! What the benchmarks, fuzz targets and tests of cuweld reach into. It is no interface: it changes with them.
+//! What the benchmarks, fuzz targets and tests of cuweld reach into. It is no interface: it changes
+//! with them.
 
 pub use crate::cli::nvlink::parse;
 pub use crate::input::archive;

@@ -12,10 +12,12 @@ use jobserver::Acquired;
 use jobserver::Client;
 use jobserver::FromEnvErrorKind;
 
-/// Threads that a link starts without being asked for a number: what it divides among more wins next to nothing, and they take time to start.
+/// Threads that a link starts without being asked for a number: what it divides among more wins
+/// next to nothing, and they take time to start.
 const MOST_THREADS: usize = 8;
 
-/// Threads for a link: as many as were asked for, at least one; else what make's jobserver and the machine allow.
+/// Threads for a link: as many as were asked for, at least one; else what make's jobserver and the
+/// machine allow.
 pub fn threads(asked: Option<usize>) -> Threads {
     Threads::new(move || match asked {
         Some(count) => (count.max(1), Vec::new()),
@@ -23,11 +25,13 @@ pub fn threads(asked: Option<usize>) -> Threads {
     })
 }
 
-/// How many threads may run, with the tokens that they hold while they do if there is a jobserver.
+/// Returns how many threads may run, with the tokens that they hold while they do if there is a
+/// jobserver.
 fn allowed() -> (usize, Vec<Acquired>) {
     let available = available_parallelism().map_or(1, NonZeroUsize::get);
     let most = available.min(MOST_THREADS);
-    // SAFETY: the files that make names are its pipe, which it leaves to the programs that it starts; others than pipes are refused.
+    // SAFETY: the files that make names are its pipe, which it leaves to the programs that it
+    // starts; others than pipes are refused.
     let found = unsafe { Client::from_env_ext(true) };
     match found.client {
         Ok(client) => {

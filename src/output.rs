@@ -38,9 +38,10 @@ impl From<StreamError<io::Error>> for OutputError {
     }
 }
 
-/// Writes the blocks of a file of so many sections, which are made one by one: whoever makes them hands each on and gets memory for another,
-/// empty. Where there are many sections a second thread writes them: large contents would come from the other processor's cache (33 MB of
-/// one section take 13.5 ms with one thread and 18.2 with two).
+/// Writes the blocks of a file of so many sections, which are made one by one: whoever makes them
+/// hands each on and gets memory for another, empty. Where there are many sections a second thread
+/// writes them: large contents would come from the other processor's cache (33 MB of one section
+/// take 13.5 ms with one thread and 18.2 with two).
 pub fn write_blocks(
     file: &mut File,
     sections: usize,
@@ -115,8 +116,8 @@ pub fn write_atomically_with<E: From<io::Error>>(
     Ok(replaced)
 }
 
-/// The file that an output took the place of. It has no name any more; its blocks are freed when the value is dropped, which takes ext4 1.2 ms for
-/// 18 MB.
+/// The file that an output took the place of. It has no name any more; its blocks are freed when
+/// the value is dropped, which takes ext4 1.2 ms for 18 MB.
 #[derive(Debug, Default)]
 #[must_use = "dropping it takes time"]
 pub struct Replaced {
@@ -141,9 +142,10 @@ impl Replaced {
     }
 }
 
-/// Gives a new file its size, and its blocks on the disk where the file system can. Writing the bytes takes ext4 nearly twice as long
-/// without these, and a rename over another file then writes the new one to the disk before it returns. A disk that is full says so before
-/// anything is written.
+/// Gives a new file its size, and its blocks on the disk where the file system can. Writing the
+/// bytes takes ext4 nearly twice as long without these, and a rename over another file then writes
+/// the new one to the disk before it returns. A disk that is full says so before anything is
+/// written.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, size: u64) -> io::Result<()> {
     use rustix::fs::FallocateFlags;

@@ -9,8 +9,8 @@ use crate::input::DeviceInput;
 use crate::input::SkipReason;
 use crate::input::default_id;
 
-/// The text of the file: the first id of each linked input in link order, then the further ids of
-/// inputs that have several, the last first.
+/// Returns the text of the file: the first id of each linked input in link order, then the further
+/// ids of inputs that have several, the last first.
 ///
 /// `folder` is the current directory; an input without ids has one made of its path.
 pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &str) -> String {
@@ -55,7 +55,8 @@ pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &st
     text_of(&first, &further)
 }
 
-/// The text of the file for a program that was optimised as a whole: the last input comes first.
+/// Returns the text of the file for a program that was optimised as a whole: the last input comes
+/// first.
 pub fn registration_of_program(inputs: &[DeviceInput<'_>], folder: &str) -> String {
     let (mut first, mut further) = (Vec::new(), Vec::new());
     let linked = inputs

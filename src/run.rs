@@ -149,7 +149,7 @@ pub enum StatisticsForm {
 }
 
 impl Controls {
-    /// Whether anything looks at the module between passes.
+    /// Returns `true` if anything looks at the module between passes.
     fn watches(&self) -> bool {
         self.verify_each
             || self.time_passes
@@ -162,12 +162,12 @@ impl Controls {
             || self.explains()
     }
 
-    /// Whether anything is to be explained.
+    /// Returns `true` if anything is to be explained.
     fn explains(&self) -> bool {
         !self.why_live.is_empty() || !self.why_extract.is_empty()
     }
 
-    /// Whether steps are chosen.
+    /// Returns `true` if steps are chosen.
     fn selects(&self) -> bool {
         self.start_after.is_some()
             || self.stop_after.is_some()
@@ -175,7 +175,7 @@ impl Controls {
             || self.bisect_limit.is_some()
     }
 
-    /// The pipeline that was asked for, for a module that has this phase at its start.
+    /// Returns the pipeline that was asked for, for a module that has this phase at its start.
     pub fn manager(&self, facts: Facts, start: Phase) -> Result<PassManager, Diagnostic> {
         if !INSTRUMENTED && self.watches() {
             return Err(Diagnostic::fatal(
@@ -200,7 +200,7 @@ impl Controls {
         Ok(PassManager::new(resolved))
     }
 
-    /// The pipeline as it was asked for, if one was.
+    /// Returns the pipeline as it was asked for, if one was.
     fn parsed(&self) -> Result<Option<Pipeline>, Diagnostic> {
         let parsed = match (&self.passes, &self.pipeline) {
             (Some(text), _) => text_form::parse(Source {
@@ -213,7 +213,7 @@ impl Controls {
         parsed.map(Some).map_err(refused)
     }
 
-    /// The files that passes are read from and speak of.
+    /// Returns the files that passes are read from and speak of.
     pub fn files(&self) -> Vec<PathBuf> {
         let given = self.pipeline.iter().chain(&self.extensions.plugins);
         let mut files: Vec<PathBuf> = given.map(PathBuf::from).collect();
@@ -224,7 +224,7 @@ impl Controls {
     }
 }
 
-/// A predefined pipeline, or one in a file.
+/// Returns a predefined pipeline, or one in a file.
 pub(crate) fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
     if let Some(source) = Embedded.find(name, None) {
         return Ok(source);
@@ -262,8 +262,8 @@ pub fn run_pipeline<'data>(
     run_until(controls, manager, module, arena, start, reporter).map(drop)
 }
 
-/// The step before the last one, if that is `emit` and nobody looks at the image: the file can then be written from
-/// the plan, without an image in memory.
+/// Returns the step before the last one, if that is `emit` and nobody looks at the image: the file
+/// can then be written from the plan, without an image in memory.
 pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
     let steps = manager.pipeline().steps();
     let ends_in_emit = steps
@@ -386,7 +386,7 @@ pub fn run_until<'data>(
     Ok(is_linked)
 }
 
-/// Whether an error is our fault.
+/// Returns `true` if an error is our fault.
 fn is_internal(error: &RunError) -> bool {
     matches!(
         error,
@@ -400,7 +400,7 @@ fn is_internal(error: &RunError) -> bool {
     )
 }
 
-/// The dumps that were asked for, if any were.
+/// Returns the dumps that were asked for, if any were.
 fn dump<'a>(controls: &'a Controls, sink: &'a mut DumpTo) -> Option<Dump<'a>> {
     let none = controls.dump_before.is_empty() && controls.dump_after.is_empty();
     if none && controls.dump_changed.is_none() {
@@ -435,7 +435,7 @@ fn dump<'a>(controls: &'a Controls, sink: &'a mut DumpTo) -> Option<Dump<'a>> {
     Some(dump)
 }
 
-/// Which optional passes a limit lets run.
+/// Returns which optional passes a limit lets run.
 fn bisect_lines(manager: &PassManager, limit: usize) -> String {
     let steps = manager.pipeline().steps();
     let mut out = String::new();

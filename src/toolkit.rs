@@ -1,9 +1,9 @@
 //! A shadow toolkit: a CUDA toolkit's folder over again, with cuweld in the place of nvlink.
 //!
-//! nvcc calls nvlink by its bare name, and puts its own folder in front of `PATH` before; so it takes
-//! another nvcc folder to have another linker. The folder holds links to
-//! everything in the toolkit but two files: `bin/nvlink` is cuweld, and `bin/nvcc.profile` names the
-//! real toolkit as its root, so that include and library folders are passed on as they always are.
+//! nvcc calls nvlink by its bare name, and puts its own folder in front of `PATH` before; so it
+//! takes another nvcc folder to have another linker. The folder holds links to everything in the
+//! toolkit but two files: `bin/nvlink` is cuweld, and `bin/nvcc.profile` names the real toolkit as
+//! its root, so that include and library folders are passed on as they always are.
 
 use std::fs;
 use std::io;
@@ -107,8 +107,8 @@ fn link_entries(from: &Path, to: &Path, but: &[&str]) -> Result<(), ToolkitError
     Ok(())
 }
 
-/// nvcc's profile with the real toolkit's root, spelt as the real nvcc spells it. The folder of nvcc
-/// itself (`_HERE_`) stays ours elsewhere, which is what brings our nvlink in.
+/// nvcc's profile with the real toolkit's root, spelt as the real nvcc spells it. The folder of
+/// nvcc itself (`_HERE_`) stays ours elsewhere, which is what brings our nvlink in.
 fn edit_profile(text: &str, root: &Path) -> String {
     let mut edited = String::with_capacity(text.len());
     for line in text.lines() {

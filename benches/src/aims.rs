@@ -6,10 +6,12 @@ use crate::run::median;
 use crate::shapes::Case;
 use crate::shapes::Shape;
 
-/// The floor is an aim for inputs of at least this many bytes: below, a link is the start of a process.
+/// The floor is an aim for inputs of at least this many bytes: below, a link is the start of a
+/// process.
 const SMALLEST_FOR_FLOOR: u64 = 1_000_000;
 
-/// The aims of a case, each with whether it holds; `smaller` is the next smaller link of the shape.
+/// Returns the aims of a case, each with whether it holds; `smaller` is the next smaller link of
+/// the shape.
 pub fn aims(case: &Case, measured: &Measured, smaller: Option<(&Case, &Measured)>) -> String {
     let mut said = Vec::new();
     if !measured.before.is_empty() {
@@ -61,12 +63,13 @@ pub fn aims(case: &Case, measured: &Measured, smaller: Option<(&Case, &Measured)
     said.join("; ")
 }
 
-/// How many times faster than nvlink.
+/// Returns how many times faster than nvlink.
 pub fn nvlink_ratio(measured: &Measured) -> f64 {
     times_faster(&measured.cuweld, &measured.nvlink)
 }
 
-/// How many times faster `ours` are than `others`: run by run where there are as many, so that what slows the machine slows both.
+/// Returns how many times faster `ours` are than `others`: run by run where there are as many, so
+/// that what slows the machine slows both.
 pub fn times_faster(ours: &[Taken], others: &[Taken]) -> f64 {
     let pairs = others.iter().rev().zip(ours.iter().rev());
     median(pairs.map(|(other, own)| other.wall / own.wall))
@@ -83,7 +86,7 @@ fn verdict_on_before(measured: &Measured) -> String {
     }
 }
 
-/// The exponent of a link's time over its size.
+/// Returns the exponent of a link's time over its size.
 pub fn growth(case: &Case, measured: &Measured, before: &Case, earlier: &Measured) -> f64 {
     let step = (case.size as f64 / before.size as f64).ln();
     let [first, second] =

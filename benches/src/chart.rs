@@ -1,5 +1,5 @@
-//! The chart of a run: for each link a bar of nvlink's time and one of cuweld's, as an SVG file that needs no fonts and fits light
-//! and dark pages.
+//! The chart of a run: for each link a bar of nvlink's time and one of cuweld's, as an SVG file
+//! that needs no fonts and fits light and dark pages.
 
 use std::fmt::Write as _;
 
@@ -103,7 +103,7 @@ fn escaped(text: &str) -> String {
 const WIDTH: f64 = 880.0;
 /// Where bars begin.
 const LEFT: f64 = 300.0;
-/// Room for a time behind the longest bar, and for the ratio.
+/// Room for a time after the longest bar, and for the ratio.
 const RIGHT: f64 = 160.0;
 /// Room above the bars.
 const TOP: f64 = 62.0;

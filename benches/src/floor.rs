@@ -1,4 +1,5 @@
-//! The least that a link has to do with bytes: read every input, unpack what is packed, write as many bytes as the output has.
+//! The least that a link has to do with bytes: read every input, unpack what is packed, write as
+//! many bytes as the output has.
 
 use std::fs::File;
 use std::io;
@@ -48,7 +49,8 @@ pub struct Floor {
     pub entities: usize,
 }
 
-/// Reads the inputs and writes `size` bytes to a file, with plain calls and buffers that are used again.
+/// Reads the inputs and writes `size` bytes to a file, with plain calls and buffers that are used
+/// again.
 pub fn floor(inputs: &[String], target: Target, size: u64, copy: &str) -> io::Result<Floor> {
     let (mut decoded, mut entities, mut unpacked_size) = (0, 0, 0);
     let mut buffer_size = BUFFER_SIZE;

@@ -1,4 +1,5 @@
-//! What the benchmark program and the tests of this folder share: objects that are copies of one under other names.
+//! What the benchmark program and the tests of this folder share: objects that are copies of one
+//! under other names.
 
 /// The stand-in for an object's own name, in templates.
 pub const OWN: &str = "Q000000";
@@ -6,10 +7,11 @@ pub const OWN: &str = "Q000000";
 /// An object with a kernel, two functions and a variable, made of `shapes::lean` by ptxas.
 pub const LEAN: &[u8] = include_bytes!("../templates/lean.cubin");
 
-/// An object with kernels, functions, weak functions, tables, indirect calls and shared memory, made of `shapes::mixed` by ptxas.
+/// An object with kernels, functions, weak functions, tables, indirect calls and shared memory,
+/// made of `shapes::mixed` by ptxas.
 pub const MIXED: &[u8] = include_bytes!("../templates/mixed.cubin");
 
-/// A copy of an object with names of its own, and of the objects that it uses.
+/// Returns a copy of an object with names of its own, and of the objects that it uses.
 pub fn renamed(object: &[u8], own: usize, used: &[usize]) -> Vec<u8> {
     let mut bytes = object.to_vec();
     let length = OWN.len();

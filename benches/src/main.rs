@@ -1,5 +1,6 @@
-//! Times cuweld, nvlink where it is in `PATH`, and the floor (reading every byte of the inputs, unpacking what is packed, and writing
-//! every byte of the output), in turn, and prints a table with what is aimed at and whether it holds.
+//! Times cuweld, nvlink where it is in `PATH`, and the floor (reading every byte of the inputs,
+//! unpacking what is packed, and writing every byte of the output), in turn, and prints a table
+//! with what is aimed at and whether it holds.
 //!
 //! ```text
 //! cargo build --release --bin cuweld && cargo run --release -p cuweld-benches
@@ -57,7 +58,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Returns `true` if a built-in case is to be measured: those that are named, or all that are not too long.
+    /// Returns `true` if a built-in case is to be measured: those that are named, or all that are
+    /// not too long.
     fn wants(&self, case: &Case) -> bool {
         let is_short = self.all || !case.long;
         let Some(words) = &self.only else {
@@ -190,7 +192,7 @@ fn unpack_all(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The folder of a case with its inputs, which are made once, and nvlink's words.
+/// Returns the folder of a case with its inputs, which are made once, and nvlink's words.
 fn inputs(case: &Case, tools: &Tools, root: &Path) -> Result<(PathBuf, Vec<String>), Failure> {
     let folder = root.join(case.name);
     let failed = |error: std::io::Error| error.to_string();

@@ -1,16 +1,18 @@
-//! Runs one program and says what it took. A program of its own, because the peak memory that the system reports of a
-//! child begins with what its parent had.
+//! Runs one program and says what it took. A program of its own, because the peak memory that the
+//! system reports of a child begins with what its parent had.
 //!
-//! `cuweld-measure run SECONDS PROGRAM ARGUMENT...` prints wall, user and system time in seconds, peak memory and peak
-//! anonymous memory (0 unless SECONDS is negative: looking slows the run) in bytes, and the exit code; -1 if
-//! it was ended after that time.
+//! `cuweld-measure run SECONDS PROGRAM ARGUMENT...` prints wall, user and system time in seconds,
+//! peak memory and peak anonymous memory (0 unless SECONDS is negative: looking slows the run) in
+//! bytes, and the exit code; -1 if it was ended after that time.
 //!
-//! `cuweld-measure floor TARGET OUTPUT COPY` reads the files that standard input names, one a line, unpacks what is packed in them, and
-//! writes as many bytes as OUTPUT has to COPY; prints the seconds, the bytes of the inputs unpacked, and how many sections, symbols and
-//! relocations they hold.
+//! `cuweld-measure floor TARGET OUTPUT COPY` reads the files that standard input names, one a line,
+//! unpacks what is packed in them, and writes as many bytes as OUTPUT has to COPY; prints the
+//! seconds, the bytes of the inputs unpacked, and how many sections, symbols and relocations they
+//! hold.
 //!
-//! `cuweld-measure warm BYTES` takes memory and gives it back. A virtual machine's host takes back memory that is free for some seconds, and getting it again
-//! takes programs more time than they run: what ran or waited before them would decide on that.
+//! `cuweld-measure warm BYTES` takes memory and gives it back. A virtual machine's host takes back
+//! memory that is free for some seconds, and getting it again takes programs more time than they
+//! run: what ran or waited before them would decide on that.
 
 mod floor;
 
@@ -110,7 +112,8 @@ fn run(limit: f64, program: &OsString, arguments: &[OsString]) -> io::Result<()>
     )
 }
 
-/// Waits for the end, and keeps the largest anonymous memory that was seen; ends the program after a time.
+/// Waits for the end, and keeps the largest anonymous memory that was seen; ends the program after
+/// a time.
 fn watch(
     child: &mut Child,
     step: Duration,

@@ -1,36 +1,37 @@
-//! PTX of functions and kernels that do next to nothing: what a linker sees of a program is its names and references.
+//! PTX of functions and kernels that do next to nothing: what a linker sees of a program is its
+//! names and references.
 //!
-//! Names of templates hold `Q000000`, which stands for the object itself, and `R000000` to `R000007`, which stand for
-//! others.
+//! Names of templates hold `Q000000`, which stands for the object itself, and `R000000` to
+//! `R000007`, which stand for others.
 
 use std::fmt::Write;
 
-/// The stand-in for the name of the `index`-th object that is used.
+/// Returns the stand-in for the name of the `index`-th object that is used.
 pub fn foreign(index: usize) -> String {
     format!("R{index:06}")
 }
 
-/// What is in front of every module.
+/// Returns what is in front of every module.
 pub fn header(sm: &str) -> String {
     format!(".version 9.0\n.target {sm}\n.address_size 64\n")
 }
 
-/// The head of a function of one number that returns one.
+/// Returns the head of a function of one number that returns one.
 fn signature(name: &str) -> String {
     format!(".func (.param .b32 r) {name}(.param .b32 a)")
 }
 
-/// A function that is defined elsewhere.
+/// Returns a function that is defined elsewhere.
 pub fn external(name: &str) -> String {
     format!(".extern {};\n", signature(name))
 }
 
-/// A function that is defined further down.
+/// Returns a function that is defined further down.
 pub fn forward(name: &str) -> String {
     format!(".visible {};\n", signature(name))
 }
 
-/// A function that adds a constant.
+/// Returns a function that adds a constant.
 pub fn leaf(linkage: &str, name: &str, constant: usize) -> String {
     format!(
         "{linkage} {} {{ .reg .b32 %r<3>; ld.param.u32 %r1,[a]; add.s32 %r2,%r1,{constant}; st.param.b32 [r],%r2; ret; }}\n",
@@ -38,14 +39,15 @@ pub fn leaf(linkage: &str, name: &str, constant: usize) -> String {
     )
 }
 
-/// A call of a function.
+/// Returns a call of a function.
 pub fn call(name: &str) -> String {
     format!(
         " {{ .param .b32 p; st.param.b32 [p],%r1; .param .b32 q; call.uni (q),{name},(p); ld.param.b32 %r1,[q]; }}\n"
     )
 }
 
-/// A call of the function that an entry of a table names; `number` is a different one for each call of a module.
+/// Returns a call of the function that an entry of a table names; `number` is a different one for
+/// each call of a module.
 pub fn indirect_call(table: &str, entry: usize, number: usize) -> String {
     format!(
         " mov.u64 %rd2,{table}; ld.global.u64 %rd3,[%rd2+{}]; {{ .param .b32 p; st.param.b32 [p],%r1; .param .b32 q; \
@@ -54,7 +56,7 @@ pub fn indirect_call(table: &str, entry: usize, number: usize) -> String {
     )
 }
 
-/// A function with a body of calls.
+/// Returns a function with a body of calls.
 pub fn function(linkage: &str, name: &str, body: &str) -> String {
     format!(
         "{linkage} {} {{ .reg .b32 %r<3>; .reg .b64 %rd<9>; ld.param.u32 %r1,[a];\n{body} st.param.b32 [r],%r1; ret; }}\n",
@@ -62,7 +64,7 @@ pub fn function(linkage: &str, name: &str, body: &str) -> String {
     )
 }
 
-/// A kernel with a body of calls.
+/// Returns a kernel with a body of calls.
 pub fn kernel(name: &str, body: &str) -> String {
     format!(
         ".visible .entry {name}(.param .u64 p0) {{ .reg .b32 %r<3>; .reg .b64 %rd<9>; mov.u32 %r1,%tid.x; ld.param.u64 %rd1,[p0];\n\
@@ -70,7 +72,7 @@ pub fn kernel(name: &str, body: &str) -> String {
     )
 }
 
-/// A table of the addresses of functions.
+/// Returns a table of the addresses of functions.
 pub fn table(name: &str, functions: &[String]) -> String {
     format!(
         ".visible .global .align 8 .u64 {name}[{}] = {{{}}};\n",
@@ -79,7 +81,7 @@ pub fn table(name: &str, functions: &[String]) -> String {
     )
 }
 
-/// A variable with a value.
+/// Returns a variable with a value.
 pub fn variable(name: &str, words: &[u32]) -> String {
     let mut text = format!(
         ".visible .global .align 4 .u32 {name}[{}] = {{",

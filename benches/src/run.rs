@@ -58,29 +58,29 @@ const HEAVY: u64 = 30_000_000;
 const BYTES_PER_ROW: u64 = 500;
 
 impl Measured {
-    /// Whether there is more than one section, symbol or relocation for 500 bytes.
+    /// Returns `true` if there is more than one section, symbol or relocation for 500 bytes.
     pub fn is_dense(&self) -> bool {
         self.entities as u64 * BYTES_PER_ROW > self.decoded
     }
 
-    /// Whether the link is one of bytes.
+    /// Returns `true` if the link is one of bytes.
     pub fn is_heavy(&self) -> bool {
         self.decoded > HEAVY && !self.is_dense()
     }
 
-    /// What anonymous memory is to be at most, in bytes.
+    /// Returns what anonymous memory is to be at most, in bytes.
     pub fn memory_limit(&self) -> u64 {
         self.sizes.2 + self.decoded / 4 + 20_000_000
     }
 
-    /// How many times the floor its time is.
+    /// Returns how many times the floor its time is.
     pub fn floor_ratio(&self, runs: &[Taken]) -> f64 {
         median(runs.iter().map(|run| run.wall)) / median(self.floor.iter().copied())
     }
 }
 
-/// Links that take milliseconds are run more often than was asked for, as their times differ most: until cuweld and the floor took so long,
-/// and so often at most.
+/// Links that take milliseconds are run more often than was asked for, as their times differ most:
+/// until cuweld and the floor took so long, and so often at most.
 const SHORT: Duration = Duration::from_secs(2);
 const MOST_RUNS: usize = 21;
 
@@ -176,7 +176,8 @@ pub fn measure(
         all.extend(["-o".to_owned(), theirs.to_owned()]);
         effort.warm(tools, input_bytes);
         let one = taken(tools, folder, &all)?;
-        // Once is enough for what takes seconds; a limited run is looked at, which costs the short ones.
+        // Once is enough for what takes seconds; a limited run is looked at, which costs the short
+        // ones.
         too_slow = one.wall > 2.0 || one.code < 0;
         if too_slow || run > 0 || effort.runs == 1 {
             measured.nvlink.push(one);
@@ -193,7 +194,7 @@ pub fn measure(
     Ok(measured)
 }
 
-/// The target of a link.
+/// Returns the target of a link.
 fn target(words: &[String]) -> Option<&str> {
     let mut words = words.iter().map(|word| word.trim_start_matches('-'));
     while let Some(word) = words.next() {
@@ -213,7 +214,8 @@ const TAKEN: u64 = 16;
 const SMALLEST_WARMED: u64 = 1 << 20;
 
 impl Effort {
-    /// If that was asked for, makes the machine have the memory that the next program takes, which links inputs of so many bytes.
+    /// If that was asked for, makes the machine have the memory that the next program takes, which
+    /// links inputs of so many bytes.
     fn warm(&self, tools: &Tools, inputs: u64) {
         if self.warmed && inputs >= SMALLEST_WARMED {
             let bytes = inputs.saturating_mul(TAKEN).to_string();
@@ -247,7 +249,8 @@ fn taken(tools: &Tools, folder: &Path, words: &[String]) -> Result<Taken, Failur
     })
 }
 
-/// The floor of a link: seconds, bytes of the inputs unpacked, sections, symbols and relocations.
+/// Returns the floor of a link: seconds, bytes of the inputs unpacked, sections, symbols and
+/// relocations.
 fn floor(
     tools: &Tools,
     folder: &Path,
@@ -279,7 +282,7 @@ fn floor(
     }
 }
 
-/// The middle of some numbers.
+/// Returns the middle of some numbers.
 pub fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut all: Vec<f64> = numbers.collect();
     all.sort_by(f64::total_cmp);

@@ -23,7 +23,8 @@ pub enum Shape {
     Lean,
     /// The same without these calls.
     Flat,
-    /// Objects with kernels, functions, weak functions, data, shared memory; with tables of functions and indirect calls.
+    /// Objects with kernels, functions, weak functions, data, shared memory; with tables of
+    /// functions and indirect calls.
     Mixed,
     /// The same without tables.
     MixedWithoutTables,
@@ -185,14 +186,14 @@ impl Numbers {
 }
 
 impl Case {
-    /// Whether two cases differ in their size alone.
+    /// Returns `true` if two cases differ in their size alone.
     pub fn is_smaller_of(&self, other: &Case) -> bool {
         std::mem::discriminant(&self.shape) == std::mem::discriminant(&other.shape)
             && self.sm == other.sm
             && self.size < other.size
     }
 
-    /// Whether nvlink's time for the shape explodes.
+    /// Returns `true` if nvlink's time for the shape explodes.
     pub fn is_explosive(&self) -> bool {
         matches!(
             self.shape,
@@ -362,7 +363,8 @@ impl Case {
         tools.compile(self.sm, &(ptx::header(self.sm) + text))
     }
 
-    /// Objects that are copies of templates with other names; the last ones, which use no other object, of `ends`.
+    /// Returns the objects that are copies of templates with other names; the last ones, which use
+    /// no other object, of `ends`.
     fn clones(
         &self,
         tools: &Tools,
@@ -399,12 +401,12 @@ pub fn write_templates(tools: &Tools, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A mangled name of a function of an object.
+/// Returns a mangled name of a function of an object.
 fn name(object: &str, index: usize) -> String {
     format!("_ZN7{object}3fn{index}Eii")
 }
 
-/// The name of a weak function, the same in all objects.
+/// Returns the name of a weak function, the same in all objects.
 fn weak_name(index: usize) -> String {
     format!(
         "_ZN6commonI6Widget{}E7combineILi{index}EEEiiT0_",

@@ -65,7 +65,7 @@ impl Tools {
         std::fs::read(&object).map_err(|error| error.to_string())
     }
 
-    /// The first line of what a program says of its version that has a number.
+    /// Returns the first line of what a program says of its version that has a number.
     pub fn version(program: &Path) -> String {
         let output = Command::new(program)
             .arg("--version")

@@ -1,4 +1,5 @@
-//! Objects in what drivers put around them: packed fatbins, host objects, archives; and host objects that nvcc makes.
+//! Objects in what drivers put around them: packed fatbins, host objects, archives; and host
+//! objects that nvcc makes.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -55,7 +56,7 @@ pub fn wrap(
     ])
 }
 
-/// A host object with the sections in which nvcc puts relocatable device code.
+/// Returns a host object with the sections in which nvcc puts relocatable device code.
 fn host_object(folder: &Path, fatbin: &str, object: &str) -> Result<(), Failure> {
     let source = format!("{object}.s");
     let module = object.replace('.', "_");
@@ -71,7 +72,8 @@ fn host_object(folder: &Path, fatbin: &str, object: &str) -> Result<(), Failure>
     remove(folder, &source)
 }
 
-/// Modules in C++ of one program: each has virtual functions, instances of templates that all have, and calls of the next one.
+/// Modules in C++ of one program: each has virtual functions, instances of templates that all have,
+/// and calls of the next one.
 pub fn classes(folder: &Path, sm: &str, count: usize) -> Result<Vec<String>, Failure> {
     let mut header =
         "#pragma once\nstruct Base { __device__ virtual int get(int a) = 0; };\n".to_owned();

@@ -73,7 +73,7 @@ pub enum Node<'a> {
         parameters: Option<List>,
         /// Of member functions.
         qualifiers: Qualifiers,
-        /// What stands behind it: which of a constructor's variants this is.
+        /// What stands after it: which of a constructor's variants this is.
         suffix: &'static str,
     },
     /// Text in front of a name or type: tables and guards that the compiler makes.
@@ -84,7 +84,7 @@ pub enum Node<'a> {
     Thunk(Thunk<'a>, NodeId),
 
     // Types.
-    /// A type without the blank that others get before `*` and `&`: nvlink forgets it behind
+    /// A type without the blank that others get before `*` and `&`: nvlink forgets it after
     /// substitutions that stand for a name.
     Tight(NodeId),
     /// The same with template arguments.
@@ -141,7 +141,7 @@ pub enum Node<'a> {
     Parameter(u64, Qualifiers, u64),
     /// Operator in front of an expression.
     Prefix(&'static str, NodeId),
-    /// Operator behind an expression.
+    /// Operator after an expression.
     Postfix(NodeId, &'static str),
     /// Operator between expressions.
     Binary(NodeId, &'static str, NodeId),
@@ -251,7 +251,7 @@ impl<'a> Ast<'a> {
         }
     }
 
-    /// A node.
+    /// Returns a node.
     pub fn get(&self, id: NodeId) -> Node<'a> {
         self.nodes
             .get(id.0 as usize)
@@ -259,7 +259,7 @@ impl<'a> Ast<'a> {
             .unwrap_or(Node::Text(""))
     }
 
-    /// The members of a list.
+    /// Returns the members of a list.
     pub fn members(&self, list: List) -> &[NodeId] {
         let start = list.start as usize;
         self.members

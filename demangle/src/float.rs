@@ -7,7 +7,7 @@ const SINGLE_DIGITS: usize = 6;
 /// The digits that tell most doubles apart.
 const DOUBLE_DIGITS: usize = 15;
 
-/// The value of a literal.
+/// Returns the value of a literal.
 pub(super) fn spell(value: Floats) -> String {
     let single = |bits| general(f64::from(f32::from_bits(bits)), SINGLE_DIGITS);
     let double = |bits| general(f64::from_bits(bits), DOUBLE_DIGITS);
@@ -52,7 +52,7 @@ fn general(value: f64, digits: usize) -> String {
     }
 }
 
-/// A number without the zeros that end its fraction.
+/// Returns a number without the zeros that end its fraction.
 fn without_zeros(number: &str) -> &str {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')

@@ -1,9 +1,9 @@
 //! Names as in the source, in nvlink's spelling.
 //!
-//! Some of nvlink's messages show a function as its source declares it: `f(const int *, T1...)`. This
-//! is a demangler for the names of the Itanium C++ ABI that writes them like that, byte for byte: its
-//! blanks, `T1` for the first template parameter, `[lambda() (instance 1)]`, `<unnamed>`. What nvlink
-//! does not understand, such as names with internal linkage (`_ZL…`), stays as it is.
+//! Some of nvlink's messages show a function as its source declares it: `f(const int *, T1...)`.
+//! This is a demangler for the names of the Itanium C++ ABI that writes them like that, byte for
+//! byte: its blanks, `T1` for the first template parameter, `[lambda() (instance 1)]`, `<unnamed>`.
+//! What nvlink does not understand, such as names with internal linkage (`_ZL…`), stays as it is.
 //!
 //! `Parser` reads a name into a tree (`ast`), in which a substitution is the node that it stands
 //! for; [`print`] writes the tree. Reading takes time linear in the name; depth and length of the
@@ -32,7 +32,8 @@ const MAX_LENGTH: usize = 1 << 16;
 /// What nvcc puts in front of the name of a symbol of internal linkage that host code refers to.
 const STATIC_PREFIX: &[u8] = b"__nv_static_";
 
-/// The name as in the source; None for one that is not mangled, or in a way that nvlink does not know.
+/// Returns the name as in the source; None for one that is not mangled, or in a way that nvlink
+/// does not know.
 pub fn demangle(name: &[u8]) -> Option<String> {
     let mangled = without_module(name).unwrap_or(name).strip_prefix(b"_Z")?;
     if mangled.len() > MAX_LENGTH {
@@ -46,7 +47,7 @@ pub fn demangle(name: &[u8]) -> Option<String> {
     print::print(&parser.ast, root)
 }
 
-/// The name behind `__nv_static_`, the length of a module's id, `_`, the id and `_`.
+/// Returns the name after `__nv_static_`, the length of a module's id, `_`, the id and `_`.
 fn without_module(name: &[u8]) -> Option<&[u8]> {
     let rest = name.strip_prefix(STATIC_PREFIX)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -59,8 +60,9 @@ fn without_module(name: &[u8]) -> Option<&[u8]> {
 /// Longer results are no use in an explanation.
 const MAX_EXPLANATION: usize = 16 * 1024;
 
-/// Demangles a name for a reader: what [`demangle`] knows, and names of internal linkage, without what nvcc adds to make
-/// them unique. `__nv_static_23__..._Z2skPi` is `sk(int *)`, and `_ZL1fv` is `f()`.
+/// Demangles a name for a reader: what [`demangle`] knows, and names of internal linkage, without
+/// what nvcc adds to make them unique. `__nv_static_23__..._Z2skPi` is `sk(int *)`, and `_ZL1fv` is
+/// `f()`.
 ///
 /// Returns None for a name that is as in the source already.
 pub fn explained(name: &[u8]) -> Option<String> {
@@ -74,7 +76,7 @@ pub fn explained(name: &[u8]) -> Option<String> {
     text.or_else(|| std::str::from_utf8(inner?).ok().map(str::to_owned))
 }
 
-/// The name as nvlink shows it where it demangles: as in the source, or as it is.
+/// Returns the name as nvlink shows it where it demangles: as in the source, or as it is.
 pub fn displayed(name: &[u8]) -> Cow<'_, str> {
     match demangle(name) {
         Some(text) => Cow::Owned(text),

@@ -9,7 +9,7 @@ use super::ast::Thunk;
 use super::operators;
 use super::parser::Parser;
 
-/// A name, and what it means for the type behind it.
+/// A name, and what it means for the type after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name {
     /// The name.
@@ -32,7 +32,8 @@ struct Component {
 }
 
 impl<'a> Parser<'a> {
-    /// The whole name behind `_Z`: a function with its type, a variable, or something special.
+    /// Returns the whole name after `_Z`: a function with its type, a variable, or something
+    /// special.
     pub fn encoding(&mut self, is_outermost: bool) -> Option<NodeId> {
         self.deeper(|parser| {
             if let Some(b'T' | b'G') = parser.peek() {
@@ -43,7 +44,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A name with the function type behind it, if there is one.
+    /// Returns a name with the function type after it, if there is one.
     fn typed(&mut self, name: Name, is_outermost: bool) -> Option<NodeId> {
         let ends = |byte: Option<u8>| match byte {
             None => true,
@@ -87,7 +88,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What a compiler appended to the name of a copy: a number, which is not shown, or a word.
+    /// Returns what a compiler appended to the name of a copy: a number, which is not shown, or a
+    /// word.
     fn clone_suffix(&mut self, function: NodeId) -> Option<NodeId> {
         let Some((_, suffix)) = self.rest().split_first() else {
             return Some(function);
@@ -163,7 +165,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A name of a function, a variable or a class.
+    /// Returns a name of a function, a variable or a class.
     pub fn name(&mut self) -> Option<Name> {
         self.deeper(|parser| match parser.peek()? {
             b'N' => parser.nested_name(),
@@ -196,7 +198,7 @@ impl<'a> Parser<'a> {
         self.finish(component.node, component.is_special, component.suffix)
     }
 
-    /// Reads template arguments behind a name, if there are any.
+    /// Reads template arguments after a name, if there are any.
     fn finish(&mut self, mut node: NodeId, is_special: bool, suffix: &'static str) -> Option<Name> {
         let mut returns = false;
         if self.peek() == Some(b'I') {
@@ -341,8 +343,8 @@ impl<'a> Parser<'a> {
         Some(Some(number.checked_add(2)?))
     }
 
-    /// One component of a name. `scope` is what stands in front of it, which constructors are named
-    /// after.
+    /// Returns one component of a name. `scope` is what stands in front of it, which constructors
+    /// are named after.
     fn unqualified(&mut self, scope: Option<NodeId>) -> Option<Component> {
         let mut component = Component {
             node: NodeId::default(),
@@ -400,7 +402,7 @@ impl<'a> Parser<'a> {
         Some(component)
     }
 
-    /// The scope as a class that has constructors: nvlink wants one with a name.
+    /// Returns the scope as a class that has constructors: nvlink wants one with a name.
     fn constructed(&self, scope: Option<NodeId>) -> Option<NodeId> {
         let scope = scope?;
         let mut class = scope;
@@ -413,7 +415,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An operator, a conversion, or a literal operator.
+    /// Returns an operator, a conversion, or a literal operator.
     pub fn operator_name(&mut self) -> Option<NodeId> {
         let code = self.peek_two()?;
         self.skip(2);
@@ -435,8 +437,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The length of an identifier, and the identifier. That of an unnamed namespace is a node of its
-    /// own.
+    /// Returns the length of an identifier, and the identifier. That of an unnamed namespace is a
+    /// node of its own.
     pub fn source_name(&mut self) -> Option<NodeId> {
         let name = self.identifier()?;
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
@@ -453,7 +455,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The length of an identifier, and the identifier.
+    /// Returns the length of an identifier, and the identifier.
     pub fn identifier(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok()?;
         let name = self.rest().get(..length).filter(|name| !name.is_empty())?;
@@ -488,7 +490,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Lambda(parameters, number)))
     }
 
-    /// A substitution, and whether it stands for a name: a part of one, or a class with an
+    /// Returns a substitution, and whether it stands for a name: a part of one, or a class with an
     /// abbreviation of its own. `St` is none.
     pub fn substitution(&mut self) -> Option<(NodeId, bool)> {
         const STRING: &str =
@@ -509,7 +511,8 @@ impl<'a> Parser<'a> {
                 "std::basic_iostream<char, std::char_traits<char>>",
                 "basic_iostream",
             ),
-            // nvlink takes every small letter for an abbreviation, and knows of no name for the others.
+            // nvlink takes every small letter for an abbreviation, and knows of no name for the
+            // others.
             letter if letter.is_ascii_lowercase() => Node::Standard("", ""),
             _ => {
                 let candidate = self.back_reference()?;

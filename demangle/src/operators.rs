@@ -5,7 +5,7 @@
 pub enum Shape {
     /// In front of one expression.
     Prefix,
-    /// In front of (with `_`) or behind one expression.
+    /// In front of (with `_`) or after one expression.
     Step,
     /// Between two expressions.
     Binary,
@@ -24,7 +24,7 @@ pub enum Shape {
 pub struct Operator {
     /// Its two letters.
     pub code: [u8; 2],
-    /// Its spelling behind `operator `.
+    /// Its spelling after `operator `.
     pub spelling: &'static str,
     /// How expressions of it look.
     pub shape: Shape,
@@ -106,7 +106,7 @@ const OPERATORS: [Operator; 64] = [
     operator(b"tw", "throw ", Shape::Other),
 ];
 
-/// The operator of this code.
+/// Returns the operator of this code.
 pub fn find(code: [u8; 2]) -> Option<Operator> {
     OPERATORS
         .iter()

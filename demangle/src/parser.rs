@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is left to read.
+    /// Returns what is left to read.
     pub fn rest(&self) -> &'a [u8] {
         self.input.get(self.at..).unwrap_or_default()
     }
@@ -59,12 +59,12 @@ impl<'a> Parser<'a> {
         self.input.get(self.at).copied()
     }
 
-    /// The byte behind the next one.
+    /// Returns the byte after the next one.
     pub fn peek_second(&self) -> Option<u8> {
         self.input.get(self.at + 1).copied()
     }
 
-    /// The next two bytes.
+    /// Returns the next two bytes.
     pub fn peek_two(&self) -> Option<[u8; 2]> {
         Some([self.peek()?, self.peek_second()?])
     }
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Where the reader is, to go back to.
+    /// Returns where the reader is, to go back to.
     pub fn mark(&self) -> (usize, usize) {
         (self.at, self.candidates.len())
     }
@@ -186,8 +186,8 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Makes part of a name a candidate for substitution. A template parameter as the scope of a name
-    /// that has template arguments counts as one, but cannot be referred to.
+    /// Makes part of a name a candidate for substitution. A template parameter as the scope of a
+    /// name that has template arguments counts as one, but cannot be referred to.
     pub fn remember_prefix(&mut self, node: NodeId, is_lost: bool) {
         self.candidates.push(Candidate {
             node,
@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
 }
 
 impl Qualifiers {
-    /// Both.
+    /// Returns both.
     pub fn union(self, other: Qualifiers) -> Qualifiers {
         Qualifiers {
             is_const: self.is_const || other.is_const,

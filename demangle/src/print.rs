@@ -1,8 +1,8 @@
 //! Writes a name as nvlink does.
 //!
-//! A type has two parts: what stands in front of the name that it declares, and what stands behind it
-//! (`int (*` and `)()`). `under` says that a `*` or the like comes between them, so that functions and
-//! arrays need parentheses; `space` asks for a blank behind the first part.
+//! A type has two parts: what stands in front of the name that it declares, and what stands after
+//! it (`int (*` and `)()`). `under` says that a `*` or the like comes between them, so that
+//! functions and arrays need parentheses; `space` asks for a blank after the first part.
 
 mod expressions;
 
@@ -21,7 +21,7 @@ const MAX_LENGTH: usize = 1 << 16;
 /// Nodes nested deeper than this are given up; substitutions can nest deeper than the parser goes.
 const MAX_DEPTH: u32 = 256;
 
-/// The whole name as text; None if it would be too long.
+/// Returns the whole name as text; None if it would be too long.
 pub(super) fn print(ast: &Ast<'_>, root: NodeId) -> Option<String> {
     let mut printer = Printer {
         ast,
@@ -72,7 +72,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// `const volatile restrict`, each with a blank behind it.
+    /// `const volatile restrict`, each with a blank after it.
     fn leading(&mut self, qualifiers: Qualifiers) {
         for (is, word) in words(qualifiers) {
             if is {
@@ -220,7 +220,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// What stands behind the declared name.
+    /// What stands after the declared name.
     fn second(&mut self, id: NodeId, under: bool) {
         if self.gave_up || self.depth >= MAX_DEPTH {
             self.gave_up = true;
@@ -286,8 +286,8 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// A type without its qualifiers, however many times it was given some. Names keep the mark that
-    /// they are set tight.
+    /// Returns a type without its qualifiers, however many times it was given some. Names keep the
+    /// mark that they are set tight.
     fn unqualified(&self, mut id: NodeId) -> (Qualifiers, NodeId) {
         let mut all = Qualifiers::default();
         while let Node::Qualified(qualifiers, ty) = self.ast.get(id) {
@@ -297,8 +297,8 @@ impl<'p> Printer<'p, '_> {
         (all, id)
     }
 
-    /// Whether a scope has only parts that nvlink leaves out: namespaces of a module's internals. Their
-    /// template arguments, which no compiler makes, do not count.
+    /// Returns `true` if a scope has only parts that nvlink leaves out: namespaces of a module's
+    /// internals. Their template arguments, which no compiler makes, do not count.
     fn is_silent(&self, mut id: NodeId) -> bool {
         loop {
             id = match self.ast.get(id) {
@@ -402,7 +402,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// A function with its type, without what stands behind the parameters.
+    /// A function with its type, without what stands after the parameters.
     fn encoding(&mut self, id: NodeId) {
         let Node::Encoding {
             name,

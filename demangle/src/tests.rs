@@ -102,7 +102,7 @@ fn base_36(mut number: u32) -> String {
 
 #[test]
 fn time_is_linear() {
-    // Template arguments behind a conversion to a template parameter are read twice.
+    // Template arguments after a conversion to a template parameter are read twice.
     let name = format!("_ZN1X{}", "cvT_I".repeat(60));
     assert_eq!(demangle(name.as_bytes()), None);
 }

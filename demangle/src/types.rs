@@ -8,12 +8,12 @@ use super::ast::Qualifiers;
 use super::parser::Parser;
 
 impl<'a> Parser<'a> {
-    /// A type. What is no builtin becomes a candidate for substitution.
+    /// Returns a type. What is no builtin becomes a candidate for substitution.
     pub fn read_type(&mut self) -> Option<NodeId> {
         self.deeper(Self::any_type)
     }
 
-    /// The type that a conversion function converts to: template arguments behind a template
+    /// Returns the type that a conversion function converts to: template arguments after a template
     /// parameter belong to the function.
     pub fn conversion_type(&mut self) -> Option<NodeId> {
         let outer = std::mem::replace(&mut self.in_conversion, true);
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         Some(Node::Pointer(sign, self.read_type()?))
     }
 
-    /// `S_`, `Sa…`: what stands for a part of a name is set without the blank behind it.
+    /// `S_`, `Sa…`: what stands for a part of a name is set without the blank after it.
     fn substituted_type(&mut self) -> Option<NodeId> {
         let (mut node, is_name) = self.substitution()?;
         if is_name {
@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The type of a parameter; the last one, behind which a function type can have its own
+    /// Returns the type of a parameter; the last one, after which a function type can have its own
     /// qualifier, can be an ellipsis.
     pub fn parameter_type(&mut self) -> Option<NodeId> {
         let is_last = matches!(

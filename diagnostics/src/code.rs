@@ -164,8 +164,8 @@ impl fmt::Display for Code {
     }
 }
 
-/// Makes codes of one kind, and the list of them: for each the constant, the end of its name, what is
-/// found, when it comes, and what to do.
+/// Makes codes of one kind, and the list of them: for each the constant, the end of its name, what
+/// is found, when it comes, and what to do.
 macro_rules! codes {
     (
         $kind:ident $prefix:literal;

@@ -28,11 +28,12 @@ pub enum Severity {
 /// A phase of nvlink that several passes do together, so that their findings are in one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvlinkPhase {
-    /// Inputs are looked for and read, one after the other: each is judged before the next is looked at.
+    /// Inputs are looked for and read, one after the other: each is judged before the next is
+    /// looked at.
     Inputs,
     /// The call graph is shown, and limits of kernels are compared with what they reach.
     CallGraph,
-    /// What kernels need is told, behind what they may not use in relocatable output.
+    /// What kernels need is told, after what they may not use in relocatable output.
     Resources,
 }
 
@@ -43,8 +44,8 @@ pub struct Diagnostic {
     pub code: Code,
     /// How bad it is.
     pub severity: Severity,
-    /// What is said of it: nvlink's own wording where nvlink finds it too, without any prefix; tools
-    /// parse it.
+    /// What is said of it: nvlink's own wording where nvlink finds it too, without any prefix;
+    /// tools parse it.
     pub message: Box<str>,
     /// What more is known, one line each.
     pub notes: Vec<String>,
@@ -56,7 +57,8 @@ pub struct Diagnostic {
     pub phase: Option<NvlinkPhase>,
     /// Place in the order of messages within a pass or phase: input ordinal, entity ordinal.
     pub position: (u32, u32),
-    /// What the message counts, each with a message of its own: shown instead where everything is to be explained.
+    /// What the message counts, each with a message of its own: shown instead where everything is
+    /// to be explained.
     pub parts: Box<[Diagnostic]>,
 }
 

@@ -20,8 +20,8 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Ends a pass: sorts its findings. Findings of equal position keep their order. Of what is not linked for the same reason at
-    /// several places, the first is said, with how many there are.
+    /// Ends a pass: sorts its findings. Findings of equal position keep their order. Of what is not
+    /// linked for the same reason at several places, the first is said, with how many there are.
     pub fn end_pass(&mut self) {
         let start = self.start_of_phase();
         let mut tail = self.list.split_off(start);
@@ -50,8 +50,8 @@ impl Diagnostics {
         self.sorted = self.list.len();
     }
 
-    /// Returns where the findings begin that are sorted with those of the pass: its own, or those of the phase of nvlink that
-    /// the passes before it did a part of.
+    /// Returns where the findings begin that are sorted with those of the pass: its own, or those
+    /// of the phase of nvlink that the passes before it did a part of.
     fn start_of_phase(&self) -> usize {
         let own = self.sorted.min(self.list.len());
         let (before, of_pass) = self.list.split_at(own);
@@ -64,14 +64,14 @@ impl Diagnostics {
             .count()
     }
 
-    /// Whether an error or fatal error was emitted.
+    /// Returns `true` if an error or fatal error was emitted.
     pub fn has_errors(&self) -> bool {
         self.list
             .iter()
             .any(|diagnostic| diagnostic.severity >= Severity::Error)
     }
 
-    /// All findings.
+    /// Returns all findings.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }

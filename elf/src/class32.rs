@@ -1,7 +1,7 @@
 //! ELF32 device files, as the 32-bit toolkits wrote them: the same tables with other records.
 //!
-//! [`widen`] writes such a file's records as those of ELF64, behind the file itself, so that what reads ELF64 reads
-//! these too. Contents stay as they are.
+//! [`widen`] writes such a file's records as those of ELF64, after the file itself, so that what
+//! reads ELF64 reads these too. Contents stay as they are.
 
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
@@ -82,7 +82,8 @@ struct Symbol {
     shndx: U16,
 }
 
-/// A relocation without addend, 8 bytes: the symbol is in bits 8 to 31 of `info`, the type in bits 0 to 7.
+/// A relocation without addend, 8 bytes: the symbol is in bits 8 to 31 of `info`, the type in bits
+/// 0 to 7.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Rel {
@@ -110,13 +111,13 @@ pub struct Narrow {
     pub sections: Vec<(u64, u64, u64)>,
 }
 
-/// Whether the bytes begin like an ELF32 file.
+/// Returns `true` if the bytes begin like an ELF32 file.
 pub fn is_class32(image: &[u8]) -> bool {
     image.starts_with(b"\x7fELF") && image.get(4) == Some(&CLASS)
 }
 
-/// Returns whether the bytes are a whole ELF32 file. Of those nvlink says that they do not fit; damaged ones it ignores
-/// [elf32-files].
+/// Returns whether the bytes are a whole ELF32 file. Of those nvlink says that they do not fit;
+/// damaged ones it ignores [elf32-files].
 pub fn is_sound_class32(image: &[u8]) -> bool {
     widen(image).is_ok_and(|(wide, narrow)| {
         !narrow.sections.is_empty() && validate_structure(&wide).is_ok()
@@ -126,9 +127,10 @@ pub fn is_sound_class32(image: &[u8]) -> bool {
 /// How far contents move to make room for the larger header, in bytes.
 pub const SHIFT: u64 = (size_of::<raw::FileHeader>() - size_of::<FileHeader>()) as u64;
 
-/// An ELF64 file with the contents of an ELF32 one, and where that has its tables. Its contents lie [`SHIFT`] bytes
-/// farther on, its tables behind them. The result is at most a few times as large, however the tables overlap: each
-/// section that is widened must have a place of its own.
+/// Returns an ELF64 file with the contents of an ELF32 one, and where that has its tables. Its
+/// contents lie [`SHIFT`] bytes farther on, its tables after them. The result is at most a few
+/// times as large, however the tables overlap: each section that is widened must have a place of
+/// its own.
 pub fn widen(image: &[u8]) -> Result<(Vec<u8>, Narrow), StructureError> {
     let (file, rest) = FileHeader::read_from_prefix(image).map_err(|_| StructureError::NotElf)?;
     if !is_class32(image) {
@@ -271,8 +273,8 @@ fn contents<'data>(image: &'data [u8], header: &SectionHeader) -> Option<&'data 
     image.get(start..start.checked_add(header.size.get() as usize)?)
 }
 
-/// Appends each whole record, widened; bytes behind the last one are appended as they are, so that they are missed by
-/// nobody. Returns the size of a widened record.
+/// Appends each whole record, widened; bytes after the last one are appended as they are, so that
+/// they are missed by nobody. Returns the size of a widened record.
 fn append<T: FromBytes + Immutable + KnownLayout, W: IntoBytes + Immutable>(
     wide: &mut Vec<u8>,
     bytes: &[u8],

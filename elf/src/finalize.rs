@@ -1,8 +1,8 @@
 //! Which code NVIDIA's finalizer takes for which target, by what `.nv.compat` says of the code
 //! (`docs/formats/mercury.md`).
 //!
-//! The numbers of SMs are mapped first: 104 counts as 120, 130 as 107, 101 as 110. Two SMs are of one family if they
-//! have the same tens.
+//! The numbers of SMs are mapped first: 104 counts as 120, 130 as 107, 101 as 110. Two SMs are of
+//! one family if they have the same tens.
 
 use crate::toolkit::Toolkit;
 use thiserror::Error;
@@ -51,7 +51,7 @@ pub enum Incompatible {
 }
 
 impl Incompatible {
-    /// The number of NVIDIA's check.
+    /// Returns the number of NVIDIA's check.
     pub fn code(self) -> u32 {
         match self {
             Incompatible::NoProfile => 24,
@@ -65,7 +65,7 @@ impl Incompatible {
     }
 }
 
-/// The SM that an SM counts as.
+/// Returns the SM that an SM counts as.
 pub fn counts_as(sm: u16) -> u16 {
     match sm {
         104 => 120,
@@ -75,7 +75,7 @@ pub fn counts_as(sm: u16) -> u16 {
     }
 }
 
-/// Whether two SMs are of one family.
+/// Returns `true` if two SMs are of one family.
 pub fn same_family(source: u16, target: u16) -> bool {
     counts_as(source) / 10 == counts_as(target) / 10
 }
@@ -103,8 +103,8 @@ pub fn can_finalize(
     if from == to {
         return Ok(());
     }
-    // Code of ISA class 1 goes to other families, that of 2 within its own. That of 3 does from the first SM of a
-    // family, for an 'a' variant and finalization classes 2 and 3.
+    // Code of ISA class 1 goes to other families, that of 2 within its own. That of 3 does from the
+    // first SM of a family, for an 'a' variant and finalization classes 2 and 3.
     let upwards = from < to;
     let in_family = from / 10 == to / 10 && upwards && matches!(profile.isa_class, 1 | 2);
     let across = from / 10 != to / 10 && upwards && profile.isa_class == 1;
@@ -134,12 +134,14 @@ pub fn can_finalize(
     if fits { Ok(()) } else { Err(refusal) }
 }
 
-/// Whether code for sm_120 runs on sm_121 as it is, without any other check. Code for 104 is not let through here.
+/// Returns `true` if code for sm_120 runs on sm_121 as it is, without any other check. Code for 104
+/// is not let through here.
 fn is_bypass(profile: &Profile, source: u16, target: u16) -> bool {
     (source, target) == (120, 121) && !profile.specific
 }
 
-/// The bit of an SM in the record of SMs on which the SASS runs as it is; 0 for those without one.
+/// Returns the bit of an SM in the record of SMs on which the SASS runs as it is; 0 for those
+/// without one.
 pub fn fast_path_bit(sm: u16) -> u64 {
     match counts_as(sm) {
         100 => 1,
@@ -151,7 +153,8 @@ pub fn fast_path_bit(sm: u16) -> u64 {
     }
 }
 
-/// How far code may be copied for another SM than it was compiled for (`--opportunistic-finalization-lvl`).
+/// How far code may be copied for another SM than it was compiled for
+/// (`--opportunistic-finalization-lvl`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum OffTarget {
     /// Not at all: levels 0 and 1.
@@ -176,7 +179,7 @@ pub enum Action {
     Compile,
 }
 
-/// What becomes of code that [`can_finalize`] lets through.
+/// Returns what becomes of code that [`can_finalize`] lets through.
 pub fn action(profile: Option<&Profile>, source: u16, target: u16, copies: OffTarget) -> Action {
     if counts_as(source) == counts_as(target) {
         return Action::Same;

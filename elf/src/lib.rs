@@ -1,4 +1,5 @@
-//! The device ELF format, without a link: what a file holds, whether it is sound, and what its words mean.
+//! The device ELF format, without a link: what a file holds, whether it is sound, and what its
+//! words mean.
 //!
 //! - [`raw`]: the file's records, as zero-copy views; [`class32`]: ELF32 files in the form of ELF64 ones.
 //! - [`validate`]: the four layers of checks that a reader relies on.
@@ -10,7 +11,8 @@
 //! - [`mercury`]: the second form of code that objects for sm_100 and later carry.
 //! - [`check`]: rules of a finished file, each with a name.
 //!
-//! Architecture Invariant: this crate does no IO, prints nothing, and knows neither a link nor a pass.
+//! Architecture Invariant: this crate does no IO, prints nothing, and knows neither a link nor a
+//! pass.
 
 #![forbid(unsafe_code)]
 

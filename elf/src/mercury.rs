@@ -1,9 +1,10 @@
 //! The Mercury view of objects for sm_100 and later.
 //!
-//! Such an object holds its code twice: as SASS in the usual sections, and as what turns the SASS back
-//! into Mercury, NVIDIA's own intermediate form (`.nv.capmerc.text.F`). Attributes, relocations and debug
-//! sections exist once for each view, constants and data have one contents with two names. nvlink
-//! merges the Mercury view, under the names that `cuweld_ir::section::view_name` gives, and derives the SASS view from the result.
+//! Such an object holds its code twice: as SASS in the usual sections, and as what turns the SASS
+//! back into Mercury, NVIDIA's own intermediate form (`.nv.capmerc.text.F`). Attributes,
+//! relocations and debug sections exist once for each view, constants and data have one contents
+//! with two names. nvlink merges the Mercury view, under the names that
+//! `cuweld_ir::section::view_name` gives, and derives the SASS view from the result.
 
 pub mod capmerc;
 pub mod fast_path;
@@ -53,7 +54,8 @@ pub const BANKS: [Bank; 3] = [
     },
 ];
 
-/// The slots of textures, samplers and surfaces of a kernel, which are part of constant bank 0 in the SASS view.
+/// The slots of textures, samplers and surfaces of a kernel, which are part of constant bank 0 in
+/// the SASS view.
 pub const HEADER_INDICES: Bank = Bank {
     number: 0,
     name: b".nv.constant.entry_image_header_indices",
@@ -62,12 +64,13 @@ pub const HEADER_INDICES: Bank = Bank {
 };
 
 impl Bank {
-    /// The bank with this number.
+    /// Returns the bank with this number.
     pub fn numbered(number: u8) -> Option<Bank> {
         BANKS.into_iter().find(|bank| bank.number == number)
     }
 
-    /// The bank of a name of the Mercury view, and what stands behind it: nothing, or a dot and a function.
+    /// Returns the bank of a name of the Mercury view, and what stands after it: nothing, or a dot
+    /// and a function.
     pub fn of_name(name: &[u8]) -> Option<(Bank, &[u8])> {
         // Most names are of other sections.
         if !name.starts_with(b".nv.constant.") {

@@ -31,7 +31,7 @@ pub fn split_notes(mut bytes: &[u8]) -> Option<Vec<RawNote<'_>>> {
     Some(notes)
 }
 
-/// The first note of a section, and what follows it; `None` if it reaches past the end.
+/// Returns the first note of a section, and what follows it; `None` if it reaches past the end.
 pub fn first_note(bytes: &[u8]) -> Option<(RawNote<'_>, &[u8])> {
     let word = |index: usize| -> Option<u32> {
         Some(u32::from_le_bytes(
@@ -48,12 +48,13 @@ pub fn first_note(bytes: &[u8]) -> Option<(RawNote<'_>, &[u8])> {
     Some((RawNote { owner, ty, desc }, rest))
 }
 
-/// Size in bytes of a note in its file form.
+/// Returns the size in bytes of a note in its file form.
 pub fn note_size(owner: &[u8], desc: &[u8]) -> usize {
     12 + owner.len().next_multiple_of(4) + desc.len().next_multiple_of(4)
 }
 
-/// Writes a note in its file form into zeroed room that is large enough, and returns what is behind it.
+/// Writes a note in its file form into zeroed room that is large enough, and returns what is after
+/// it.
 pub fn put_note<'b>(room: &'b mut [u8], owner: &[u8], ty: u32, desc: &[u8]) -> &'b mut [u8] {
     let Some((mut note, rest)) = room.split_at_mut_checked(note_size(owner, desc)) else {
         return &mut [];
@@ -78,8 +79,8 @@ pub fn append_note(out: &mut Vec<u8>, owner: &[u8], ty: u32, desc: &[u8]) {
     }
 }
 
-/// The descriptor of a `.note.nv.tkinfo` note: version 2, five string offsets, the strings, padded
-/// to 4 bytes.
+/// Returns the descriptor of a `.note.nv.tkinfo` note: version 2, five string offsets, the strings,
+/// padded to 4 bytes.
 pub fn tool_info(object: &str, tool: &str, version: &str, branch: &str, options: &str) -> Vec<u8> {
     let mut desc = 2u32.to_le_bytes().to_vec();
     let mut strings = Vec::new();
@@ -93,7 +94,7 @@ pub fn tool_info(object: &str, tool: &str, version: &str, branch: &str, options:
     desc
 }
 
-/// The five strings of a `.note.nv.tkinfo` descriptor.
+/// Returns the five strings of a `.note.nv.tkinfo` descriptor.
 pub fn tool_info_strings(desc: &[u8]) -> Option<[&[u8]; 5]> {
     let strings = desc.get(24..)?;
     let mut found = [&[][..]; 5];
@@ -105,7 +106,8 @@ pub fn tool_info_strings(desc: &[u8]) -> Option<[&[u8]; 5]> {
     Some(found)
 }
 
-/// Returns the descriptor of a `.note.nv.cuinfo` note with a virtual SM and the number of a toolkit.
+/// Returns the descriptor of a `.note.nv.cuinfo` note with a virtual SM and the number of a
+/// toolkit.
 pub fn cuda_info(virtual_sm: u16, toolkit: u32) -> [u8; 8] {
     let mut desc = [0; 8];
     desc[0] = 2;

@@ -21,8 +21,8 @@ pub const EM_CUDA: u16 = 190;
 pub const OSABI_CUDA: u8 = 0x41;
 /// `e_ident[EI_ABIVERSION]` of the current device ELF.
 pub const ABI_VERSION: u8 = 8;
-/// `e_ident[EI_OSABI]` that toolkits up to 12.9 write below sm_100; any other than [`OSABI_CUDA`] means
-/// the same to nvlink [toolkit-of-object].
+/// `e_ident[EI_OSABI]` that toolkits up to 12.9 write below sm_100; any other than [`OSABI_CUDA`]
+/// means the same to nvlink [toolkit-of-object].
 pub const OSABI_LEGACY: u8 = 0x33;
 /// `e_ident[EI_ABIVERSION]` of such files.
 pub const ABI_VERSION_LEGACY: u8 = 7;
@@ -201,20 +201,21 @@ pub struct RawPair {
     pub second: U32,
 }
 
-/// The string that begins at `offset`, without its NUL; `None` if the table ends before.
+/// Returns the string that begins at `offset`, without its NUL; `None` if the table ends before.
 pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(offset as usize..)?;
     rest.get(..length_before_nul(rest)?)
 }
 
-/// Whether this string begins at `offset`, without looking for its end.
+/// Returns `true` if this string begins at `offset`, without looking for its end.
 pub fn is_at(table: &[u8], offset: u32, string: &[u8]) -> bool {
     let rest = table.get(offset as usize..).unwrap_or(&[]);
     rest.strip_prefix(string)
         .is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// How many bytes come before the first NUL, looked for in eight bytes at a time: most names are some dozens of bytes long.
+/// Returns how many bytes come before the first NUL, looked for in eight bytes at a time: most
+/// names are some dozens of bytes long.
 fn length_before_nul(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);

@@ -1,7 +1,7 @@
 //! Lists of rules: each has a name, a sentence, and a group that it belongs to.
 
-/// Makes an enumeration of rules, with their names and sentences, and a function that gives the group of each. Between name and
-/// group stands a word that reads well.
+/// Makes an enumeration of rules, with their names and sentences, and a function that gives the
+/// group of each. Between name and group stands a word that reads well.
 #[macro_export]
 macro_rules! rules {
     (
@@ -19,14 +19,14 @@ macro_rules! rules {
             /// All of them.
             pub const ALL: &'static [$rule] = &[$($rule::$variant,)*];
 
-            /// Its name, which stays the same from version to version.
+            /// Returns its name, which stays the same from version to version.
             pub fn name(self) -> &'static str {
                 match self {
                     $($rule::$variant => $name,)*
                 }
             }
 
-            /// The rule as a sentence.
+            /// Returns the rule as a sentence.
             pub fn doc(self) -> &'static str {
                 match self {
                     $($rule::$variant => concat!($($doc),+).trim_ascii(),)*

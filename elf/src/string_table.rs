@@ -13,17 +13,17 @@ pub struct NameTable {
 }
 
 impl NameTable {
-    /// A table that holds only the empty string.
+    /// Creates a table that holds only the empty string.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The offset of a name, which is added if it is new.
+    /// Returns the offset of a name, which is added if it is new.
     pub fn add(&mut self, name: &[u8]) -> u32 {
         self.tables.add(name, [true])[0]
     }
 
-    /// The offset of a name that is in the table.
+    /// Returns the offset of a name that is in the table.
     pub fn find(&self, name: &[u8]) -> Option<u32> {
         match name.is_empty() {
             true => Some(0),
@@ -31,21 +31,23 @@ impl NameTable {
         }
     }
 
-    /// The table's bytes so far.
+    /// Returns the table's bytes so far.
     pub fn bytes(&self) -> &[u8] {
         self.tables.bytes(0)
     }
 
-    /// The table's bytes.
+    /// Returns the table's bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         let [bytes] = self.tables.into_bytes();
         bytes
     }
 }
 
-/// String tables in the making that have many names in common, which are looked up once for all of them.
+/// String tables in the making that have many names in common, which are looked up once for all of
+/// them.
 ///
-/// The index of large tables is not in the processor's cache, and most names are new: a lookup reads one place of it and nothing else.
+/// The index of large tables is not in the processor's cache, and most names are new: a lookup
+/// reads one place of it and nothing else.
 pub struct NameTables<const TABLES: usize> {
     bytes: [Vec<u8>; TABLES],
     /// The offset of each string in each table, 0 where it is not.
@@ -72,13 +74,13 @@ impl Index {
         }
     }
 
-    /// Where the search for a hash begins.
+    /// Returns where the search for a hash begins.
     fn start(&self, hash: u32) -> usize {
         hash as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// The number of the string with this hash that something is said of, or the free place where the search for it ends. There is
-    /// a free place.
+    /// Returns the number of the string with this hash that something is said of, or the free place
+    /// where the search for it ends. There is a free place.
     fn find(&self, hash: u32, is_it: impl Fn(usize) -> bool) -> Result<usize, usize> {
         let mut place = self.start(hash);
         loop {
@@ -120,7 +122,7 @@ impl NameHash {
         NameHash((hasher.finish() >> 32) as u32)
     }
 
-    /// Its bits spread over those that tables of the crate hashbrown look at.
+    /// Returns its bits spread over those that tables of the crate hashbrown look at.
     pub fn spread(self) -> u64 {
         u64::from(self.0).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
@@ -133,7 +135,8 @@ impl<const TABLES: usize> Default for NameTables<TABLES> {
 }
 
 impl<const TABLES: usize> NameTables<TABLES> {
-    /// Tables that hold only the empty string, with room for so many names in all, and so many bytes in each.
+    /// Tables that hold only the empty string, with room for so many names in all, and so many
+    /// bytes in each.
     pub fn with_capacity(names: usize, bytes: [usize; TABLES]) -> Self {
         NameTables {
             bytes: bytes.map(|bytes| {
@@ -146,8 +149,9 @@ impl<const TABLES: usize> NameTables<TABLES> {
         }
     }
 
-    /// Hashes names that are added soon, and reads where they will be looked for: the processor fetches many places at once that do not
-    /// depend on each other, and names that are added find theirs in its cache.
+    /// Hashes names that are added soon, and reads where they will be looked for: the processor
+    /// fetches many places at once that do not depend on each other, and names that are added find
+    /// theirs in its cache.
     pub fn prepare<'n>(&self, names: impl Iterator<Item = &'n [u8]>, hashes: &mut Vec<NameHash>) {
         hashes.extend(names.map(NameHash::of));
         let places = hashes.iter().map(|hash| self.index.start(hash.0));
@@ -155,7 +159,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
         black_box(found.fold(0, |all, row| all | row));
     }
 
-    /// The offset of a name in each table, 0 where it is not; it is added to these if it is new there.
+    /// Returns the offset of a name in each table, 0 where it is not; it is added to these if it is
+    /// new there.
     pub fn add(&mut self, name: &[u8], tables: [bool; TABLES]) -> [u32; TABLES] {
         self.add_prepared(name, NameHash::of(name), tables)
     }
@@ -173,8 +178,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
         }
     }
 
-    /// Adds a string as [`NameTables::add_prepared`] does, but gives the empty one a place of its own, for the empty
-    /// prototypes of kernels whose address is taken [empty-prototype].
+    /// Adds a string as [`NameTables::add_prepared`] does, but gives the empty one a place of its
+    /// own, for the empty prototypes of kernels whose address is taken [empty-prototype].
     pub fn add_even_empty(
         &mut self,
         name: &[u8],
@@ -191,7 +196,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
             offset
         };
         match found {
-            // What was just written is not read again: it is seldom in the cache, and the processor would wait for it.
+            // What was just written is not read again: it is seldom in the cache, and the processor
+            // would wait for it.
             Err(place) => {
                 let offsets = std::array::from_fn(|index| match tables[index] {
                     true => put(&mut self.bytes[index]),
@@ -213,7 +219,7 @@ impl<const TABLES: usize> NameTables<TABLES> {
         }
     }
 
-    /// Whether a string is a name.
+    /// Returns `true` if a string is a name.
     fn is(&self, number: usize, name: &[u8]) -> bool {
         let offsets = self.offsets.get(number).into_iter().flatten();
         std::iter::zip(offsets, &self.bytes)
@@ -223,7 +229,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
             .is_some_and(|rest| rest.first() == Some(&0))
     }
 
-    /// The offset of a name that is in a table; of the empty string, that of the place of its own.
+    /// Returns the offset of a name that is in a table; of the empty string, that of the place of
+    /// its own.
     pub fn find(&self, name: &[u8], table: usize) -> Option<u32> {
         if self.offsets.is_empty() {
             return None;
@@ -233,12 +240,12 @@ impl<const TABLES: usize> NameTables<TABLES> {
         Some(self.offsets[number][table]).filter(|offset| *offset != 0)
     }
 
-    /// The bytes of a table so far.
+    /// Returns the bytes of a table so far.
     pub fn bytes(&self, table: usize) -> &[u8] {
         &self.bytes[table]
     }
 
-    /// The bytes of the tables.
+    /// Returns the bytes of the tables.
     pub fn into_bytes(self) -> [Vec<u8>; TABLES] {
         self.bytes
     }

@@ -57,8 +57,8 @@ impl SymbolType {
         self.header_kind() != 0
     }
 
-    /// Returns the type of a texture, sampler or surface reference as one of the bits in [`header`]; 0
-    /// for all other types.
+    /// Returns the type of a texture, sampler or surface reference as one of the bits in
+    /// [`header`]; 0 for all other types.
     pub const fn header_kind(self) -> u8 {
         match self {
             Self::CUDA_TEXTURE => header::TEXTURE,
@@ -80,8 +80,8 @@ pub mod header {
 }
 
 bitflags! {
-    /// `st_other`. The upper three bits of a variable's are its memory space, which is a number and no
-    /// set: see [`SymbolOther::space`].
+    /// `st_other`. The upper three bits of a variable's are its memory space, which is a number and
+    /// no set: see [`SymbolOther::space`].
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct SymbolOther: u8 {
         /// A kernel.
@@ -110,8 +110,9 @@ bitflags! {
 }
 
 impl SymbolOther {
-    /// Returns the memory space of a variable: none, [`GLOBAL`](Self::GLOBAL), [`SHARED`](Self::SHARED),
-    /// [`CONSTANT`](Self::CONSTANT), [`RESERVED`](Self::RESERVED), or bits that mean nothing.
+    /// Returns the memory space of a variable: none, [`GLOBAL`](Self::GLOBAL),
+    /// [`SHARED`](Self::SHARED), [`CONSTANT`](Self::CONSTANT), [`RESERVED`](Self::RESERVED), or
+    /// bits that mean nothing.
     pub const fn space(self) -> Self {
         self.intersection(Self::SPACE)
     }

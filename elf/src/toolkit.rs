@@ -1,8 +1,10 @@
-//! What differs between releases of the CUDA toolkit, as data: words, strings, names, and which rules hold. Relocation types
-//! and attribute codes are the same in all of them, or only grow, and stand in [`target`](crate::target).
+//! What differs between releases of the CUDA toolkit, as data: words, strings, names, and which
+//! rules hold. Relocation types and attribute codes are the same in all of them, or only grow, and
+//! stand in [`target`](crate::target).
 //!
-//! A link is one of a toolkit ([`Toolkit`]), whose linker it stands in for. Code asks the toolkit of its module; a rule
-//! that another release has differently is asked for by name ([`Toolkit::has`]).
+//! A link is one of a toolkit ([`Toolkit`]), whose linker it stands in for. Code asks the toolkit
+//! of its module; a rule that another release has differently is asked for by name
+//! ([`Toolkit::has`]).
 
 mod v13_0;
 
@@ -33,7 +35,8 @@ pub struct Toolkit {
     pub version: &'static str,
     /// What its linker writes as its name.
     pub stamp: Stamp,
-    /// The toolkit in `.note.nv.cuinfo`: ten times the major release and the minor one. Objects of newer ones are refused.
+    /// The toolkit in `.note.nv.cuinfo`: ten times the major release and the minor one. Objects of
+    /// newer ones are refused.
     pub number: u32,
     /// The oldest toolkit whose objects for sm_90 are accepted.
     pub oldest_number: u32,
@@ -45,13 +48,14 @@ pub struct Toolkit {
     pub relocation_action: [u8; 16],
     /// What the names of system calls begin with [system-functions].
     pub system_call_prefix: &'static [u8],
-    /// Other functions that may stay undefined because the driver provides them, sorted [system-functions]. ptxas knows the
-    /// same names: it takes no address of them.
+    /// Other functions that may stay undefined because the driver provides them, sorted
+    /// [system-functions]. ptxas knows the same names: it takes no address of them.
     pub system_functions: &'static [&'static [u8]],
-    /// The last version of Mercury that its finalizer takes: major and minor, a byte each [mercury-version].
+    /// The last version of Mercury that its finalizer takes: major and minor, a byte each
+    /// [mercury-version].
     pub mercury_version: u16,
-    /// Where parameters begin in bank 0 of kernels for sm_100 and up, in bytes: the least place of the slots of textures
-    /// behind.
+    /// Where parameters begin in bank 0 of kernels for sm_100 and up, in bytes: the least place of
+    /// the slots of textures after.
     pub mercury_parameters_start: u64,
     /// Where variables in reserved shared memory begin, in bytes, in the SASS view of executables.
     pub reserved_shared_start: u64,
@@ -83,7 +87,8 @@ impl Toolkit {
         rule.holds_for(self.release)
     }
 
-    /// Returns whether an undefined function of this name is accepted, because the driver provides it [system-functions].
+    /// Returns whether an undefined function of this name is accepted, because the driver provides
+    /// it [system-functions].
     pub fn is_system_function(&self, name: &[u8]) -> bool {
         name.starts_with(self.system_call_prefix)
             || self.system_functions.binary_search(&name).is_ok()

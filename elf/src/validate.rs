@@ -105,7 +105,8 @@ pub enum StructureError {
 }
 
 impl StructureError {
-    /// Where in the file the field is that says something wrong, or what lies outside of it.
+    /// Returns where in the file the field is that says something wrong, or what lies outside of
+    /// it.
     pub fn offset(&self) -> u64 {
         match self {
             StructureError::NotElf => 0,
@@ -151,7 +152,8 @@ pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     with_names(headers)
 }
 
-/// The headers of a file that went through [`validate_structure`] before: its sections are not looked at again.
+/// Returns the headers of a file that went through [`validate_structure`] before: its sections are
+/// not looked at again.
 pub fn headers_of_sound(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     with_names(tables(image)?)
 }
@@ -169,7 +171,7 @@ fn with_names(mut headers: Headers<'_>) -> Result<Headers<'_>, StructureError> {
     Ok(headers)
 }
 
-/// The tables of headers; the section name table is not known yet.
+/// Returns the tables of headers; the section name table is not known yet.
 fn tables(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     let (file, _) = FileHeader::ref_from_prefix(image).map_err(|_| StructureError::NotElf)?;
     if file.ident[..4] != *b"\x7fELF" {
@@ -290,9 +292,11 @@ pub struct ObjectFacts {
     pub specific: bool,
     /// What `.nv.compat` says, for Mercury targets.
     pub profile: Option<Profile>,
-    /// An object with Mercury comes before this one: nvlink looks at SASS as it does at Mercury then.
+    /// An object with Mercury comes before this one: nvlink looks at SASS as it does at Mercury
+    /// then.
     pub after_mercury: bool,
-    /// An EWP object comes before this one: from there on all objects have to be of the current toolkit [whole-program-lock].
+    /// An EWP object comes before this one: from there on all objects have to be of the current
+    /// toolkit [whole-program-lock].
     pub after_ewp: bool,
 }
 
@@ -307,7 +311,8 @@ impl ObjectFacts {
         self.is_legacy() || self.flags & MERCURY_BITS == 0
     }
 
-    /// Returns `true` if nvlink warns that the object lacks the flag of 64-bit addresses, which only the legacy header has.
+    /// Returns `true` if nvlink warns that the object lacks the flag of 64-bit addresses, which
+    /// only the legacy header has.
     pub fn lacks_64bit_flag(&self) -> bool {
         self.is_legacy() && self.flags & LEGACY_64BIT_ADDRESS == 0
     }
@@ -315,14 +320,15 @@ impl ObjectFacts {
 
 /// Of `e_flags` with the current header: the object holds Mercury.
 pub const MERCURY_FLAG: u32 = 2;
-/// Of `e_flags` with the current header: Mercury alone (1), Mercury beside SASS (2). Files with neither are SASS alone.
+/// Of `e_flags` with the current header: Mercury alone (1), Mercury beside SASS (2). Files with
+/// neither are SASS alone.
 pub const MERCURY_BITS: u32 = 3;
 /// Of `e_flags` with the legacy header: addresses have 64 bits.
 const LEGACY_64BIT_ADDRESS: u32 = 0x400;
 /// Of `e_flags` with the legacy header: made for an `a` variant.
 const LEGACY_SPECIFIC: u32 = 0x800;
-/// Of `e_flags` with the legacy header: bits of Mercury objects. nvlink takes such a file for one whose ABI
-/// version is another, or crashes.
+/// Of `e_flags` with the legacy header: bits of Mercury objects. nvlink takes such a file for one
+/// whose ABI version is another, or crashes.
 const LEGACY_MERCURY: [u32; 2] = [0x8000_0000, 0x4000];
 /// First SM that has an `a` variant.
 const FIRST_SPECIFIC_SM: u16 = 90;

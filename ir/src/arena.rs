@@ -11,7 +11,8 @@ use typed_arena::Arena as TypedArena;
 #[derive(Default)]
 pub struct Arena {
     bump: Bump,
-    /// What is asked for zeroed is large, and all of it at once: behind it the arena would ask the system for twice as much.
+    /// What is asked for zeroed is large, and all of it at once: after it the arena would ask the
+    /// system for twice as much.
     zeroed: Bump,
     /// Buffers that were taken over, and their bytes.
     kept: TypedArena<Vec<u8>>,
@@ -19,7 +20,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// An empty arena; nothing is reserved until the first allocation.
+    /// Creates an empty arena; nothing is reserved until the first allocation.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,7 +49,7 @@ impl Arena {
         self.kept.alloc(bytes)
     }
 
-    /// Copies two strings of bytes into the arena, one behind the other.
+    /// Copies two strings of bytes into the arena, one after the other.
     pub fn joined(&self, first: &[u8], second: &[u8]) -> &[u8] {
         let joined = self
             .bump

@@ -16,10 +16,12 @@ pub mod format {
     pub const SVAL: u8 = 4;
 }
 
-/// The code of rows of `.nv.uft.entry` and `.nv.udt.entry`, which are kept as records too: not NVIDIA's, and not in the file.
+/// The code of rows of `.nv.uft.entry` and `.nv.udt.entry`, which are kept as records too: not
+/// NVIDIA's, and not in the file.
 pub const UNIFIED_ENTRY: u8 = 0xfe;
 
-/// Bytes of such a row: the words symbol, flags, value of the symbol, zero, and an identifier of 16 bytes [unified-rows].
+/// Bytes of such a row: the words symbol, flags, value of the symbol, zero, and an identifier of 16
+/// bytes [unified-rows].
 pub const UNIFIED_ENTRY_SIZE: usize = 32;
 
 /// One type-length-value record.
@@ -43,7 +45,7 @@ pub struct Attribute<'data> {
 }
 
 impl Attribute<'_> {
-    /// The little-endian word at this index of `rest`.
+    /// Returns the little-endian word at this index of `rest`.
     pub fn word(&self, index: usize) -> Option<u32> {
         let bytes = self.rest.get(index * 4..index * 4 + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))

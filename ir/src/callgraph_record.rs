@@ -38,7 +38,7 @@ impl CallKind {
         CallKind::TakesAddress,
     ];
 
-    /// The second word of the group's marker row.
+    /// Returns the second word of the group's marker row.
     pub fn marker(self) -> i32 {
         match self {
             CallKind::Direct => -1,
@@ -48,12 +48,12 @@ impl CallKind {
         }
     }
 
-    /// The kind with this marker.
+    /// Returns the kind with this marker.
     pub fn from_marker(marker: i32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.marker() == marker)
     }
 
-    /// Whether the second word is a prototype string.
+    /// Returns `true` if the second word is a prototype string.
     pub fn has_prototype(self) -> bool {
         matches!(self, CallKind::AddressTaken | CallKind::Indirect)
     }

@@ -16,7 +16,8 @@ pub struct Function {
     pub fate: Fate,
     /// Registers (REGCOUNT of the object's `.nv.info`), 0 if it has no record.
     pub registers: u32,
-    /// The most bytes of stack that it may use (MAX_STACK_SIZE of the object's `.nv.info`), 0 if there is no limit; set by `classify`.
+    /// The most bytes of stack that it may use (MAX_STACK_SIZE of the object's `.nv.info`), 0 if
+    /// there is no limit; set by `classify`.
     pub stack_limit: u32,
     /// Layout of its shared memory; kernels only, set by `place-memory`.
     pub shared: Option<SharedFrame>,
@@ -28,8 +29,8 @@ pub struct Function {
     pub header_kinds: u8,
     /// Size in bytes of its code as Mercury, 0 if it has none.
     pub merc_size: u64,
-    /// The barrier count in the section flags of its code, as compilers before 13.0 write it: that of the input
-    /// from `classify` on, that of the output once `propagate-resources` has run.
+    /// The barrier count in the section flags of its code, as compilers before 13.0 write it: that
+    /// of the input from `classify` on, that of the output once `propagate-resources` has run.
     pub flag_barriers: u8,
 }
 
@@ -43,7 +44,8 @@ pub struct Views {
 }
 
 impl Views {
-    /// The attribute list that the link merges: that of the Mercury view where there is one.
+    /// Returns the attribute list that the link merges: that of the Mercury view where there is
+    /// one.
     pub fn merged_info(&self) -> Option<SectionId> {
         match self.merc {
             Some(merc) => merc.info,
@@ -69,18 +71,19 @@ pub enum Fate {
     Candidate,
     /// It is linked if its name is live.
     Prevailing,
-    /// It prevailed when its object was merged, and a copy of a later object took its place. Its calls stay in the
-    /// call graph.
+    /// It prevailed when its object was merged, and a copy of a later object took its place. Its
+    /// calls stay in the call graph.
     Replaced,
     /// It never was part of the link: a copy that prevailed before it stayed.
     Discarded,
-    /// A function of another name with the same code is linked in its place; set by `fold-identical-functions`. Its
-    /// symbols stand for the link symbol of that one.
+    /// A function of another name with the same code is linked in its place; set by
+    /// `fold-identical-functions`. Its symbols stand for the link symbol of that one.
     Folded,
 }
 
 impl Fate {
-    /// Returns true if the copy prevailed when its object was merged, even if it was replaced since.
+    /// Returns true if the copy prevailed when its object was merged, even if it was replaced
+    /// since.
     pub fn ever_prevailed(self) -> bool {
         matches!(self, Fate::Prevailing | Fate::Replaced)
     }

@@ -1,5 +1,6 @@
 //! Typed ids of the entities of a module: dense `u32` indices, one type per table, so that an index
-//! into one table cannot be used in another. Stored as the index plus one, so that an optional id takes no more room.
+//! into one table cannot be used in another. Stored as the index plus one, so that an optional id
+//! takes no more room.
 
 use std::num::NonZeroU32;
 
@@ -53,7 +54,8 @@ entity_id!(
     SectionId, "#"
 );
 entity_id!(
-    /// An entry of an input symbol table (SECTION symbols are not entities, see [`crate::SymbolRef`]).
+    /// An entry of an input symbol table (SECTION symbols are not entities, see
+    /// [`crate::SymbolRef`]).
     SymbolId, "%"
 );
 entity_id!(

@@ -19,13 +19,14 @@ pub struct LinkSymbol {
     /// Value in the output: offset in its output section, or address in shared memory; set by
     /// `place-memory`.
     pub value: Option<u64>,
-    /// The kernel that has a shared variable for itself; set by `place-memory`. Other shared variables
-    /// with a value lie in the slots of `.nv_debug.shared`.
+    /// The kernel that has a shared variable for itself; set by `place-memory`. Other shared
+    /// variables with a value lie in the slots of `.nv_debug.shared`.
     pub kernel: Option<FunctionId>,
-    /// Whether the output shows it as a local symbol, whatever the inputs say; set by `internalize`.
+    /// Whether the output shows it as a local symbol, whatever the inputs say; set by
+    /// `internalize`.
     pub internal: bool,
-    /// Place of its code among the functions of the output; those without one come behind, in nvlink's
-    /// order. Set by `order-functions`.
+    /// Place of its code among the functions of the output; those without one come after, in
+    /// nvlink's order. Set by `order-functions`.
     pub order: Option<u32>,
 }
 
@@ -44,7 +45,7 @@ pub enum Liveness {
 }
 
 impl Liveness {
-    /// Whether it is kept.
+    /// Returns `true` if it is kept.
     pub fn is_live(self) -> bool {
         self == Liveness::Live
     }

@@ -4,8 +4,8 @@ use crate::ids::SymbolId;
 
 /// A definition met the one that prevailed until then.
 ///
-/// The first definition of a name meets nothing and has no event: a name without events has the one definition that
-/// its link symbol gives. Events stand in the order in which objects are merged.
+/// The first definition of a name meets nothing and has no event: a name without events has the one
+/// definition that its link symbol gives. Events stand in the order in which objects are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MergeEvent {
     /// The definition that was merged.
@@ -41,14 +41,15 @@ pub enum MergeOutcome {
     ReplacesWeak,
     /// The newcomer replaces a weak copy of a function that needs more registers.
     ReplacesMoreRegisters,
-    /// The newcomer replaces a weak copy of a function: it needs as many registers, and was compiled for a higher
-    /// virtual architecture than the first copy.
+    /// The newcomer replaces a weak copy of a function: it needs as many registers, and was
+    /// compiled for a higher virtual architecture than the first copy.
     ReplacesOlder,
     /// The newcomer is initialised and replaces a tentative definition.
     ReplacesTentative,
     /// The newcomer is weak and the definition before it is not: it is discarded.
     YieldsToStrong,
-    /// The newcomer is a weak copy of a function that needs more registers than the one before it: it is discarded.
+    /// The newcomer is a weak copy of a function that needs more registers than the one before it:
+    /// it is discarded.
     YieldsToFewerRegisters,
     /// Both are weak and alike: the newcomer is discarded.
     #[default]

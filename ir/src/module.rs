@@ -80,7 +80,7 @@ impl Phase {
         Phase::Checked,
     ];
 
-    /// Its name in text forms.
+    /// Returns its name in text forms.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Lowered => "lowered",
@@ -98,7 +98,7 @@ impl Phase {
         }
     }
 
-    /// The phase with this name.
+    /// Returns the phase with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.name() == name)
     }
@@ -143,7 +143,8 @@ pub struct Module<'data> {
     pub bank_pieces: Vec<BankPiece>,
     /// Slots of texture, sampler and surface headers, by offset; made by `place-memory`.
     pub header_slots: Vec<HeaderSlot>,
-    /// Constants that several kernels share, sorted by bank and offset; made by `constant-bank-dedup`.
+    /// Constants that several kernels share, sorted by bank and offset; made by
+    /// `constant-bank-dedup`.
     pub pool_parts: Vec<PoolPart>,
     /// Output attribute lists; made by `merge-metadata`, added to by `propagate-resources`.
     pub merged_info: Vec<MergedInfo>,
@@ -160,7 +161,7 @@ pub struct Module<'data> {
 }
 
 impl<'data> Module<'data> {
-    /// An empty module.
+    /// Creates an empty module.
     pub fn new(target: Target, options: LinkOptions) -> Self {
         Module {
             target,
@@ -169,33 +170,34 @@ impl<'data> Module<'data> {
         }
     }
 
-    /// Whether nothing dies: with `-g`, `-r` and `-preserve-relocs`.
+    /// Returns `true` if nothing dies: with `-g`, `-r` and `-preserve-relocs`.
     pub fn keeps_dead_code(&self) -> bool {
         self.options.debug || self.options.relocatable || self.options.preserve_relocs
     }
 
-    /// Whether the output has symbols of compiler constants and parameter banks.
+    /// Returns `true` if the output has symbols of compiler constants and parameter banks.
     pub fn shows_compiler_constants(&self) -> bool {
         self.options.relocatable || self.options.preserve_relocs
     }
 
-    /// Whether the link is for the debugger, whatever its objects are compiled for: `-g` without `-suppress-debug-info`.
+    /// Returns `true` if the link is for the debugger, whatever its objects are compiled for: `-g`
+    /// without `-suppress-debug-info`.
     pub fn is_for_debugger(&self) -> bool {
         self.options.debug && !self.options.suppress_debug_info
     }
 
-    /// Whether the names of dynamic shared memory are symbols of an executable.
+    /// Returns `true` if the names of dynamic shared memory are symbols of an executable.
     pub fn shows_dynamic_shared(&self) -> bool {
         self.is_for_debugger()
     }
 
-    /// Whether the output has symbols of shared variables.
+    /// Returns `true` if the output has symbols of shared variables.
     pub fn shows_shared_variables(&self) -> bool {
         // [preserved-symbols]
         self.options.preserve_relocs || self.shows_dynamic_shared()
     }
 
-    /// The bytes of shared memory that are reserved at the beginning of what a kernel has.
+    /// Returns the bytes of shared memory that are reserved at the beginning of what a kernel has.
     pub fn reserved_shared_size(&self) -> u64 {
         if self.options.memory.disable_shared_reservation {
             0
@@ -204,55 +206,55 @@ impl<'data> Module<'data> {
         }
     }
 
-    /// The parts of a bank's pool in order of offset; none if the bank has no pool.
+    /// Returns the parts of a bank's pool in order of offset; none if the bank has no pool.
     pub fn pool(&self, bank: u8) -> &[PoolPart] {
         let start = self.pool_parts.partition_point(|part| part.bank < bank);
         let end = self.pool_parts.partition_point(|part| part.bank <= bank);
         self.pool_parts.get(start..end).unwrap_or(&[])
     }
 
-    /// Size in bytes of a bank's pool, 0 if it has none.
+    /// Returns the size in bytes of a bank's pool, 0 if it has none.
     pub fn pool_size(&self, bank: u8) -> u64 {
         self.pool(bank)
             .last()
             .map_or(0, |part| part.offset.saturating_add(part.size))
     }
 
-    /// The references of an attribute.
+    /// Returns the references of an attribute.
     pub fn refs(&self, attribute: &Attribute<'_>) -> &[SymbolRef] {
         self.attribute_refs
             .get(attribute.refs.start as usize..attribute.refs.end as usize)
             .unwrap_or(&[])
     }
 
-    /// What a symbol stands for in the link, once resolved.
+    /// Returns what a symbol stands for in the link, once resolved.
     pub fn link_of(&self, symbol: SymbolId) -> Option<LinkSymbolId> {
         self.symbols[symbol].link
     }
 
-    /// Whether a name stands for dynamic shared memory and nothing else.
+    /// Returns `true` if a name stands for dynamic shared memory and nothing else.
     pub fn is_dynamic_shared(&self, link: LinkSymbolId) -> bool {
         self.link_symbols[link].definition.is_none() && self.began_dynamic(link)
     }
 
-    /// Whether the first symbol of a name is one of dynamic shared memory. A definition behind it gives the name a size and
-    /// no place.
+    /// Returns `true` if the first symbol of a name is one of dynamic shared memory. A definition
+    /// after it gives the name a size and no place.
     pub fn began_dynamic(&self, link: LinkSymbolId) -> bool {
         self.symbols[self.link_symbols[link].first].is_dynamic_shared()
     }
 
-    /// The name of a link symbol.
+    /// Returns the name of a link symbol.
     pub fn link_name(&self, link: LinkSymbolId) -> &'data [u8] {
         self.symbols[self.link_symbols[link].first].name
     }
 
-    /// The function that a link symbol is defined by, once resolved.
+    /// Returns the function that a link symbol is defined by, once resolved.
     pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
         self.symbols[self.link_symbols[link].definition?].function
     }
 
-    /// The copies of functions that another replaced after they had prevailed, with the copy that did, in the order of
-    /// objects.
+    /// Returns the copies of functions that another replaced after they had prevailed, with the
+    /// copy that did, in the order of objects.
     pub fn replaced_functions(&self) -> impl Iterator<Item = (FunctionId, FunctionId)> {
         let function = |symbol: SymbolId| self.symbols[symbol].function;
         let replacing = self
@@ -263,7 +265,7 @@ impl<'data> Module<'data> {
             .filter_map(move |event| Some((function(event.prevailing)?, function(event.newcomer)?)))
     }
 
-    /// The header slots that the driver has to fill for a kernel, by offset.
+    /// Returns the header slots that the driver has to fill for a kernel, by offset.
     pub fn header_slots_of(
         &self,
         kernel: FunctionId,
@@ -275,13 +277,15 @@ impl<'data> Module<'data> {
         })
     }
 
-    /// Offset in bytes of the first header slot in constant bank 0, from which the Mercury view counts.
+    /// Returns the offset in bytes of the first header slot in constant bank 0, from which the
+    /// Mercury view counts.
     pub fn header_base(&self) -> u64 {
         self.header_slots.first().map_or(0, |slot| slot.offset)
     }
 
-    /// Size in bytes of a kernel's constant bank up to the end of a piece. What is behind the constants of device
-    /// functions is aligned, what is behind the kernel's own is not [banks-share-alignment].
+    /// Returns the size in bytes of a kernel's constant bank up to the end of a piece. What is
+    /// after the constants of device functions is aligned, what is after the kernel's own is not
+    /// [banks-share-alignment].
     pub fn bank_size(&self, piece: &BankPiece) -> u64 {
         let link = |function: FunctionId| self.symbols[self.functions[function].symbol].link;
         let end = piece.offset.saturating_add(piece.size);
@@ -292,12 +296,13 @@ impl<'data> Module<'data> {
         }
     }
 
-    /// The name of a function.
+    /// Returns the name of a function.
     pub fn function_name(&self, function: FunctionId) -> &'data [u8] {
         self.symbols[self.functions[function].symbol].name
     }
 
-    /// Whether a function is part of the output: its copy was chosen and its name is live.
+    /// Returns `true` if a function is part of the output: its copy was chosen and its name is
+    /// live.
     pub fn is_function_live(&self, function: FunctionId) -> bool {
         let row = &self.functions[function];
         row.fate == crate::function::Fate::Prevailing
@@ -306,8 +311,8 @@ impl<'data> Module<'data> {
                 .is_some_and(|link| self.link_symbols[link].live.is_live())
     }
 
-    /// Whether a section is part of the link: its object is included, the function that owns it, if any,
-    /// is linked, and no pass strips it.
+    /// Returns `true` if a section is part of the link: its object is included, the function that
+    /// owns it, if any, is linked, and no pass strips it.
     pub fn is_section_linked(&self, section: SectionId) -> bool {
         let row = &self.sections[section];
         row.kind != SectionKind::Stripped
@@ -317,14 +322,15 @@ impl<'data> Module<'data> {
                 .is_none_or(|function| self.is_function_live(function))
     }
 
-    /// Returns whether all objects hold Mercury beside SASS, so that the link merges the Mercury view [sass-link].
+    /// Returns whether all objects hold Mercury beside SASS, so that the link merges the Mercury
+    /// view [sass-link].
     pub fn is_capmerc(&self) -> bool {
         let holds_both =
             |object: &Object<'_>| object.state == ObjectState::Linker || object.is_capmerc();
         self.target.is_mercury() && self.objects.values().all(holds_both)
     }
 
-    /// The first object of SASS alone, which makes a link for sm_100 and later one of SASS.
+    /// Returns the first object of SASS alone, which makes a link for sm_100 and later one of SASS.
     pub fn first_sass_object(&self) -> Option<ObjectId> {
         let is_sass = |(_, object): &(ObjectId, &Object<'_>)| {
             object.state != ObjectState::Linker && !object.is_capmerc()
@@ -333,8 +339,9 @@ impl<'data> Module<'data> {
         found.map(|(id, _)| id).filter(|_| self.target.is_mercury())
     }
 
-    /// Whether a symbol of an included object stands for nothing. nvlink takes `.nv.reservedSmem.cap` out of objects with
-    /// Mercury that come before [`Module::first_sass_object`] [mercury-before-sass].
+    /// Returns `true` if a symbol of an included object stands for nothing. nvlink takes
+    /// `.nv.reservedSmem.cap` out of objects with Mercury that come before
+    /// [`Module::first_sass_object`] [mercury-before-sass].
     pub fn stands_for_nothing(&self, symbol: &Symbol<'_>, first_sass: Option<ObjectId>) -> bool {
         let is_converted = first_sass.is_some_and(|first| symbol.object < first);
         symbol.is_filler() || is_converted && symbol.name == known_symbols::RESERVED_SHARED_CAP
@@ -345,12 +352,12 @@ impl<'data> Module<'data> {
         if self.is_capmerc() { 2 } else { 4 }
     }
 
-    /// Whether there is an EWP object among the inputs.
+    /// Returns `true` if there is an EWP object among the inputs.
     pub fn has_ewp_object(&self) -> bool {
         self.objects.values().any(|object| object.e_type == ET_EWP)
     }
 
-    /// The objects that take part in the link, in link order.
+    /// Returns the objects that take part in the link, in link order.
     pub fn included_objects(&self) -> impl DoubleEndedIterator<Item = (ObjectId, &Object<'data>)> {
         self.objects
             .iter()

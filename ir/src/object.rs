@@ -16,21 +16,23 @@ use cuweld_elf::validate::MERCURY_FLAG;
 pub struct Object<'data> {
     /// The input as the user gave it (a path, as data).
     pub name: &'data [u8],
-    /// The archive member or fatbin member inside the input, empty if the input is the object itself.
+    /// The archive member or fatbin member inside the input, empty if the input is the object
+    /// itself.
     pub member: &'data [u8],
     /// The whole device ELF image; section contents are slices of it. Empty for a parsed text form
     /// whose inputs are not at hand and for the linker's own object.
     pub image: &'data [u8],
     /// `e_type`: 1 relocatable, 2 executable, 0xff00 EWP.
     pub e_type: u16,
-    /// `e_flags`. Bits 8..23 are the SM number, bits 31:24 the index of `.note.nv.cuinfo`; with the legacy
-    /// header bits 7:0 are the SM number, bit 10 says 64-bit addresses, bit 11 `a`, bits 23:16 are the
-    /// virtual SM.
+    /// `e_flags`. Bits 8..23 are the SM number, bits 31:24 the index of `.note.nv.cuinfo`; with the
+    /// legacy header bits 7:0 are the SM number, bit 10 says 64-bit addresses, bit 11 `a`, bits
+    /// 23:16 are the virtual SM.
     pub e_flags: u32,
-    /// `e_ident[EI_OSABI]` and `e_ident[EI_ABIVERSION]` as one big-endian number, if they are not the usual ones of the header.
+    /// `e_ident[EI_OSABI]` and `e_ident[EI_ABIVERSION]` as one big-endian number, if they are not
+    /// the usual ones of the header.
     pub unusual_abi: Option<u16>,
-    /// The toolkit that made an object with the legacy header (OSABI 0x33; up to 12.9 below sm_100): its
-    /// `e_version`, major * 10 + minor. `None` with the current header.
+    /// The toolkit that made an object with the legacy header (OSABI 0x33; up to 12.9 below
+    /// sm_100): its `e_version`, major * 10 + minor. `None` with the current header.
     pub legacy: Option<u32>,
     /// Whether and why the object takes part in the link.
     pub state: ObjectState,
@@ -61,13 +63,14 @@ const ABI_OF_CURRENT: [u8; 2] = [OSABI_CUDA, ABI_VERSION];
 /// OSABI and ABI version with the legacy header.
 const ABI_OF_LEGACY: [u8; 2] = [OSABI_LEGACY, ABI_VERSION_LEGACY];
 
-/// Returns the OSABI and ABI version of a file as one number, if they are not the usual ones of its header.
+/// Returns the OSABI and ABI version of a file as one number, if they are not the usual ones of its
+/// header.
 pub(crate) fn unusual_abi(abi: [u8; 2]) -> Option<u16> {
     (abi != ABI_OF_CURRENT && abi != ABI_OF_LEGACY).then(|| u16::from_be_bytes(abi))
 }
 
 impl Object<'_> {
-    /// The OSABI and ABI version.
+    /// Returns the OSABI and ABI version.
     pub fn abi(&self) -> [u8; 2] {
         match (self.unusual_abi, self.legacy) {
             (Some(abi), _) => abi.to_be_bytes(),
@@ -76,7 +79,7 @@ impl Object<'_> {
         }
     }
 
-    /// The SM number of `e_flags`.
+    /// Returns the SM number of `e_flags`.
     pub fn sm(&self) -> u16 {
         match self.legacy {
             Some(_) => (self.e_flags & 0xff) as u16,
@@ -84,17 +87,18 @@ impl Object<'_> {
         }
     }
 
-    /// The virtual SM that the legacy header names; others have it in `.note.nv.cuinfo`.
+    /// Returns the virtual SM that the legacy header names; others have it in `.note.nv.cuinfo`.
     pub fn legacy_virtual_sm(&self) -> Option<u16> {
         self.legacy.map(|_| ((self.e_flags >> 16) & 0xff) as u16)
     }
 
-    /// Returns whether the object holds Mercury beside SASS: bit 1 of `e_flags`. Bit 0 beside it is of no effect [kind-bits].
+    /// Returns whether the object holds Mercury beside SASS: bit 1 of `e_flags`. Bit 0 beside it is
+    /// of no effect [kind-bits].
     pub fn is_capmerc(&self) -> bool {
         self.legacy.is_none() && self.e_flags & MERCURY_FLAG != 0
     }
 
-    /// The name that messages use: `PATH`, or `PATH:member`.
+    /// Returns the name that messages use: `PATH`, or `PATH:member`.
     pub fn display(&self) -> String {
         let name = String::from_utf8_lossy(self.name);
         if self.member.is_empty() {
@@ -134,7 +138,7 @@ pub enum ObjectState {
 }
 
 impl ObjectState {
-    /// Whether the entities of the object take part in the link.
+    /// Returns `true` if the entities of the object take part in the link.
     pub fn is_included(self) -> bool {
         self == ObjectState::Included
     }

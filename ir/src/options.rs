@@ -18,7 +18,8 @@ pub struct LinkOptions {
     pub keep_system_libraries: bool,
     /// `-allow-undefined-globals`: undefined variables in global memory are left to the driver.
     pub allow_undefined_globals: bool,
-    /// Link-time optimisation made one object of a whole program: what host information leaves out goes as options let it go.
+    /// Link-time optimisation made one object of a whole program: what host information leaves out
+    /// goes as options let it go.
     pub whole_program: bool,
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
@@ -48,8 +49,8 @@ pub struct HostReferences {
     /// Patterns of internal kernels that host code references (`.nvHRKI`), if host information
     /// applies.
     pub kernels_internal: Option<Vec<String>>,
-    /// Patterns of externally visible variables that host code references (`.nvHRDE`, `.nvHRCE`), if host
-    /// information applies to this link.
+    /// Patterns of externally visible variables that host code references (`.nvHRDE`, `.nvHRCE`),
+    /// if host information applies to this link.
     pub variables_external: Option<Vec<String>>,
     /// Patterns of internal variables that host code references (`.nvHRDI`, `.nvHRCI`), if host
     /// information applies.
@@ -102,12 +103,14 @@ pub struct Reports {
 /// Code for sm_100 and later.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MercuryOptions {
-    /// `--opportunistic-finalization-lvl` 2 and up: code for another SM of the target's family is copied.
+    /// `--opportunistic-finalization-lvl` 2 and up: code for another SM of the target's family is
+    /// copied.
     pub copy_within_family: bool,
     /// `--opportunistic-finalization-lvl` 3 and up: so is code for an SM of another family.
     pub copy_across_families: bool,
     /// `--cap-merc`: objects of SASS alone are refused.
     pub cap_merc: bool,
-    /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled (`docs/formats/mercury.md`).
+    /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled
+    /// (`docs/formats/mercury.md`).
     pub strict: bool,
 }

@@ -9,8 +9,8 @@ pub struct SharedFrame {
     pub size: u64,
     /// Alignment in bytes of `.nv.shared.K`.
     pub align: u64,
-    /// Alignment in bytes of the slots that several kernels share, 1 if there are none; the same for
-    /// all kernels.
+    /// Alignment in bytes of the slots that several kernels share, 1 if there are none; the same
+    /// for all kernels.
     pub slots_align: u64,
     /// Whether the output has the section: it has a size, or dynamic shared memory is used.
     pub present: bool,
@@ -37,15 +37,15 @@ pub struct BankPiece {
     pub section: SectionId,
     /// Offset in bytes in the kernel's bank.
     pub offset: u64,
-    /// Size in bytes: the section's, or 0 if only the place of the section remains. nvlink keeps that when a copy
-    /// without constants replaces one that has some [emptied-place-stays].
+    /// Size in bytes: the section's, or 0 if only the place of the section remains. nvlink keeps
+    /// that when a copy without constants replaces one that has some [emptied-place-stays].
     pub size: u64,
     /// Alignment in bytes of the kernel's bank once this piece is in it; its size is a multiple.
     pub align: u64,
 }
 
-/// A compiler constant in a pool that takes the place of a bank's pieces: each kernel that has pieces of
-/// the bank has the whole pool instead [pool-beyond-limit].
+/// A compiler constant in a pool that takes the place of a bank's pieces: each kernel that has
+/// pieces of the bank has the whole pool instead [pool-beyond-limit].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PoolPart {
     /// The bank number.

@@ -1,8 +1,8 @@
 //! The output ELF as decided: sections, symbols, strings, offsets, program headers.
 //!
-//! Architecture Invariant: the writer ([`crate::elf::write()`]) only serialises a plan; every decision
-//! was made by the producer of the plan (`layout-output` for links, [`crate::elf::plan_object()`] for
-//! an object that is written again).
+//! Architecture Invariant: the writer ([`crate::elf::write()`]) only serialises a plan; every
+//! decision was made by the producer of the plan (`layout-output` for links,
+//! [`crate::elf::plan_object()`] for an object that is written again).
 
 use std::ops::Range;
 

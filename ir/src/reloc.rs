@@ -54,8 +54,8 @@ pub enum RelocPlan {
     Gone,
 }
 
-/// A change of a field, applied by the writer while it copies the section. Rows are ordered: a later
-/// patch of the same bits wins.
+/// A change of a field, applied by the writer while it copies the section. Rows are ordered: a
+/// later patch of the same bits wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Patch {
     /// The input section whose bytes change.
@@ -70,6 +70,7 @@ pub struct Patch {
     pub value: u64,
     /// Whether the old field value is added first (REL addends live in place).
     pub add: bool,
-    /// The relocation that asked for it; of instructions that yield in links of Mercury there is none.
+    /// The relocation that asked for it; of instructions that yield in links of Mercury there is
+    /// none.
     pub cause: Option<RelocId>,
 }

@@ -43,7 +43,7 @@ pub struct Section<'data> {
 }
 
 impl Section<'_> {
-    /// Size in bytes of contents that are not decoded; 0 for decoded ones.
+    /// Returns the size in bytes of contents that are not decoded; 0 for decoded ones.
     pub fn size(&self) -> u64 {
         match self.content {
             SectionContent::Bytes(bytes) => bytes.len() as u64,
@@ -52,7 +52,7 @@ impl Section<'_> {
         }
     }
 
-    /// The contents as stored in the file; empty for NOBITS and decoded sections.
+    /// Returns the contents as stored in the file; empty for NOBITS and decoded sections.
     pub fn bytes(&self) -> &[u8] {
         match self.content {
             SectionContent::Bytes(bytes) => bytes,
@@ -168,18 +168,19 @@ pub enum SectionKind {
     SassParameters,
     /// `.nv.shared.reserved.N` of EWP objects: names the reserved block, and is not linked.
     ReservedShared,
-    /// Left out of the link: by an opt-in pass, the Mercury view of an object in a link of SASS alone, or what
-    /// `-preserve-relocs` recorded.
+    /// Left out of the link: by an opt-in pass, the Mercury view of an object in a link of SASS
+    /// alone, or what `-preserve-relocs` recorded.
     Stripped,
 }
 
 impl SectionKind {
-    /// Whether it is the code of a function, in either view.
+    /// Returns `true` if it is the code of a function, in either view.
     pub fn is_code(self) -> bool {
         matches!(self, SectionKind::Text | SectionKind::MercuryText)
     }
 
-    /// Whether same-named sections of all objects are concatenated into one output section.
+    /// Returns `true` if same-named sections of all objects are concatenated into one output
+    /// section.
     pub fn is_concatenated(self) -> bool {
         matches!(
             self,
@@ -197,8 +198,8 @@ impl SectionKind {
     }
 }
 
-/// The name that a section has while the Mercury view is linked: without `.nv.merc`, and with the
-/// Mercury name of a module's bank. Banks of functions are named by [`Bank`] and function.
+/// Returns the name that a section has while the Mercury view is linked: without `.nv.merc`, and
+/// with the Mercury name of a module's bank. Banks of functions are named by [`Bank`] and function.
 pub fn view_name<'data>(section: &Section<'data>) -> &'data [u8] {
     let number = section.ty.wrapping_sub(sht::CUDA_CONSTANT0);
     let bank = u8::try_from(number).ok().and_then(Bank::numbered);

@@ -35,44 +35,44 @@ pub struct Symbol<'data> {
 }
 
 impl Symbol<'_> {
-    /// Whether it is visible to no other object.
+    /// Returns `true` if it is visible to no other object.
     pub fn is_local(&self) -> bool {
         self.bind == Binding::LOCAL
     }
 
-    /// Whether it is a kernel.
+    /// Returns `true` if it is a kernel.
     pub fn is_entry(&self) -> bool {
         self.ty == SymbolType::FUNC && self.other.contains(SymbolOther::ENTRY)
     }
 
-    /// Whether it is a function.
+    /// Returns `true` if it is a function.
     pub fn is_function(&self) -> bool {
         self.ty == SymbolType::FUNC
     }
 
-    /// Whether it has no definition in its object.
+    /// Returns `true` if it has no definition in its object.
     pub fn is_undefined(&self) -> bool {
         self.place == SymbolPlace::Undefined
     }
 
-    /// Whether it is a shared variable.
+    /// Returns `true` if it is a shared variable.
     pub fn is_shared(&self) -> bool {
         !self.is_function() && self.other.space() == SymbolOther::SHARED
     }
 
-    /// Whether it is a variable in global memory.
+    /// Returns `true` if it is a variable in global memory.
     pub fn is_global_memory(&self) -> bool {
         !self.is_function() && self.other.space() == SymbolOther::GLOBAL
     }
 
-    /// Whether it declares dynamic shared memory: compilers leave it undefined, relocatable links give it the
-    /// section of the variables in no kernel.
+    /// Returns `true` if it declares dynamic shared memory: compilers leave it undefined,
+    /// relocatable links give it the section of the variables in no kernel.
     pub fn is_dynamic_shared(&self) -> bool {
         let somewhere = matches!(self.place, SymbolPlace::Undefined | SymbolPlace::Section(_));
         self.is_shared() && somewhere && self.size == 0
     }
 
-    /// Whether it is a compiler-made constant bank symbol, which executables do not show.
+    /// Returns `true` if it is a compiler-made constant bank symbol, which executables do not show.
     pub fn is_compiler_constant(&self) -> bool {
         !self.is_function()
             && self
@@ -80,13 +80,14 @@ impl Symbol<'_> {
                 .contains(SymbolOther::CONSTANT | SymbolOther::COMPILER)
     }
 
-    /// Returns whether it has no part in any link: NOTYPE, whatever its name, section and value [untyped-symbols]. ptxas
-    /// writes anonymous ones, and other names of the reserved block.
+    /// Returns whether it has no part in any link: NOTYPE, whatever its name, section and value
+    /// [untyped-symbols]. ptxas writes anonymous ones, and other names of the reserved block.
     pub fn is_filler(&self) -> bool {
         self.ty == SymbolType::NOTYPE
     }
 
-    /// Whether it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in `.nv.shared.reserved.N`.
+    /// Returns `true` if it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in
+    /// `.nv.shared.reserved.N`.
     pub fn is_reserved_alias(&self) -> bool {
         self.ty == SymbolType::NOTYPE
             && self.other == SymbolOther::RESERVED
@@ -123,7 +124,7 @@ pub enum SymbolRef {
 }
 
 impl SymbolRef {
-    /// The symbol, if it is one.
+    /// Returns the symbol, if it is one.
     pub fn symbol(self) -> Option<SymbolId> {
         match self {
             SymbolRef::Symbol(symbol) => Some(symbol),

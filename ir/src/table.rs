@@ -9,9 +9,9 @@ use std::ops::Range;
 pub trait EntityId: Copy + Eq + Ord + std::fmt::Debug {
     /// What the text form puts in front of the number.
     const PREFIX: &'static str;
-    /// The id with this index.
+    /// Returns the id with this index.
     fn new(index: usize) -> Self;
-    /// The index of this id.
+    /// Returns the index of this id.
     fn index(self) -> usize;
 
     /// Returns the index in the width in which it is stored and in which messages are ordered.
@@ -43,12 +43,12 @@ impl<K: EntityId, V: std::fmt::Debug> std::fmt::Debug for PrimaryMap<K, V> {
 }
 
 impl<K: EntityId, V> PrimaryMap<K, V> {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A table that takes over rows already in order.
+    /// Creates a table that takes over rows already in order.
     pub fn from_rows(rows: Vec<V>) -> Self {
         PrimaryMap {
             rows,
@@ -56,7 +56,7 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         }
     }
 
-    /// The rows, in order.
+    /// Returns the rows, in order.
     pub fn into_rows(self) -> Vec<V> {
         self.rows
     }
@@ -68,40 +68,40 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
 
     /// Adds an entity.
     ///
-    /// The number of entities stays below `u32::MAX` because every entity takes at least one byte of
-    /// an input and inputs that would break this are refused when objects are appended.
+    /// The number of entities stays below `u32::MAX` because every entity takes at least one byte
+    /// of an input and inputs that would break this are refused when objects are appended.
     pub fn push(&mut self, value: V) -> K {
         let id = K::new(self.rows.len());
         self.rows.push(value);
         id
     }
 
-    /// The id that the next [`push`](Self::push) returns.
+    /// Returns the id that the next [`push`](Self::push) returns.
     pub fn next_id(&self) -> K {
         K::new(self.rows.len())
     }
 
-    /// Number of entities.
+    /// Returns the number of entities.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether the table has no entity.
+    /// Returns `true` if the table has no entity.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The entity, if the id is one of this table.
+    /// Returns the entity, if the id is one of this table.
     pub fn get(&self, id: K) -> Option<&V> {
         self.rows.get(id.index())
     }
 
-    /// All ids, in order.
+    /// Returns all ids, in order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator + use<K, V> {
         (0..self.rows.len()).map(K::new)
     }
 
-    /// All entities with their ids, in order.
+    /// Returns all entities with their ids, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> + ExactSizeIterator {
         self.rows
             .iter()
@@ -109,22 +109,23 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
             .map(|(index, row)| (K::new(index), row))
     }
 
-    /// All entities, in order.
+    /// Returns all entities, in order.
     pub fn values(&self) -> std::slice::Iter<'_, V> {
         self.rows.iter()
     }
 
-    /// All entities, in order, to change.
+    /// Returns all entities, in order, to change.
     pub fn values_mut(&mut self) -> std::slice::IterMut<'_, V> {
         self.rows.iter_mut()
     }
 
-    /// The entities, in order, to divide among threads that change them.
+    /// Returns the entities, in order, to divide among threads that change them.
     pub fn rows_mut(&mut self) -> &mut [V] {
         &mut self.rows
     }
 
-    /// The table in parts that end before these indices, ascending, to divide among threads that change them.
+    /// Returns the table in parts that end before these indices, ascending, to divide among threads
+    /// that change them.
     pub fn parts_mut(&mut self, ends: impl IntoIterator<Item = usize>) -> Vec<PartMut<'_, K, V>> {
         let mut rest = &mut self.rows[..];
         let mut start = 0;
@@ -143,7 +144,7 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         parts.collect()
     }
 
-    /// All rows, as those of a part.
+    /// Returns all rows, as those of a part.
     pub fn as_part(&self) -> Part<'_, K, V> {
         Part {
             start: 0,
@@ -166,7 +167,7 @@ pub struct Part<'t, K, V> {
 }
 
 impl<'t, K: EntityId, V> Part<'t, K, V> {
-    /// The entity; the id is one of this part's.
+    /// Returns the entity; the id is one of this part's.
     pub fn at(self, id: K) -> &'t V {
         &self.rows[id.index().wrapping_sub(self.start)]
     }
@@ -195,24 +196,24 @@ pub struct PartMut<'t, K, V> {
 }
 
 impl<K: EntityId, V> PartMut<'_, K, V> {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Returns `true` if there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The entities of a range, if all are in this part, to change; none otherwise.
+    /// Returns the entities of a range, if all are in this part, to change; none otherwise.
     pub fn range_mut(&mut self, range: IdRange<K>) -> &mut [V] {
         let start = range.start().wrapping_sub(self.start);
         let end = start.wrapping_add(range.len());
         self.rows.get_mut(start..end).unwrap_or(&mut [])
     }
 
-    /// The same rows, not to change.
+    /// Returns the same rows, not to change.
     pub fn as_part(&self) -> Part<'_, K, V> {
         Part {
             start: self.start,
@@ -221,12 +222,12 @@ impl<K: EntityId, V> PartMut<'_, K, V> {
         }
     }
 
-    /// The entity, if it is in this part.
+    /// Returns the entity, if it is in this part.
     pub fn get(&self, id: K) -> Option<&V> {
         self.rows.get(id.index().wrapping_sub(self.start))
     }
 
-    /// The entity, if it is in this part, to change.
+    /// Returns the entity, if it is in this part, to change.
     pub fn get_mut(&mut self, id: K) -> Option<&mut V> {
         self.rows.get_mut(id.index().wrapping_sub(self.start))
     }
@@ -277,7 +278,7 @@ impl<K: EntityId> std::fmt::Debug for IdRange<K> {
 }
 
 impl<K: EntityId> IdRange<K> {
-    /// The ids from `start` up to, not including, `end`.
+    /// Returns the ids from `start` up to, not including, `end`.
     pub fn new(start: usize, end: usize) -> Self {
         IdRange {
             start: start as u32,
@@ -286,7 +287,8 @@ impl<K: EntityId> IdRange<K> {
         }
     }
 
-    /// The ids from `start` up to, not including, `end`, of a section: without any, those of a section that has no rows of the kind.
+    /// Returns the ids from `start` up to, not including, `end`, of a section: without any, those
+    /// of a section that has no rows of the kind.
     pub(crate) fn of_section(start: usize, end: usize) -> Self {
         match end <= start {
             true => IdRange::default(),
@@ -302,48 +304,48 @@ impl<K: EntityId> IdRange<K> {
         }
     }
 
-    /// The index of the first id.
+    /// Returns the index of the first id.
     pub fn start(self) -> usize {
         self.start as usize
     }
 
-    /// One past the index of the last id.
+    /// Returns one past the index of the last id.
     pub fn end(self) -> usize {
         self.end as usize
     }
 
-    /// Number of ids.
+    /// Returns the number of ids.
     pub fn len(self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Whether there is no id in the range.
+    /// Returns `true` if there is no id in the range.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The id at this place of the range.
+    /// Returns the id at this place of the range.
     pub fn get(self, ordinal: usize) -> Option<K> {
         (ordinal < self.len()).then(|| K::new(self.start as usize + ordinal))
     }
 
-    /// The place of the id within the range.
+    /// Returns the place of the id within the range.
     pub fn ordinal(self, id: K) -> Option<usize> {
         let index = id.index();
         (self.start() <= index && index < self.end()).then(|| index - self.start())
     }
 
-    /// The ids of the range, in order.
+    /// Returns the ids of the range, in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator {
         (self.start as usize..self.end as usize).map(K::new)
     }
 
-    /// The range as plain indices.
+    /// Returns the range as plain indices.
     pub fn indices(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The same range moved up by `base`, when a part is appended to a module.
+    /// Returns the same range moved up by `base`, when a part is appended to a module.
     pub fn rebased(self, base: usize) -> Self {
         IdRange::new(self.start() + base, self.end() + base)
     }

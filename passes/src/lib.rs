@@ -1,11 +1,11 @@
 //! The passes of cuweld and the manager that runs them.
 //!
-//! Architecture Invariant: a pass keeps nothing beside the [`cuweld_ir::Module`]; [`PassCx`] holds no
-//! link state. Stopping after any pass, printing the module, parsing it and going on gives the same
-//! bytes.
+//! Architecture Invariant: a pass keeps nothing beside the [`cuweld_ir::Module`]; [`PassCx`] holds
+//! no link state. Stopping after any pass, printing the module, parsing it and going on gives the
+//! same bytes.
 //!
-//! Architecture Invariant: passes never print and never exit. They emit [`Diagnostic`]s and `tracing`
-//! events.
+//! Architecture Invariant: passes never print and never exit. They emit [`Diagnostic`]s and
+//! `tracing` events.
 
 #![forbid(unsafe_code)]
 

@@ -2,8 +2,8 @@
 //!
 //! Around each pass the manager does the same: instruments are told, the findings of the pass are
 //! sorted, the module's phase is set to what the pass establishes, and analyses are dropped that a
-//! change may have made wrong. The manager keeps nothing of a link, so that a run can stop after any
-//! step and go on from the module alone ([`RunOptions::start_after`]).
+//! change may have made wrong. The manager keeps nothing of a link, so that a run can stop after
+//! any step and go on from the module alone ([`RunOptions::start_after`]).
 
 #[cfg(test)]
 pub(crate) mod fake;
@@ -129,7 +129,7 @@ impl PassManager {
         PassManager { threads, ..self }
     }
 
-    /// The pipeline.
+    /// Returns the pipeline.
     pub fn pipeline(&self) -> &Resolved {
         &self.pipeline
     }
@@ -178,7 +178,7 @@ impl PassManager {
     }
 }
 
-/// The instruments that are told of a run; none if the build has none.
+/// Returns the instruments that are told of a run; none if the build has none.
 fn watching<'s, 'i>(
     instruments: &'s mut [&'i mut dyn Instrument],
 ) -> impl DoubleEndedIterator<Item = &'s mut &'i mut dyn Instrument> {
@@ -256,7 +256,8 @@ impl<'data> Running<'_, '_, 'data> {
         self.diagnostics.end_pass();
     }
 
-    /// Whether passes that report still run: the link was stopped by errors, none of them fatal.
+    /// Returns `true` if passes that report still run: the link was stopped by errors, none of them
+    /// fatal.
     fn can_report(&self, error: &RunError) -> bool {
         let diagnosed = matches!(
             error,

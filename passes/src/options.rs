@@ -1,8 +1,8 @@
 //! Typed options of passes.
 //!
-//! A pass that takes options declares a table of [`OptionInfo`], for checks and documentation, and a
-//! type that serde fills. Both are checked: names and types against the table, with a suggestion for
-//! a mistyped name or choice, and the whole by the type.
+//! A pass that takes options declares a table of [`OptionInfo`], for checks and documentation, and
+//! a type that serde fills. Both are checked: names and types against the table, with a suggestion
+//! for a mistyped name or choice, and the whole by the type.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub enum OptionType {
 }
 
 impl OptionType {
-    /// Whether it takes this value.
+    /// Returns `true` if it takes this value.
     pub fn accepts(self, value: &toml::Value) -> bool {
         match self {
             OptionType::Bool => value.is_bool(),
@@ -94,7 +94,7 @@ impl PassOptions {
         PassOptions { table }
     }
 
-    /// Whether none is given.
+    /// Returns `true` if none is given.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
@@ -173,7 +173,7 @@ pub enum OptionError {
 }
 
 impl OptionError {
-    /// The option that is at fault, if it is one.
+    /// Returns the option that is at fault, if it is one.
     pub fn option(&self) -> Option<&str> {
         match self {
             OptionError::Unknown { name, .. } | OptionError::Value { name, .. } => Some(name),
@@ -181,7 +181,7 @@ impl OptionError {
         }
     }
 
-    /// What can be done.
+    /// Returns what can be done.
     pub fn help(&self) -> Option<String> {
         match self {
             OptionError::Unknown {

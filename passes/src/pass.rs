@@ -17,8 +17,8 @@ use crate::threads::Threads;
 
 /// A step of a link that reads and changes a module.
 ///
-/// A pass has no state of its own beside its options, so that running it twice on equal modules does
-/// the same.
+/// A pass has no state of its own beside its options, so that running it twice on equal modules
+/// does the same.
 pub trait Pass {
     /// Returns the declaration of the pass.
     fn info(&self) -> PassInfo;
@@ -34,8 +34,8 @@ pub trait Pass {
 
 /// The declaration of a pass: its names, its place in a pipeline, and what it leaves valid.
 ///
-/// Pipelines, `cuweld passes` and `docs/framework/passes.md` read nothing else. A pass names what it
-/// needs and takes the rest from [`PassInfo::DEFAULT`].
+/// Pipelines, `cuweld passes` and `docs/framework/passes.md` read nothing else. A pass names what
+/// it needs and takes the rest from [`PassInfo::DEFAULT`].
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
     /// Its name in pipeline files, such as `callgraph-dce`.
@@ -57,8 +57,8 @@ pub struct PassInfo {
     pub refuses: Refused,
     /// Whether the link may be wrong without the pass although it establishes no phase.
     pub required: bool,
-    /// Whether the pass only reports on the module. Such passes run, if their phase was reached, even
-    /// after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
+    /// Whether the pass only reports on the module. Such passes run, if their phase was reached,
+    /// even after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
     pub reports: bool,
     /// The analyses that stay valid when the pass reports a change.
     pub preserves: Preserved,
@@ -193,7 +193,7 @@ impl Statistics {
         }
     }
 
-    /// The counters.
+    /// Returns the counters.
     pub fn counters(&self) -> &[(&'static str, u64)] {
         &self.counters
     }

@@ -69,7 +69,7 @@ impl Registry {
         Self::default()
     }
 
-    /// The passes of cuweld.
+    /// Returns the passes of cuweld.
     pub fn standard() -> Self {
         let mut registry = Self::new();
         register_standard(&mut registry);
@@ -100,8 +100,8 @@ impl Registry {
         self.register_made(P::default().info(), make)
     }
 
-    /// Adds a pass that is known only at run time, such as one of a plugin: its declaration, and how
-    /// it is made from options that agree with it.
+    /// Adds a pass that is known only at run time, such as one of a plugin: its declaration, and
+    /// how it is made from options that agree with it.
     ///
     /// The pass that `make` returns may require and establish other phases than `info` says.
     pub fn register_made(
@@ -118,17 +118,17 @@ impl Registry {
         self
     }
 
-    /// The pass of this name.
+    /// Returns the pass of this name.
     pub fn get(&self, name: &str) -> Option<&Registered> {
         self.passes.iter().find(|pass| pass.info.name == name)
     }
 
-    /// The declarations of all passes.
+    /// Returns the declarations of all passes.
     pub fn iter(&self) -> impl Iterator<Item = &PassInfo> {
         self.passes.iter().map(|pass| &pass.info)
     }
 
-    /// What a mistyped name was meant to be.
+    /// Returns what a mistyped name was meant to be.
     pub fn suggest(&self, name: &str) -> Option<&'static str> {
         suggest::nearest(name, self.iter().map(|info| info.name))
     }

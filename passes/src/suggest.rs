@@ -5,8 +5,8 @@ use strsim::osa_distance;
 /// Longer names are no typing mistake; bounds the work.
 const MAX_LENGTH: usize = 64;
 
-/// The candidate that is nearest to `name`, if one is near enough to be what was meant. Of equally
-/// near ones, the first.
+/// Returns the candidate that is nearest to `name`, if one is near enough to be what was meant. Of
+/// equally near ones, the first.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     // A third of the letters may be wrong: more, and unrelated short names would match.
     let allowed = (name.chars().count() / 3).clamp(1, 4);

@@ -49,7 +49,8 @@ impl Work {
     }
 }
 
-/// The threads of a link; clones share them. They are started for the first work that is worth it, and end with the last clone.
+/// The threads of a link; clones share them. They are started for the first work that is worth it,
+/// and end with the last clone.
 #[derive(Clone, Default)]
 pub struct Threads {
     /// `None` for the caller's thread alone.
@@ -71,8 +72,8 @@ impl fmt::Debug for Threads {
 }
 
 impl Threads {
-    /// Starts threads when they are needed first: as many as `allow` says then, the caller's among them, with what is to be kept as long as
-    /// they run.
+    /// Starts threads when they are needed first: as many as `allow` says then, the caller's among
+    /// them, with what is to be kept as long as they run.
     pub fn new<P: Send + Sync + 'static>(
         allow: impl FnOnce() -> (usize, P) + Send + 'static,
     ) -> Self {
@@ -94,7 +95,8 @@ impl Threads {
         }
     }
 
-    /// Returns the pool and the number of tasks to divide the work into; `None` if the caller's thread is to do it alone.
+    /// Returns the pool and the number of tasks to divide the work into; `None` if the caller's
+    /// thread is to do it alone.
     fn divide(&self, work: Work) -> Option<(&ThreadPool, usize)> {
         let most = work.rows() / ROWS_PER_TASK;
         if most < 2 {
@@ -114,7 +116,8 @@ impl Threads {
         divided.map_or(1, |(pool, tasks)| pool.current_num_threads().min(tasks))
     }
 
-    /// Returns how many tasks the work is to be divided into: 1 if the caller's thread is to do it alone.
+    /// Returns how many tasks the work is to be divided into: 1 if the caller's thread is to do it
+    /// alone.
     pub fn tasks(&self, work: Work) -> usize {
         self.divide(work).map_or(1, |(_, tasks)| tasks)
     }
@@ -209,7 +212,8 @@ impl Threads {
 pub struct Second<'t>(&'t ThreadPool);
 
 impl Second<'_> {
-    /// Does something `here` while the second thread does something `there`; each may wait for the other. Returns when both are done.
+    /// Does something `here` while the second thread does something `there`; each may wait for the
+    /// other. Returns when both are done.
     pub fn beside<R>(&self, there: impl FnOnce() + Send, here: impl FnOnce() -> R) -> R {
         self.0.in_place_scope(|scope| {
             scope.spawn(|_| there());

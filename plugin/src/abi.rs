@@ -5,7 +5,7 @@ use std::ffi::c_char;
 /// The version of this interface.
 pub const ABI: u32 = 1;
 
-/// The version of the text form's grammar: the number behind `lir` in the first line.
+/// The version of the text form's grammar: the number after `lir` in the first line.
 pub const GRAMMAR: u32 = 1;
 
 /// The name of the function that a plugin exports.

@@ -9,8 +9,8 @@ use crate::abi::RawOutput;
 use crate::abi::RawPass;
 use crate::abi::RawPlugin;
 
-/// A pass of a plugin: a module as text and the pipeline's arguments in; the new module, `None` if it
-/// is as it was, or what is wrong out.
+/// A pass of a plugin: a module as text and the pipeline's arguments in; the new module, `None` if
+/// it is as it was, or what is wrong out.
 pub type PassFn = fn(text: &str, args: &[&str]) -> Result<Option<String>, String>;
 
 /// Exports passes from a library (`crate-type = ["cdylib"]`).
@@ -62,13 +62,13 @@ pub struct Exported<T>(T);
 unsafe impl<T> Sync for Exported<T> {}
 
 impl<T> Exported<T> {
-    /// Where it is.
+    /// Returns where it is.
     pub fn get(&'static self) -> *const T {
         &raw const self.0
     }
 }
 
-/// The entry of a pass.
+/// Returns the entry of a pass.
 pub const fn pass(
     name: &'static CStr,
     summary: &'static CStr,
@@ -85,7 +85,7 @@ pub const fn pass(
     })
 }
 
-/// The table of a plugin.
+/// Returns the table of a plugin.
 pub const fn plugin(passes: &'static [Exported<RawPass>]) -> Exported<RawPlugin> {
     Exported(RawPlugin {
         abi: crate::abi::ABI,
@@ -101,8 +101,8 @@ pub const fn plugin(passes: &'static [Exported<RawPass>]) -> Exported<RawPlugin>
 /// # Safety
 ///
 /// `input` is valid for reads of `size` bytes; `args` is valid for `arg_count` pointers, each to a
-/// string that ends with NUL (it may be null if there are none); all of it during the call. `output`
-/// is valid for a write, and aliases none of it.
+/// string that ends with NUL (it may be null if there are none); all of it during the call.
+/// `output` is valid for a write, and aliases none of it.
 pub unsafe fn run_pass(
     run: PassFn,
     input: *const u8,
@@ -120,7 +120,8 @@ pub unsafe fn run_pass(
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
         let mut words = Vec::with_capacity(arg_count);
         for index in 0..arg_count {
-            // SAFETY: the caller's contract: `index` is below the count, and the string ends with NUL.
+            // SAFETY: the caller's contract: `index` is below the count, and the string ends with
+            // NUL.
             let word = unsafe { CStr::from_ptr(*args.add(index)) };
             words.push(word.to_str().map_err(|error| error.to_string())?);
         }

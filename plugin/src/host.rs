@@ -1,7 +1,8 @@
 //! Loading plugins.
 //!
 //! A plugin runs in our process and can do anything; what is checked is what honest mistakes look
-//! like: another version of the interface or of the grammar, missing entries, names that are no text.
+//! like: another version of the interface or of the grammar, missing entries, names that are no
+//! text.
 
 use std::ffi::CStr;
 use std::ffi::CString;
@@ -102,10 +103,11 @@ impl Plugin {
         let no_entry = |_| LoadError::NoEntry {
             path: path.to_owned(),
         };
-        // SAFETY: loading runs the initialisers of a library that the user named as a plugin. That these are sound, that
-        // the symbol is a function of this type, which can be called at any time, and that it returns null or a table
-        // that stays valid, is the contract of `cuweld-plugin.h`, as of every plugin interface. The functions and texts of
-        // the table are used until the process ends: the library is never unloaded.
+        // SAFETY: loading runs the initialisers of a library that the user named as a plugin. That
+        // these are sound, that the symbol is a function of this type, which can be called at any
+        // time, and that it returns null or a table that stays valid, is the contract of
+        // `cuweld-plugin.h`, as of every plugin interface. The functions and texts of the table are
+        // used until the process ends: the library is never unloaded.
         let table = unsafe {
             let library = std::mem::ManuallyDrop::new(Library::new(&file).map_err(library)?);
             let entry = library.get::<RawEntry>(ENTRY).map_err(no_entry)?;
@@ -142,7 +144,8 @@ impl Plugin {
         if table.pass_count == 0 || table.passes.is_null() {
             return Err(broken("it has no passes".to_owned()));
         }
-        // SAFETY: by contract `passes` points to `pass_count` entries that stay valid; it is not null.
+        // SAFETY: by contract `passes` points to `pass_count` entries that stay valid; it is not
+        // null.
         let rows = unsafe { std::slice::from_raw_parts(table.passes, table.pass_count) };
         let passes = (1..).zip(rows).map(|(number, row)| {
             PluginPass::read(row).map_err(|what| broken(format!("pass {number}: {what}")))
@@ -189,7 +192,8 @@ impl PluginPass {
             size: 0,
         };
         // SAFETY: `run` is of the plugin's table and the library is loaded; input, arguments and
-        // output are ours, live during the call, and do not overlap. By contract it does not unwind.
+        // output are ours, live during the call, and do not overlap. By contract it does not
+        // unwind.
         let status = unsafe {
             (self.run)(
                 text.as_ptr(),
@@ -201,8 +205,8 @@ impl PluginPass {
         };
         let mut bytes = None;
         if !output.data.is_null() {
-            // SAFETY: by contract the data is valid for `size` bytes until it is released, and `release` takes what `run`
-            // put out, once; it is not used again.
+            // SAFETY: by contract the data is valid for `size` bytes until it is released, and
+            // `release` takes what `run` put out, once; it is not used again.
             unsafe {
                 bytes = Some(std::slice::from_raw_parts(output.data, output.size).to_vec());
                 (self.release)(&raw mut output);

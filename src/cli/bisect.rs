@@ -32,8 +32,8 @@ pub struct BisectArgs {
     /// A shell command that is given a file as its last argument and succeeds if that is good.
     #[arg(long, value_name = "CHECK")]
     command: String,
-    /// What the check looks at: `output`, a cubin linked with fewer and fewer of the passes that a link
-    /// is right without, or `module`, the module in text form after each pass.
+    /// What the check looks at: `output`, a cubin linked with fewer and fewer of the passes that a
+    /// link is right without, or `module`, the module in text form after each pass.
     #[arg(long, value_name = "WHAT", default_value = "output", value_parser = ["output", "module"])]
     on: String,
     #[command(flatten)]

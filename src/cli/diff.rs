@@ -73,7 +73,7 @@ pub fn run(args: &DiffArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
     Ok(if report.identical { 0 } else { 1 })
 }
 
-/// The device ELF that a file is, or that it holds.
+/// Returns the device ELF that a file is, or that it holds.
 fn image<'data>(path: &'data str, arena: &'data InputArena) -> Result<&'data [u8], String> {
     let bytes =
         mapped::load(path, arena).map_err(|error| format!("cannot read '{path}': {error}"))?;

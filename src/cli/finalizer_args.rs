@@ -22,7 +22,8 @@ pub struct FinalizerArgs {
     /// Write the SASS view alone, after a self-check.
     #[arg(long)]
     out_sass: bool,
-    /// Copy code for another SM where its SASS runs: 0 and 1 never, 2 within a family, 3 and 4 beyond.
+    /// Copy code for another SM where its SASS runs: 0 and 1 never, 2 within a family, 3 and 4
+    /// beyond.
     #[arg(long, value_name = "LEVEL", default_value_t = 0)]
     opportunistic_finalization_lvl: u8,
     /// Never copy code for another SM.
@@ -52,7 +53,7 @@ pub struct FinalizerArgs {
 }
 
 impl FinalizerArgs {
-    /// The options, not checked.
+    /// Returns the options, not checked.
     pub fn options(&self) -> FinalizerOptions {
         FinalizerOptions {
             binary_kind: self.binary_kind.as_deref().and_then(BinaryKind::from_name),
@@ -87,7 +88,7 @@ impl FinalizerArgs {
     }
 }
 
-/// Whether the variable's value asks for a trace: a number but 0, as far as it is one.
+/// Returns `true` if the variable's value asks for a trace: a number but 0, as far as it is one.
 pub fn traces_compatibility(value: Option<&str>) -> bool {
     let text = value
         .unwrap_or("")

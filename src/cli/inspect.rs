@@ -50,7 +50,8 @@ pub struct InspectArgs {
     /// Contents of sections.
     #[arg(short = 'x', long)]
     hex: bool,
-    /// Only this section: its header, records and symbols, and the relocations for it. May be repeated.
+    /// Only this section: its header, records and symbols, and the relocations for it. May be
+    /// repeated.
     #[arg(long = "section", value_name = "NAME")]
     only_sections: Vec<String>,
     /// Show names as they are, without their form in the source.

@@ -21,7 +21,8 @@ pub fn start(stderr: &mut dyn Write) -> io::Result<()> {
         Ok(filter) => filter,
         Err(error) => return writeln!(stderr, "warning: {VARIABLE}: {error}"),
     };
-    // Messages are written under a lock that the main thread holds to the end; this is the same file without it.
+    // Messages are written under a lock that the main thread holds to the end; this is the same
+    // file without it.
     let file = File::from(io::stderr().as_fd().try_clone_to_owned()?);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -38,7 +38,8 @@ pub struct Program<'p> {
     pub hooks: Hooks,
 }
 
-/// Runs the whole program: decides by the program's name and its first argument which command line it is.
+/// Runs the whole program: decides by the program's name and its first argument which command line
+/// it is.
 ///
 /// A program of its own is `cuweld::cli::main(&[register])` and has every command of `cuweld`, with
 /// the passes that `register` adds.

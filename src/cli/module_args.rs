@@ -35,8 +35,8 @@ pub struct ModuleArgs {
 }
 
 impl ModuleArgs {
-    /// Reads the module, whose output will have this base name, and what there is to say of its inputs; `None` if there is none,
-    /// which has been reported.
+    /// Reads the module, whose output will have this base name, and what there is to say of its
+    /// inputs; `None` if there is none, which has been reported.
     pub fn load<'data>(
         &self,
         output_name: String,
@@ -65,12 +65,12 @@ impl ModuleArgs {
     }
 }
 
-/// Whether a path names a file in text form.
+/// Returns `true` if a path names a file in text form.
 pub fn is_text_path(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "lir")
 }
 
-/// The text form, if that is what the inputs are.
+/// Returns the text form, if that is what the inputs are.
 fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
     let mut found = None;
     for input in inputs {
@@ -98,8 +98,8 @@ fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
     Ok(found)
 }
 
-/// Whether a file begins as the text form does. Files that cannot be read are none; whoever reads
-/// them next says why.
+/// Returns `true` if a file begins as the text form does. Files that cannot be read are none;
+/// whoever reads them next says why.
 fn begins_as_text(path: &str) -> bool {
     use std::io::Read;
     let mut start = [0; 6];

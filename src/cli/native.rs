@@ -63,9 +63,11 @@ enum Command {
     Bisect(Box<BisectArgs>),
     /// List how two cubins differ, in a linker's terms.
     Diff(DiffArgs),
-    /// Prove that cubins are sound: every byte has an owner, both views of Mercury files say the same.
+    /// Prove that cubins are sound: every byte has an owner, both views of Mercury files say the
+    /// same.
     Check(CheckArgs),
-    /// Put a file with Mercury through the finalizer's front end: for another SM, or to its SASS alone.
+    /// Put a file with Mercury through the finalizer's front end: for another SM, or to its SASS
+    /// alone.
     Finalize(Box<FinalizeArgs>),
     /// Show what is in cubins, fatbins, host files and archives.
     Inspect(Box<InspectArgs>),
@@ -113,7 +115,8 @@ struct LinkArgs {
     pipeline: PipelineArgs,
 }
 
-/// Runs the program, with passes of the program that embeds cuweld: `arguments` begin with its name.
+/// Runs the program, with passes of the program that embeds cuweld: `arguments` begin with its
+/// name.
 pub fn run(
     arguments: &[String],
     program: Program<'_>,
@@ -252,7 +255,7 @@ fn run_link(
     Ok(reporter.exit_code())
 }
 
-/// The SASS view of a linked file.
+/// Returns the SASS view of a linked file.
 fn sass_file<'data>(file: &LinkedFile<'data>) -> Result<LinkedFile<'data>, Diagnostic> {
     let image = file
         .image()

@@ -117,7 +117,7 @@ pub fn run(
     Ok(reporter.exit_code())
 }
 
-/// The module in the form that the output's name asks for.
+/// Returns the module in the form that the output's name asks for.
 fn output<'data>(
     module: &Module<'data>,
     args: &OptArgs,

@@ -67,7 +67,7 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// A link of these inputs as nvlink is told to do it, if it can be.
+    /// Returns a link of these inputs as nvlink is told to do it, if it can be.
     pub fn nvlink_words(&self, inputs: &[String], target: Target, output: &str) -> Vec<String> {
         let mut words = vec![format!("-arch={target}")];
         words.extend(self.debug.then(|| "-g".to_owned()));
@@ -82,7 +82,7 @@ impl InputArgs {
         words
     }
 
-    /// The link of these inputs, whose output has this base name.
+    /// Returns the link of these inputs, whose output has this base name.
     pub fn request<'a>(
         &'a self,
         inputs: &'a [String],
@@ -164,7 +164,8 @@ pub struct PipelineArgs {
     /// Reproduce nvlink even where docs/deviations.md lists a deviation.
     #[arg(long)]
     strict: bool,
-    /// Refuse kernels for sm_100 and later that only NVIDIA's finalizer links as nvlink does; by default their code is kept.
+    /// Refuse kernels for sm_100 and later that only NVIDIA's finalizer links as nvlink does; by
+    /// default their code is kept.
     #[arg(long)]
     strict_finalize: bool,
     /// Whether note: and help: lines follow a message; all: what a message counts is listed, too.
@@ -176,13 +177,15 @@ pub struct PipelineArgs {
     /// The passes to run, such as `classify,select-objects,...`.
     #[arg(long, value_name = "PASSES", conflicts_with = "pipeline")]
     passes: Option<String>,
-    /// Print the passes that would run, with everything decided, as `--passes` takes them; run none.
+    /// Print the passes that would run, with everything decided, as `--passes` takes them; run
+    /// none.
     #[arg(long)]
     pub print_pipeline: bool,
     /// Load passes from this library; docs/framework/writing-passes.md says how one is written.
     #[arg(long, value_name = "LIBRARY")]
     load_pass_plugin: Vec<String>,
-    /// Say why these functions or variables are in the output, or are not: the definition, and the calls from a kernel.
+    /// Say why these functions or variables are in the output, or are not: the definition, and the
+    /// calls from a kernel.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     why_live: Vec<String>,
     /// Say why these objects, or members of libraries, take part in the link, or do not.
@@ -240,7 +243,8 @@ pub struct PipelineArgs {
 }
 
 impl PipelineArgs {
-    /// How contents stand in a text that is the output; alone it is no use if it names inputs.
+    /// Returns how contents stand in a text that is the output; alone it is no use if it names
+    /// inputs.
     pub fn output_bytes(&self) -> DumpBytes {
         self.dump_bytes.unwrap_or(DumpBytes::Full)
     }

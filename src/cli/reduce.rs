@@ -26,8 +26,8 @@ use crate::run::Controls;
 /// Arguments of `cuweld reduce`.
 #[derive(clap::Args, Debug)]
 pub struct ReduceArgs {
-    /// A shell command that is given what is left as its last arguments: the file in text form, or all
-    /// files. It fails (any exit code but 0) as long as the problem is there.
+    /// A shell command that is given what is left as its last arguments: the file in text form, or
+    /// all files. It fails (any exit code but 0) as long as the problem is there.
     #[arg(long, value_name = "CMD")]
     check: String,
     /// Where the reduced module goes; for a set of files the names that are left are printed.
@@ -155,7 +155,7 @@ fn reduce_module(
     Ok(None)
 }
 
-/// Whether the check fails on these files.
+/// Returns whether the check fails on these files.
 fn fails(command: &str, files: &[&Path]) -> io::Result<bool> {
     let status = Command::new("sh")
         .args(["-c", &format!("{command} \"$@\""), "sh"])

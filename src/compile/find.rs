@@ -29,8 +29,8 @@ pub struct MissingTool {
 }
 
 impl ToolPaths {
-    /// The program `ptxas`: the one that was named, else that of `CUDA_HOME`, else the first on
-    /// `PATH`. One that was named and is not there is not replaced by another.
+    /// Returns the program `ptxas`: the one that was named, else that of `CUDA_HOME`, else the
+    /// first on `PATH`. One that was named and is not there is not replaced by another.
     pub fn ptxas(&self) -> Result<PathBuf, MissingTool> {
         self.find("ptxas", self.ptxas.as_deref())
     }
@@ -66,7 +66,7 @@ impl ToolPaths {
 }
 
 impl MissingTool {
-    /// The error, for the first input that needs the tool.
+    /// Returns the error, for the first input that needs the tool.
     pub fn diagnostic(&self, input: &str) -> Diagnostic {
         let MissingTool { tool, looked_at } = self;
         let option = format!("--cuweld-{tool}");

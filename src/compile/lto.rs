@@ -1,9 +1,10 @@
-//! Link-time optimisation: all LTO-IR to one PTX, and that to a program, or to an object of the link.
+//! Link-time optimisation: all LTO-IR to one PTX, and that to a program, or to an object of the
+//! link.
 //!
-//! A program of LTO-IR alone is what ptxas makes; nvlink's own layout takes no part then. If other code
-//! belongs to the link, with `-r`, or if functions are missing that only the device runtime may have,
-//! ptxas makes an object, and nvlink links that in the place of the last LTO-IR (see "Link-time
-//! optimisation" in `docs/formats/device-elf.md`).
+//! A program of LTO-IR alone is what ptxas makes; nvlink's own layout takes no part then. If other
+//! code belongs to the link, with `-r`, or if functions are missing that only the device runtime
+//! may have, ptxas makes an object, and nvlink links that in the place of the last LTO-IR (see
+//! "Link-time optimisation" in `docs/formats/device-elf.md`).
 
 use std::io;
 use std::path::PathBuf;
@@ -75,12 +76,12 @@ pub enum Optimised {
     Object(Vec<u8>),
 }
 
-/// Whether an input holds LTO-IR that is linked.
+/// Returns `true` if an input holds LTO-IR that is linked.
 fn is_lto(input: &DeviceInput<'_>) -> bool {
     input.skip.is_none() && !input.system_library && matches!(input.image, Some(Image::Nvvm(_)))
 }
 
-/// What is said of an input of a link with `-lto` when it is read.
+/// Returns what is said of an input of a link with `-lto` when it is read.
 pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
     let is_other = input.skip.is_none() && !input.system_library && input.image.is_some();
     (is_other && !is_lto(input)).then(|| {
@@ -91,8 +92,8 @@ pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// Looks at the inputs of a link with `-lto`, as nvlink does. `None` if the link ends here, which has
-/// been reported.
+/// Looks at the inputs of a link with `-lto`, as nvlink does. `None` if the link ends here, which
+/// has been reported.
 pub fn kind_of_link(
     inputs: &[DeviceInput<'_>],
     partial: bool,
@@ -117,8 +118,8 @@ pub fn kind_of_link(
     Ok(Some(LtoLink::Whole))
 }
 
-/// Optimises the LTO-IR of the inputs and compiles it. `None` if that fails, which has been reported.
-/// `host_info` is `None` with `-ignore-host-info`.
+/// Optimises the LTO-IR of the inputs and compiles it. `None` if that fails, which has been
+/// reported. `host_info` is `None` with `-ignore-host-info`.
 pub fn compile(
     inputs: &[DeviceInput<'_>],
     kind: LtoLink,
@@ -227,7 +228,8 @@ pub fn compile(
     }))
 }
 
-/// Puts the object of all LTO-IR behind the last input that it came from; these hold nothing any more.
+/// Puts the object of all LTO-IR after the last input that it came from; these hold nothing any
+/// more.
 pub fn replace_inputs<'data>(
     inputs: &mut Vec<DeviceInput<'data>>,
     object: Vec<u8>,
@@ -255,7 +257,7 @@ fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {
     })
 }
 
-/// What the compiler made; what it says is passed on.
+/// Returns what the compiler made; what it says is passed on.
 fn compiled(
     result: Result<Compiled, CompileError>,
     reporter: &mut Reporter<'_>,

@@ -68,8 +68,8 @@ pub struct CompileTime {
 /// What became of PTX inputs.
 #[derive(Debug, Default)]
 pub struct PtxOutcomes {
-    /// What there is to say, each with the place of its input: what the compiler wrote, then our own findings, of which a fatal one says
-    /// that there is no object.
+    /// What there is to say, each with the place of its input: what the compiler wrote, then our
+    /// own findings, of which a fatal one says that there is no object.
     pub findings: Vec<(usize, Diagnostic)>,
     /// Runs of the compiler.
     pub times: Vec<CompileTime>,

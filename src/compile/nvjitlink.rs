@@ -1,7 +1,7 @@
 //! NVIDIA's libnvJitLink, loaded at run time: link-time optimisation.
 //!
-//! nvlink hands LTO-IR to entries of libNVVM that are not public. The public library libnvJitLink makes
-//! the same PTX of the same inputs; ptxas makes the program of it.
+//! nvlink hands LTO-IR to entries of libNVVM that are not public. The public library libnvJitLink
+//! makes the same PTX of the same inputs; ptxas makes the program of it.
 
 use std::ffi::CString;
 use std::ffi::c_char;
@@ -141,8 +141,8 @@ impl NvJitLink {
             library: self,
             handle: std::ptr::null_mut(),
         };
-        // SAFETY: the array has as many entries as is said, each a text that ends with NUL and lives
-        // until the end of this function; the library fills in the handle.
+        // SAFETY: the array has as many entries as is said, each a text that ends with NUL and
+        // lives until the end of this function; the library fills in the handle.
         let code = unsafe { create(&mut link.handle, pointers.len() as u32, pointers.as_ptr()) };
         link.check("nvJitLinkCreate", code)?;
         for (input, name) in inputs.iter().zip(&names) {

@@ -1,7 +1,7 @@
 //! What nvlink tells libNVVM about a link-time optimisation: its options, in its order.
 //!
-//! Measured with a library in libNVVM's place that writes the options of `nvvmCompileProgram` down. The
-//! public libnvJitLink hands on what stands behind `-Xnvvm=`, and so makes the same PTX.
+//! Measured with a library in libNVVM's place that writes the options of `nvvmCompileProgram` down.
+//! The public libnvJitLink hands on what stands after `-Xnvvm=`, and so makes the same PTX.
 
 use crate::input::HostInfo;
 use crate::input::host_info::ReferenceKind;
@@ -26,7 +26,8 @@ pub struct NvvmOptions {
 }
 
 impl NvvmOptions {
-    /// The options for all code of a program. `host_info` is `None` with `-ignore-host-info`.
+    /// Returns the options for all code of a program. `host_info` is `None` with
+    /// `-ignore-host-info`.
     pub fn of_program(&self, host_info: Option<&HostInfo<'_>>) -> Vec<String> {
         let mut words = self.leading();
         let names_uses = !self.kernels_used.is_empty() || !self.variables_used.is_empty();
@@ -42,7 +43,7 @@ impl NvvmOptions {
         words
     }
 
-    /// The options for code that is linked with other code: all that is global stays.
+    /// Returns the options for code that is linked with other code: all that is global stays.
     pub fn of_part(&self) -> Vec<String> {
         let mut words = self.leading();
         words.push("--force-device-c".to_owned());
@@ -80,7 +81,7 @@ impl NvvmOptions {
     }
 }
 
-/// The host's patterns, the last input's first.
+/// Returns the host's patterns, the last input's first.
 fn host_references(info: &HostInfo<'_>) -> Vec<String> {
     use ReferenceKind as Kind;
     [
@@ -101,8 +102,8 @@ fn host_references(info: &HostInfo<'_>) -> Vec<String> {
     .collect()
 }
 
-/// The compiler's option that not all LTO-IR was made with: such code is not optimised together. The
-/// texts are the records of fatbin members, `-ftz=0 -prec_div=1 ...`.
+/// Returns the compiler's option that not all LTO-IR was made with: such code is not optimised
+/// together. The texts are the records of fatbin members, `-ftz=0 -prec_div=1 ...`.
 pub fn mismatch<'a>(records: impl Iterator<Item = &'a [u8]>) -> Option<&'static str> {
     let names = ["-ftz", "-prec_div", "-prec_sqrt", "-fmad"];
     let values = |record: &[u8]| {

@@ -15,8 +15,8 @@ const INPUT_NAME: &str = "application ptx input";
 /// The object's name in the compiler's folder.
 const OUTPUT_NAME: &str = "cuweld.cubin";
 
-/// Options for ptxas that come from the link's command line. nvlink passes these and no others, as the
-/// option records of the compiled objects show.
+/// Options for ptxas that come from the link's command line. nvlink passes these and no others, as
+/// the option records of the compiled objects show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PtxasOptions {
     /// `-g`, without `-suppress-debug-info`.
@@ -70,12 +70,12 @@ pub struct Compiled {
 pub struct Ptxas {
     path: PathBuf,
     target: Target,
-    /// Options behind those of the fatbin member.
+    /// Options after those of the fatbin member.
     options: Vec<String>,
 }
 
 impl Ptxas {
-    /// The compiler at a path.
+    /// Returns the compiler at a path.
     pub fn new(path: PathBuf, target: Target, options: &PtxasOptions) -> Self {
         Ptxas {
             path,
@@ -84,7 +84,7 @@ impl Ptxas {
         }
     }
 
-    /// Where the program is.
+    /// Returns where the program is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -104,7 +104,8 @@ impl Ptxas {
         self.run(text, &self.options)
     }
 
-    /// The compiler runs in a folder of its own, so that it names its input as nvlink's does.
+    /// Returns the compiler runs in a folder of its own, so that it names its input as nvlink's
+    /// does.
     fn run(&self, text: &[u8], options: &[String]) -> Result<Compiled, CompileError> {
         let system = |action| move |error| CompileError::System { action, error };
         let folder = tempfile::Builder::new()
@@ -145,7 +146,8 @@ impl Ptxas {
     }
 }
 
-/// Returns the options that follow the member's own, so that the command line's registers limit wins.
+/// Returns the options that follow the member's own, so that the command line's registers limit
+/// wins.
 fn link_options(options: &PtxasOptions) -> Vec<String> {
     let mut words: Vec<String> = options
         .extra

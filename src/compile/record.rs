@@ -17,7 +17,7 @@ const SECTION: &[u8] = b".note.nv.tkinfo";
 /// What nvlink's own compiler calls the object that it makes.
 const OBJECT_NAME: &str = "elf.o";
 
-/// Where the record's section is: its index, and its bytes in the file.
+/// Returns where the record's section is: its index, and its bytes in the file.
 fn find(cubin: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
     let headers = validate_structure(cubin).ok()?;
     let names = headers
@@ -46,8 +46,8 @@ pub fn release(cubin: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(version).into_owned())
 }
 
-/// Takes the names of input and output out of the record. An object that does not name them stays as
-/// it is. The section gets shorter; nothing moves in the file.
+/// Takes the names of input and output out of the record. An object that does not name them stays
+/// as it is. The section gets shorter; nothing moves in the file.
 pub fn forget_files(cubin: &mut [u8], input: &str, output: &str) {
     if let Some((index, range)) = find(cubin)
         && let Some(notes) = without_files(cubin.get(range.clone()), input, output)
@@ -63,7 +63,7 @@ pub fn forget_files(cubin: &mut [u8], input: &str, output: &str) {
     }
 }
 
-/// Where the size of a section stands in the file.
+/// Returns where the size of a section stands in the file.
 fn size_field(cubin: &[u8], index: usize) -> Option<std::ops::Range<usize>> {
     let headers = validate_structure(cubin).ok()?;
     let table = usize::try_from(headers.file.shoff.get()).ok()?;

@@ -47,7 +47,7 @@ pub struct Reporter<'w> {
 }
 
 impl<'w> Reporter<'w> {
-    /// A reporter without any option.
+    /// Creates a reporter without any option.
     pub fn new(out: &'w mut dyn Write, style: Style) -> Self {
         Reporter {
             out,
@@ -87,7 +87,8 @@ impl<'w> Reporter<'w> {
         self.write(diagnostic.severity, diagnostic)
     }
 
-    /// Writes what was said of inputs, up to the place of a fatal error. Returns `true` if they can be linked.
+    /// Writes what was said of inputs, up to the place of a fatal error. Returns `true` if they can
+    /// be linked.
     pub fn report_inputs(&mut self, findings: &[Diagnostic]) -> io::Result<bool> {
         for place in findings.chunk_by(|one, next| one.position == next.position) {
             if self.is_fatal() {
@@ -142,7 +143,7 @@ impl<'w> Reporter<'w> {
         Ok(())
     }
 
-    /// A finding that nvlink does not have: `note: deviation D02: ...`.
+    /// Returns a finding that nvlink does not have: `note: deviation D02: ...`.
     fn note(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
         if !self.explain {
             return Ok(());
@@ -201,8 +202,8 @@ impl<'w> Reporter<'w> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// The PTX compiler inside nvlink has these options too, and sets them for itself: from then on nvlink has
-    /// forgotten its own. Our own command line has not.
+    /// The PTX compiler inside nvlink has these options too, and sets them for itself: from then on
+    /// nvlink has forgotten its own. Our own command line has not.
     pub fn ptx_was_compiled(&mut self) {
         if self.style == Style::Nvlink {
             self.werror = false;
@@ -210,7 +211,7 @@ impl<'w> Reporter<'w> {
         }
     }
 
-    /// Which warnings about inputs are errors, and whether there was an error already.
+    /// Returns which warnings about inputs are errors, and whether there was an error already.
     pub fn early_errors(&self) -> EarlyErrors {
         let warnings = self.werror && !self.silence_warnings;
         EarlyErrors {
@@ -221,17 +222,17 @@ impl<'w> Reporter<'w> {
         }
     }
 
-    /// Whether an error was reported.
+    /// Returns `true` if an error was reported.
     pub fn failed(&self) -> bool {
         self.worst >= Some(Severity::Error)
     }
 
-    /// Whether a fatal error was reported.
+    /// Returns `true` if a fatal error was reported.
     pub fn is_fatal(&self) -> bool {
         self.worst >= Some(Severity::Fatal)
     }
 
-    /// What the process exits with: 1 after a fatal error, 255 if there were only errors.
+    /// Returns what the process exits with: 1 after a fatal error, 255 if there were only errors.
     pub fn exit_code(&self) -> u8 {
         match self.worst {
             Some(Severity::Fatal) => 1,

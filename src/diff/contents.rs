@@ -115,7 +115,7 @@ impl<'data> Covering<'data> {
         Covering { symbols }
     }
 
-    /// The symbol at an offset of the section, and how far into it that is.
+    /// Returns the symbol at an offset of the section, and how far into it that is.
     fn at(&self, offset: u64) -> Option<(Name<'data>, u64)> {
         let behind = self.symbols.partition_point(|(value, ..)| *value <= offset);
         let (value, size, name) = self.symbols.get(behind.checked_sub(1)?)?;

@@ -110,7 +110,7 @@ fn describe(section: &Section<'_>) -> String {
     format!("{}, {:#x} bytes", section.ty, section.size)
 }
 
-/// The name of the section with this index; 0 is none.
+/// Returns the name of the section with this index; 0 is none.
 fn section_name(sections: &[Section<'_>], index: u32) -> String {
     match (index, sections.get(index as usize)) {
         (0, _) => "none".to_owned(),

@@ -4,7 +4,7 @@ use super::Category;
 use super::Difference;
 use crate::inspect::DeviceElf;
 
-/// The first byte that differs, for files whose models are equal.
+/// Returns the first byte that differs, for files whose models are equal.
 pub(super) fn first_byte(
     left: &[u8],
     right: &[u8],
@@ -34,7 +34,7 @@ pub(super) fn first_byte(
     }
 }
 
-/// What lies at an offset of the file.
+/// Returns what lies at an offset of the file.
 fn locate(elf: &DeviceElf<'_>, at: u64, size: u64) -> String {
     let header = &elf.header;
     if at < 64 {

@@ -66,8 +66,8 @@ pub(super) fn match_rows<'a, T, K: Ord>(
 }
 
 impl Matched {
-    /// The first place at which the rows in both come in another order: the place, counted among
-    /// these rows, and what each table has there.
+    /// Returns the first place at which the rows in both come in another order: the place, counted
+    /// among these rows, and what each table has there.
     pub(super) fn first_out_of_order(&self) -> Option<(usize, usize, usize)> {
         let mut rights: Vec<usize> = self.pairs.iter().map(|pair| pair.right).collect();
         rights.sort_unstable();

@@ -8,7 +8,7 @@
 //!
 //! Rows are matched by name (the k-th of a name with the k-th), then compared field by field. What
 //! refers to sections and symbols is compared by their names, so that a shifted index is no
-//! difference. The order of rows comes behind everything else, file offsets last: they follow from
+//! difference. The order of rows comes after everything else, file offsets last: they follow from
 //! the rest. If the models are equal and the bytes are not, `locate` says what lies at the first
 //! byte that differs.
 
@@ -34,8 +34,8 @@ use crate::inspect::DeviceElf;
 use crate::inspect::InspectError;
 use crate::inspect::decode_device_elf;
 
-/// All differences of two device ELF files; none if their bytes are equal. An error says which of
-/// the files, 0 or 1, cannot be read.
+/// Returns all differences of two device ELF files; none if their bytes are equal. An error says
+/// which of the files, 0 or 1, cannot be read.
 pub fn diff_images(left: &[u8], right: &[u8]) -> Result<Vec<Difference>, (usize, InspectError)> {
     if left == right {
         return Ok(Vec::new());

@@ -40,7 +40,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Its name in text.
+    /// Returns its name in text.
     pub fn name(self) -> &'static str {
         match self {
             Category::Header => "file",
@@ -101,7 +101,7 @@ pub struct DiffReport {
 }
 
 impl DiffReport {
-    /// A report with at most `limit` of the differences.
+    /// Creates a report with at most `limit` of the differences.
     pub fn new(left: &str, right: &str, mut differences: Vec<Difference>, limit: usize) -> Self {
         let total = differences.len();
         differences.truncate(limit);

@@ -253,8 +253,8 @@ impl Diff {
     }
 }
 
-/// The function that a record of the file's own list is about, which tells it from others of its
-/// code.
+/// Returns the function that a record of the file's own list is about, which tells it from others
+/// of its code.
 fn about<'data>(list: &Attributes<'data>, record: &Attribute<'data>) -> Option<Name<'data>> {
     match &record.value {
         AttributeValue::Payload { symbols, .. } if list.function.is_none() => match symbols[..] {
@@ -265,7 +265,7 @@ fn about<'data>(list: &Attributes<'data>, record: &Attribute<'data>) -> Option<N
     }
 }
 
-/// The value without the symbol that the record is about.
+/// Returns the value without the symbol that the record is about.
 fn value_text(list: &Attributes<'_>, record: &Attribute<'_>) -> String {
     match (about(list, record), &record.value) {
         (Some(_), AttributeValue::Payload { words, bytes, .. }) => {
@@ -283,7 +283,7 @@ fn value_text(list: &Attributes<'_>, record: &Attribute<'_>) -> String {
 /// How many words of a long list are shown.
 const SHOWN_WORDS: usize = 16;
 
-/// Words of a text from one on, as many as are shown.
+/// Returns the words of a text from one on, as many as are shown.
 fn cut(text: &str, from: usize) -> String {
     let mut words = text.split(' ').skip(from);
     let shown: Vec<&str> = words.by_ref().take(SHOWN_WORDS).collect();

@@ -102,7 +102,8 @@ impl<'a, 'data> SymbolNames<'a, 'data> {
         SymbolNames { elf, before }
     }
 
-    /// The name of a symbol that a row of this section refers to; `x #2` for the second `x`.
+    /// Returns the name of a symbol that a row of this section refers to; `x #2` for the second
+    /// `x`.
     pub(super) fn text(&self, section: u32, symbol: SymbolUse<'data>) -> String {
         let link = self.elf.sections.get(section as usize);
         let link = link.map_or(0, |section| section.link);

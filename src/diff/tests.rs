@@ -36,7 +36,7 @@ fn symbol_at(elf: &DeviceElf<'_>, name: &str) -> usize {
     at(elf, ".symtab") + symbol.unwrap().index as usize * 24
 }
 
-/// The differences after a change, as text.
+/// Returns the differences after a change, as text.
 fn lines(change: impl FnOnce(&DeviceElf<'_>, &mut Vec<u8>)) -> Vec<String> {
     let left = cubin();
     let mut right = left.clone();
@@ -47,7 +47,7 @@ fn lines(change: impl FnOnce(&DeviceElf<'_>, &mut Vec<u8>)) -> Vec<String> {
     found.iter().map(ToString::to_string).collect()
 }
 
-/// A change of one byte, named by one line.
+/// Returns a change of one byte, named by one line.
 fn check(place: impl FnOnce(&DeviceElf<'_>) -> usize, byte: u8, expected: &str) {
     let found = lines(|elf, bytes| bytes[place(elf)] = byte);
     assert_eq!(found, [expected]);

@@ -1,4 +1,5 @@
-//! What is said of inputs before passes run: discovery, compilers and the reader, each at the turn of its input.
+//! What is said of inputs before passes run: discovery, compilers and the reader, each at the turn
+//! of its input.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
@@ -19,8 +20,8 @@ pub(super) fn of_discovery(
         .collect()
 }
 
-/// Orders findings as nvlink reads inputs. `has_object` tells for each input whether it became an object of the module: what passes
-/// say of an object comes after what is said here of its input.
+/// Orders findings as nvlink reads inputs. `has_object` tells for each input whether it became an
+/// object of the module: what passes say of an object comes after what is said here of its input.
 pub(super) fn by_turns(
     has_object: impl IntoIterator<Item = bool>,
     findings: impl IntoIterator<Item = (usize, Diagnostic)>,

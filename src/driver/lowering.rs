@@ -1,4 +1,5 @@
-//! Images on their way into the module, with what is known of them beside their bytes, and those that do not get there.
+//! Images on their way into the module, with what is known of them beside their bytes, and those
+//! that do not get there.
 
 use std::fmt;
 
@@ -49,8 +50,8 @@ impl fmt::Display for NamedImage<'_> {
     }
 }
 
-/// The image to lower of an input that was discovered and compiled, if it has one. LTO-IR needs NVIDIA's
-/// compiler, which is not called here: a typed refusal.
+/// Returns the image to lower of an input that was discovered and compiled, if it has one. LTO-IR
+/// needs NVIDIA's compiler, which is not called here: a typed refusal.
 pub(super) fn image<'data>(
     found: &DeviceInput<'data>,
     arena: &'data Arena,
@@ -78,8 +79,8 @@ pub(super) fn image<'data>(
     )
 }
 
-/// Returns what is said of an image that cannot be read. With `strict`, such inputs are left out without a message where nvlink does so
-/// (deviation D01).
+/// Returns what is said of an image that cannot be read. With `strict`, such inputs are left out
+/// without a message where nvlink does so (deviation D01).
 pub(super) fn unreadable(
     image: &NamedImage<'_>,
     error: &ReadError,

@@ -1,5 +1,5 @@
-//! The part of a link with `-lto` before the link proper: what LTO-IR there is becomes the output, or one
-//! object of the link.
+//! The part of a link with `-lto` before the link proper: what LTO-IR there is becomes the output,
+//! or one object of the link.
 
 use std::io;
 
@@ -61,8 +61,8 @@ pub(super) fn optimise<'data>(
     })
 }
 
-/// Says what there is to say of the inputs, and compiles their PTX, in the order in which nvlink reads
-/// them; whether that succeeds.
+/// Says what there is to say of the inputs, and compiles their PTX, in the order in which nvlink
+/// reads them; whether that succeeds.
 fn read<'data>(
     request: &Request<'_>,
     discovered: &mut Discovered<'data>,

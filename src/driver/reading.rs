@@ -1,4 +1,4 @@
-//! Images to rows, while the files behind them are looked for: their bytes are in the cache.
+//! Images to rows, while the files after them are looked for: their bytes are in the cache.
 
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::elf::ObjectPart;
@@ -31,7 +31,8 @@ pub(super) struct Reading<'r, 'data> {
     hooks: Hooks,
 }
 
-/// After so many images there is room for as many rows as are expected, and again after twice as many.
+/// After so many images there is room for as many rows as are expected, and again after twice as
+/// many.
 const IMAGES_BEFORE_ROOM: usize = 8;
 
 impl<'r, 'data> Reading<'r, 'data> {
@@ -48,7 +49,8 @@ impl<'r, 'data> Reading<'r, 'data> {
         }
     }
 
-    /// The images that were read are the first of these. The others are read, too: rows of all, and what each came to.
+    /// Returns the images that were read are the first of these. The others are read, too: rows of
+    /// all, and what each came to.
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
@@ -60,7 +62,8 @@ impl<'r, 'data> Reading<'r, 'data> {
         (reading.reader.part, reading.outcomes)
     }
 
-    /// Reads images behind those that were read, of files that have `all` bytes, about, with those before and behind them.
+    /// Reads images after those that were read, of files that have `all` bytes, about, with those
+    /// before and after them.
     pub(super) fn read(&mut self, images: &[Candidate<'data>], all: u64) {
         (self.hooks.reserve)(all);
         let first = IMAGES_BEFORE_ROOM.saturating_sub(self.images.len());
@@ -84,7 +87,8 @@ impl<'r, 'data> Reading<'r, 'data> {
         self.reader.part.objects.len()
     }
 
-    /// Returns `true` if one of the objects from the `first` on ends the link, because its toolkit is newer than the link's.
+    /// Returns `true` if one of the objects from the `first` on ends the link, because its toolkit
+    /// is newer than the link's.
     pub(super) fn ends_link(&self, first: usize) -> bool {
         let part = &self.reader.part;
         let mut objects = part.objects.iter().skip(first);
@@ -95,7 +99,8 @@ impl<'r, 'data> Reading<'r, 'data> {
         })
     }
 
-    /// Reads images. If other threads are free for that, they read the later ones into rows of their own, which are added in the end.
+    /// Reads images. If other threads are free for that, they read the later ones into rows of
+    /// their own, which are added in the end.
     fn read_divided(&mut self, images: &[Candidate<'data>], work: Work) {
         let part = images.len().div_ceil(self.threads.count(work)).max(1);
         let (first, rest) = images.split_at(part.min(images.len()));
@@ -148,7 +153,7 @@ fn read_one<'data>(
     Ok(())
 }
 
-/// Bytes of an image.
+/// Returns the bytes of an image.
 fn size(image: &Candidate<'_>) -> u64 {
     image.map_or(0, |image| image.image.len() as u64)
 }
@@ -162,7 +167,7 @@ mod tests {
     use super::*;
     use crate::jobs;
 
-    /// The objects of all link cases for sm_90.
+    /// Returns the objects of all link cases for sm_90.
     fn objects() -> Vec<Vec<u8>> {
         let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/links");
         let topics = std::fs::read_dir(cases).unwrap().flatten();

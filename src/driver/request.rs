@@ -43,10 +43,12 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What the program that runs a link does at some points of it, such as managing its memory; by default nothing.
+/// What the program that runs a link does at some points of it, such as managing its memory; by
+/// default nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
-    /// Called with the estimated size of all inputs in bytes before their rows are read, again when the estimate grows.
+    /// Called with the estimated size of all inputs in bytes before their rows are read, again when
+    /// the estimate grows.
     pub reserve: fn(u64),
     /// Called when all is linked and its memory need not be given back before the program ends.
     pub linked: fn(),

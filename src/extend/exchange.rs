@@ -15,8 +15,9 @@ use cuweld_passes::PassError;
 
 use crate::invariants::findings;
 
-/// Gives a module as text to `transform` and takes what it returns for the module: parsed, of the same
-/// link, and verified. `None` means that nothing changes, an error is shown as the fault of `who`.
+/// Gives a module as text to `transform` and takes what it returns for the module: parsed, of the
+/// same link, and verified. `None` means that nothing changes, an error is shown as the fault of
+/// `who`.
 pub fn exchange<'data>(
     module: &mut Module<'data>,
     cx: &mut PassCx<'_, 'data>,

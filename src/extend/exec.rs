@@ -1,9 +1,10 @@
 //! `exec`: a pass that is another program.
 //!
-//! The program gets the module in [text form](lir.md) on its standard input and writes the module that
-//! the link goes on with to its standard output; if it writes nothing, the module stays as it is. What it
-//! writes is parsed and verified. Lines on its standard error are shown; if it fails, they say why.
-//! It is started in the current folder, once, with `CUWELD_PHASE` set to the module's phase.
+//! The program gets the module in [text form](lir.md) on its standard input and writes the module
+//! that the link goes on with to its standard output; if it writes nothing, the module stays as it
+//! is. What it writes is parsed and verified. Lines on its standard error are shown; if it fails,
+//! they say why. It is started in the current folder, once, with `CUWELD_PHASE` set to the module's
+//! phase.
 //!
 //! ```toml
 //! [[pass]]
@@ -115,8 +116,8 @@ impl Exec {
         })
     }
 
-    /// Runs the program. The text is written by a thread of its own, as the program may write before it
-    /// has read everything.
+    /// Runs the program. The text is written by a thread of its own, as the program may write
+    /// before it has read everything.
     fn output(&self, phase: Phase, text: &str) -> io::Result<Output> {
         let (program, arguments) = self
             .command

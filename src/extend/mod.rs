@@ -1,7 +1,7 @@
 //! Passes from outside: of a program that embeds cuweld, of plugins, of other programs.
 //!
-//! The last two work on the text form. What they give back is parsed and verified before the link goes
-//! on, whatever `--verify-each` says: nothing of theirs is trusted.
+//! The last two work on the text form. What they give back is parsed and verified before the link
+//! goes on, whatever `--verify-each` says: nothing of theirs is trusted.
 
 mod exchange;
 mod exec;
@@ -24,7 +24,8 @@ pub struct Extensions {
 }
 
 impl Extensions {
-    /// All passes: cuweld's own, `exec`, then these; a later pass takes the place of one of its name.
+    /// Returns all passes: cuweld's own, `exec`, then these; a later pass takes the place of one of
+    /// its name.
     pub fn registry(&self) -> Result<Registry, Diagnostic> {
         let mut registry = registry();
         for register in &self.register {
@@ -37,7 +38,7 @@ impl Extensions {
     }
 }
 
-/// The passes of cuweld, with what of them reads files and runs other programs.
+/// Returns the passes of cuweld, with what of them reads files and runs other programs.
 pub fn registry() -> Registry {
     let mut registry = Registry::standard();
     order_file::register(&mut registry);

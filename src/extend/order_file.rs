@@ -1,5 +1,5 @@
-//! With `file`, the names behind those of `functions` come from a file: one a line; empty lines and what follows `#` mean nothing.
-//! It is read with the pipeline, before any input.
+//! With `file`, the names after those of `functions` come from a file: one a line; empty lines and
+//! what follows `#` mean nothing. It is read with the pipeline, before any input.
 
 use std::path::Path;
 use std::sync::LazyLock;

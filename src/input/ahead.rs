@@ -1,6 +1,8 @@
-//! Unpacking ahead: where much is packed in the files that come next, threads unpack it before the walk over the inputs asks for it.
+//! Unpacking ahead: where much is packed in the files that come next, threads unpack it before the
+//! walk over the inputs asks for it.
 //!
-//! It stays in the arena until then. What cannot be unpacked does not: the walk meets it again, and says so in its turn.
+//! It stays in the arena until then. What cannot be unpacked does not: the walk meets it again, and
+//! says so in its turn.
 
 use cuweld_elf::raw::EM_CUDA;
 use cuweld_passes::threads::Work;
@@ -23,7 +25,8 @@ impl<'data, F> Walk<'_, 'data, F>
 where
     F: Files<'data>,
 {
-    /// Unpacks what links for the target take from these files, if that is worth more than one thread.
+    /// Unpacks what links for the target take from these files, if that is worth more than one
+    /// thread.
     pub(super) fn unpack_ahead(&self, files: impl Iterator<Item = &'data [u8]>) {
         // With -lto other members are taken, which stay packed.
         let Some(threads) = self.threads.filter(|_| !self.options.lto) else {

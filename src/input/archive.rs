@@ -25,7 +25,7 @@ pub struct ArchiveMember<'data> {
 pub struct Members<'data> {
     /// Members in archive order.
     pub members: Vec<ArchiveMember<'data>>,
-    /// Where reading stopped before the end of the file: behind the last member that is whole.
+    /// Where reading stopped before the end of the file: after the last member that is whole.
     pub cut_off: Option<u64>,
 }
 

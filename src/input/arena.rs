@@ -27,13 +27,13 @@ pub struct InputArena {
 }
 
 impl InputArena {
-    /// An empty arena.
+    /// Creates an empty arena.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An arena with all files that there are, by name: nothing is looked for in the file system then, nor libraries and members of thin
-    /// archives.
+    /// Creates an arena with all files that there are, by name: nothing is looked for in the file
+    /// system then, nor libraries and members of thin archives.
     pub fn of_files<N: Into<String>, B: Into<Vec<u8>>>(
         files: impl IntoIterator<Item = (N, B)>,
     ) -> Self {
@@ -68,7 +68,7 @@ impl InputArena {
         self.unpacked.borrow_mut().insert(address, unpacked);
     }
 
-    /// What packed bytes unpack to, if that is known already.
+    /// Returns what packed bytes unpack to, if that is known already.
     pub(super) fn take_unpacked(&self, packed: &[u8]) -> Option<Vec<u8>> {
         self.unpacked.borrow_mut().remove(&packed.as_ptr().addr())
     }
@@ -80,23 +80,23 @@ impl InputArena {
         opened.push(path.to_owned());
     }
 
-    /// The files that were read, as they were named, in the order of reading.
+    /// Returns the files that were read, as they were named, in the order of reading.
     pub fn opened(&self) -> Vec<String> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         opened.clone()
     }
 
-    /// How many buffers it owns.
+    /// Returns how many buffers it owns.
     pub fn buffers_kept(&self) -> usize {
         self.buffers.len()
     }
 
-    /// How many bytes its buffers hold.
+    /// Returns how many bytes its buffers hold.
     pub fn bytes_buffered(&self) -> u64 {
         self.buffered.get()
     }
 
-    /// How many mappings it owns.
+    /// Returns how many mappings it owns.
     pub fn maps_kept(&self) -> usize {
         self.maps.len()
     }

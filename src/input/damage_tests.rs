@@ -52,7 +52,8 @@ const IN_MEMBER: [&str; 7] = [
     "WordSize",
 ];
 
-/// Reads a damaged file. Its error has to name the file, with the archive member if it is in one, and where in it; its kind is added.
+/// Reads a damaged file. Its error has to name the file, with the archive member if it is in one,
+/// and where in it; its kind is added.
 fn read(name: &str, bytes: &[u8], kinds: &mut BTreeSet<String>) {
     for strict in [false, true] {
         let inputs = [name.to_owned()];

@@ -29,7 +29,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// The codec of a member. With several flags set, nvlink takes the first in this order.
+    /// Returns the codec of a member. With several flags set, nvlink takes the first in this order.
     pub fn of(member: &FatbinMember<'_>) -> Codec {
         [
             (fatbin::FLAG_ZLIB, Codec::Zlib),
@@ -42,9 +42,9 @@ impl Codec {
         .map_or(Codec::None, |(_, codec)| codec)
     }
 
-    /// The most bytes that one packed byte can stand for, which bounds what a declared size may
-    /// make us allocate. LZ4 adds 255 for each length byte, deflate codes 258 in two bits, and a
-    /// Zstandard run-length block gives 128 KiB for four bytes.
+    /// Returns the most bytes that one packed byte can stand for, which bounds what a declared size
+    /// may make us allocate. LZ4 adds 255 for each length byte, deflate codes 258 in two bits, and
+    /// a Zstandard run-length block gives 128 KiB for four bytes.
     fn largest_ratio(self) -> u64 {
         match self {
             Codec::None | Codec::Unknown => 1,
@@ -107,7 +107,7 @@ pub enum DecompressError {
 }
 
 impl DecompressError {
-    /// How often nvlink says "Uncompress failed": twice if a Zstandard frame is bad.
+    /// Returns how often nvlink says "Uncompress failed": twice if a Zstandard frame is bad.
     pub(super) fn nvlink_repeats(&self) -> usize {
         match self {
             DecompressError::Damaged {
@@ -118,7 +118,8 @@ impl DecompressError {
     }
 }
 
-/// The data of a member: a slice of the input if it is not packed, else a buffer of the arena.
+/// Returns the data of a member: a slice of the input if it is not packed, else a buffer of the
+/// arena.
 pub fn decompress<'data>(
     member: &FatbinMember<'data>,
     arena: &'data InputArena,
@@ -132,7 +133,7 @@ pub fn decompress<'data>(
     })
 }
 
-/// The data of a member; `None` if it is not packed.
+/// Returns the data of a member; `None` if it is not packed.
 pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, DecompressError> {
     if member.is_obfuscated() {
         return Err(DecompressError::Obfuscated);
@@ -171,7 +172,8 @@ pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, Decom
     Ok(Some(unpacked))
 }
 
-/// Unpacks data into memory that is not to be left; how many bytes they are, or what is wrong with them.
+/// Unpacks data into memory that is not to be left; how many bytes they are, or what is wrong with
+/// them.
 pub fn unpack_into(codec: Codec, packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     match codec {
         Codec::Lz4 => {

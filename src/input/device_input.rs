@@ -75,8 +75,8 @@ pub struct DeviceInput<'data> {
     pub raw: bool,
     /// In what its image stands; [`ObjectOrigin::Compiled`] once it was compiled.
     pub origin: ObjectOrigin,
-    /// It comes from a further fatbin of the input before it, or is the object of link-time optimisation:
-    /// the inputs that it is made of are registered, and not it.
+    /// It comes from a further fatbin of the input before it, or is the object of link-time
+    /// optimisation: the inputs that it is made of are registered, and not it.
     pub continues: bool,
     /// Ordinal of the input: positional inputs in order, then `-l` libraries.
     pub ordinal: usize,
@@ -85,7 +85,7 @@ pub struct DeviceInput<'data> {
 }
 
 impl<'data> DeviceInput<'data> {
-    /// An object that the linker made of several inputs; they are registered, and not it.
+    /// Creates an object that the linker made of several inputs; they are registered, and not it.
     pub fn unregistered(name: &str, image: Image<'data>) -> Self {
         DeviceInput {
             path: name.to_owned(),
@@ -103,7 +103,7 @@ impl<'data> DeviceInput<'data> {
 }
 
 impl fmt::Display for DeviceInput<'_> {
-    /// The name that messages use: `PATH` or `PATH:member`.
+    /// Returns the name that messages use: `PATH` or `PATH:member`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)?;
         match &self.member {

@@ -138,7 +138,8 @@ pub enum DiagnosticKind {
 }
 
 impl InputDiagnostic {
-    /// Whether it says that an input has nothing for the target, which an option of its own silences.
+    /// Returns `true` if it says that an input has nothing for the target, which an option of its
+    /// own silences.
     pub fn is_about_arch(&self) -> bool {
         matches!(self.kind, DiagnosticKind::SmArchNotFound { .. })
     }
@@ -188,7 +189,8 @@ impl InputDiagnostic {
         })
     }
 
-    /// Returns why an input takes no part in the link, for those that nvlink passes over without a word.
+    /// Returns why an input takes no part in the link, for those that nvlink passes over without a
+    /// word.
     pub fn why_ignored(&self) -> Option<String> {
         match &self.kind {
             DiagnosticKind::Ignored { file, reason } => {

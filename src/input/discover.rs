@@ -43,7 +43,8 @@ const SYSTEM_LIBRARY: &str = "cudadevrt";
 /// From this SM number on, files named `.ptx` are linked.
 const FIRST_SM_FOR_RAW_PTX: u16 = 90;
 
-/// How many files are opened before the first of them is looked into, where threads may unpack what they hold.
+/// How many files are opened before the first of them is looked into, where threads may unpack what
+/// they hold.
 const FILES_AHEAD: usize = 16;
 
 /// What to discover.
@@ -71,8 +72,8 @@ pub struct DiscoverOptions<'a> {
     pub errors: EarlyErrors,
 }
 
-/// Errors while inputs are read. They do not end nvlink's walk, but the next input that is more than a
-/// cubin does [errors-while-reading].
+/// Errors while inputs are read. They do not end nvlink's walk, but the next input that is more
+/// than a cubin does [errors-while-reading].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EarlyErrors {
     /// There was one before any input.
@@ -81,7 +82,7 @@ pub struct EarlyErrors {
     pub arch_not_found: bool,
     /// That a library is passed over is one.
     pub skipped_library: bool,
-    /// Whether they are none any more behind the first PTX.
+    /// Whether they are none any more after the first PTX.
     pub until_ptx: bool,
 }
 
@@ -134,12 +135,13 @@ pub fn discover<'data>(
     })
 }
 
-/// Who is told what was found, a window of files after the other: the inputs, how many files were looked into so far, and how many there
-/// are. Whether inputs are skipped may change until all are found. The rest need not be looked for if one of these ends the link.
+/// Who is told what was found, a window of files after the other: the inputs, how many files were
+/// looked into so far, and how many there are. Whether inputs are skipped may change until all are
+/// found. The rest need not be looked for if one of these ends the link.
 pub type Told<'t, 'data> =
     &'t mut dyn FnMut(&[DeviceInput<'data>], usize, usize) -> ControlFlow<()>;
 
-/// Whether the first of some files has few of their bytes.
+/// Returns `true` if the first of some files has few of their bytes.
 fn is_small_part(files: &[io::Result<&[u8]>]) -> bool {
     let size = |file: &io::Result<&[u8]>| file.as_ref().map_or(0, |bytes| bytes.len());
     let all: usize = files.iter().map(size).sum();
@@ -261,7 +263,7 @@ where
         }
     }
 
-    /// All libraries are searched for before any input is opened: so do the warnings come.
+    /// Returns all libraries are searched for before any input is opened: so do the warnings come.
     fn walk(&mut self, told: Told<'_, 'data>) -> Result<(), InputError> {
         let libraries = self.find_libraries()?;
         let paths = self.options.inputs.iter().chain(&libraries);
@@ -483,7 +485,7 @@ where
         self.further_regions(source, fatbin, offset, false)
     }
 
-    /// Adds what fatbins behind the first one hold, as `ld -r` puts them one after the other.
+    /// Adds what fatbins after the first one hold, as `ld -r` puts them one after the other.
     fn further_regions(
         &mut self,
         source: Source<'_>,
@@ -568,7 +570,7 @@ where
     }
 }
 
-/// Whether an image is a linked cubin, which is dropped without a message.
+/// Returns `true` if an image is a linked cubin, which is dropped without a message.
 fn is_executable(image: &Image<'_>) -> bool {
     match image {
         Image::Cubin(bytes) => identify::elf_kind(bytes).is_some_and(|kind| kind.e_type == ET_EXEC),

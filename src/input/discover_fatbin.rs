@@ -18,7 +18,8 @@ impl<'data, F> Walk<'_, 'data, F>
 where
     F: Files<'data>,
 {
-    /// Chooses and unpacks the member of a fatbin that fits the target; `base` is where the fatbin begins in its file.
+    /// Chooses and unpacks the member of a fatbin that fits the target; `base` is where the fatbin
+    /// begins in its file.
     pub(super) fn fatbin(
         &mut self,
         source: Source<'_>,
@@ -33,7 +34,7 @@ where
         }
     }
 
-    /// What is said of a fatbin of which nothing can be linked.
+    /// Returns what is said of a fatbin of which nothing can be linked.
     fn mismatch(
         &mut self,
         source: Source<'_>,

@@ -155,7 +155,7 @@ pub enum InputError {
         file: String,
         /// How many members are whole.
         members: usize,
-        /// Where what comes behind them begins.
+        /// Where what comes after them begins.
         offset: u64,
     },
     /// A file found by `-l` is no archive.
@@ -178,7 +178,8 @@ pub enum InputError {
         /// The library looked for.
         library: String,
     },
-    /// A warning became an error (`-Werror`), and behind it comes an input that is more than a cubin.
+    /// A warning became an error (`-Werror`), and after it comes an input that is more than a
+    /// cubin.
     #[error("'{file}' is not looked at after an error")]
     AfterError {
         /// The input.
@@ -201,7 +202,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// The input at fault, as messages name it.
+    /// Returns the input at fault, as messages name it.
     pub fn file(&self) -> &str {
         match self {
             InputError::CannotOpen { file, .. }
@@ -256,7 +257,8 @@ impl InputError {
         }
     }
 
-    /// Returns what nvlink prints, a finding for each line. The last one is fatal, and has the help.
+    /// Returns what nvlink prints, a finding for each line. The last one is fatal, and has the
+    /// help.
     pub fn findings(&self) -> Vec<Diagnostic> {
         const INTERNAL: &str = "elfLink internal error";
         const FATBINARY: &str = "elfLink fatbinary error";
@@ -319,7 +321,7 @@ impl InputError {
         findings
     }
 
-    /// What more is known, and what the user can do.
+    /// Returns what more is known, and what the user can do.
     pub fn help(&self) -> Option<String> {
         if let InputError::Obfuscated { .. } = self {
             return Some(

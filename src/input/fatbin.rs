@@ -101,8 +101,8 @@ pub enum MemberKind {
     Elf,
     /// NVVM or LTO-IR.
     Nvvm,
-    /// A device ELF for a Mercury target, as a program of its own may pack it; toolkit 13.0 packs it as
-    /// [`MemberKind::Elf`].
+    /// A device ELF for a Mercury target, as a program of its own may pack it; toolkit 13.0 packs
+    /// it as [`MemberKind::Elf`].
     Mercury,
     /// What later toolkits add; never chosen.
     Other(u16),
@@ -178,7 +178,7 @@ pub struct FatbinMember<'data> {
     pub stored: &'data [u8],
 }
 
-/// Whether the bytes begin like a fatbin.
+/// Returns `true` if the bytes begin like a fatbin.
 pub fn has_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(&REGION_MAGIC.to_le_bytes())
 }
@@ -210,8 +210,8 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<FatbinMember<'_>>, FatbinError> {
     Ok(members)
 }
 
-/// The regions behind the first one. `ld -r` puts the sections of its inputs one after the other,
-/// with zeros for alignment between them.
+/// Returns the regions after the first one. `ld -r` puts the sections of its inputs one after the
+/// other, with zeros for alignment between them.
 pub fn further_regions(bytes: &[u8]) -> Vec<&[u8]> {
     let mut regions = Vec::new();
     let mut rest = bytes;
@@ -226,7 +226,7 @@ pub fn further_regions(bytes: &[u8]) -> Vec<&[u8]> {
     regions
 }
 
-/// What follows a region; at least its header is passed over.
+/// Returns what follows a region; at least its header is passed over.
 fn behind_region(bytes: &[u8]) -> Option<&[u8]> {
     let (region, _) = RegionHeader::ref_from_prefix(bytes).ok()?;
     let start = usize::from(region.header_size.get()).max(size_of::<RegionHeader>());
@@ -276,7 +276,7 @@ fn parse_member(bytes: &[u8], offset: u64) -> Result<(FatbinMember<'_>, usize), 
 }
 
 impl<'data> FatbinMember<'data> {
-    /// What the member holds.
+    /// Returns what the member holds.
     pub fn kind(&self) -> MemberKind {
         match self.header.kind.get() {
             1 => MemberKind::Ptx,
@@ -287,27 +287,27 @@ impl<'data> FatbinMember<'data> {
         }
     }
 
-    /// Whether a flag is set.
+    /// Returns `true` if a flag is set.
     pub fn has(&self, flag: u64) -> bool {
         self.header.flags.get() & flag != 0
     }
 
-    /// Whether a 64-bit link sees the member.
+    /// Returns `true` if a 64-bit link sees the member.
     pub fn is_visible(&self) -> bool {
         self.has(FLAG_64BIT)
     }
 
-    /// Its size when it is unpacked, as its header says.
+    /// Returns its size when it is unpacked, as its header says.
     pub fn unpacked_size(&self) -> u64 {
         self.header.uncompressed_size.get()
     }
 
-    /// Whether the data is obfuscated (LTO-IR is) and so cannot be read here.
+    /// Returns `true` if the data is obfuscated (LTO-IR is) and so cannot be read here.
     pub fn is_obfuscated(&self) -> bool {
         self.has(FLAG_OBFUSCATED) || self.header.key.get() != 0
     }
 
-    /// The architecture it was compiled for; `None` if the SM number is out of range.
+    /// Returns the architecture it was compiled for; `None` if the SM number is out of range.
     pub fn arch(&self) -> Option<Target> {
         let suffix = if self.has(FLAG_SPECIFIC) {
             Suffix::Specific
@@ -322,7 +322,7 @@ impl<'data> FatbinMember<'data> {
         })
     }
 
-    /// Name of the source, empty if none is recorded or it lies outside of the header.
+    /// Returns the name of the source, empty if none is recorded or it lies outside of the header.
     pub fn name(&self) -> &'data [u8] {
         let offset = self.header.name_offset.get() as usize;
         let length = self.header.name_length.get() as usize;
@@ -332,8 +332,8 @@ impl<'data> FatbinMember<'data> {
         range(self.header_bytes, offset, length).unwrap_or_default()
     }
 
-    /// The options that the member was or is to be compiled with. nvlink crashes on PTX without
-    /// an option record; here that counts as no options.
+    /// Returns the options that the member was or is to be compiled with. nvlink crashes on PTX
+    /// without an option record; here that counts as no options.
     pub fn options(&self) -> Result<&'data [u8], FatbinError> {
         let outside = FatbinError::Options {
             offset: self.offset,

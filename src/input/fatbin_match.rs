@@ -62,8 +62,8 @@ pub enum FatbinMatchError {
     },
 }
 
-/// Finds the member that fits the target and unpacks it; LTO-IR stays as it is stored. `takes_ir` lets LTO-IR come before device ELF and
-/// PTX (`-lto`).
+/// Finds the member that fits the target and unpacks it; LTO-IR stays as it is stored. `takes_ir`
+/// lets LTO-IR come before device ELF and PTX (`-lto`).
 pub fn match_fatbin<'data>(
     bytes: &'data [u8],
     target: Target,
@@ -101,7 +101,7 @@ fn describe(members: &[FatbinMember<'_>]) -> Vec<String> {
     visible.map(FatbinMember::describe).collect()
 }
 
-/// The image that a member holds.
+/// Returns the image that a member holds.
 fn image<'data>(
     member: &FatbinMember<'data>,
     container: &'data [u8],

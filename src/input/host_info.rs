@@ -44,8 +44,9 @@ impl<'data> HostReferences<'data> {
         }
     }
 
-    /// Returns whether the object says which kernels it refers to: it has the list of those with global binding, of at
-    /// least the one NUL that stands for none. The other lists may be missing [host-lists-count].
+    /// Returns whether the object says which kernels it refers to: it has the list of those with
+    /// global binding, of at least the one NUL that stands for none. The other lists may be missing
+    /// [host-lists-count].
     pub fn names_kernels(&self) -> bool {
         matches!(self.sections, [Some(list), ..] if !list.is_empty())
     }
@@ -63,8 +64,8 @@ pub struct HostInfo<'data> {
 }
 
 impl<'data> HostInfo<'data> {
-    /// Adds what one host object says. A member of the device runtime (`system`) tells which of its own kernels it
-    /// needs, but does not make pruning start [runtime-starts-no-pruning].
+    /// Adds what one host object says. A member of the device runtime (`system`) tells which of its
+    /// own kernels it needs, but does not make pruning start [runtime-starts-no-pruning].
     pub fn add(&mut self, file: &str, references: &HostReferences<'data>, system: bool) {
         if !references.names_kernels() {
             self.set_unknown(file);
@@ -89,13 +90,13 @@ impl<'data> HostInfo<'data> {
             .get_or_insert_with(|| file.to_owned());
     }
 
-    /// Whether kernels that the host does not name are to be left out, as far as the inputs tell
-    /// (`-r` and `-ignore-host-info` switch it off, too).
+    /// Returns `true` if kernels that the host does not name are to be left out, as far as the
+    /// inputs tell (`-r` and `-ignore-host-info` switch it off, too).
     pub fn prunes_kernels(&self) -> bool {
         self.any_kernel_list && self.unknown_references.is_none()
     }
 
-    /// The patterns of a kind, in input order, repetitions included.
+    /// Returns the patterns of a kind, in input order, repetitions included.
     pub fn patterns(&self, kind: ReferenceKind) -> &[&'data [u8]] {
         self.lists.get(kind as usize).map_or(&[], Vec::as_slice)
     }

@@ -39,7 +39,7 @@ pub enum FileKind {
     Ignored(IgnoredReason),
 }
 
-/// The text after the last dot of the base name; `None` without a dot.
+/// Returns the text after the last dot of the base name; `None` without a dot.
 pub fn extension(path: &str) -> Option<&str> {
     let base = path.rsplit_once('/').map_or(path, |(_, base)| base);
     base.rsplit_once('.').map(|(_, extension)| extension)
@@ -56,7 +56,7 @@ pub struct ElfKind {
     pub machine: u16,
 }
 
-/// The kind of an ELF file, or `None` if it is none.
+/// Returns the kind of an ELF file, or `None` if it is none.
 pub fn elf_kind(bytes: &[u8]) -> Option<ElfKind> {
     if !bytes.starts_with(ELF_MAGIC) {
         return None;
@@ -77,7 +77,7 @@ pub fn elf_kind(bytes: &[u8]) -> Option<ElfKind> {
     })
 }
 
-/// Whether the bytes begin like an archive.
+/// Returns `true` if the bytes begin like an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(ARCHIVE_MAGIC) || bytes.starts_with(THIN_ARCHIVE_MAGIC)
 }
@@ -137,7 +137,7 @@ fn identify_other(path: &str, extension: &str, bytes: &[u8]) -> Result<FileKind,
     }
 }
 
-/// What an ignored file is by its contents alone, if these are device code beyond doubt.
+/// Returns what an ignored file is by its contents alone, if these are device code beyond doubt.
 pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
     let by_name = matches!(
         reason,
@@ -155,7 +155,8 @@ pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// What device code that is not wrapped in a host object is, by its contents. LTO-IR counts under its own names only.
+/// Returns what device code that is not wrapped in a host object is, by its contents. LTO-IR counts
+/// under its own names only.
 fn device_code(bytes: &[u8]) -> Option<FileKind> {
     if fatbin::has_magic(bytes) && bytes.get(4..6) == Some(&[1, 0]) {
         return Some(FileKind::Fatbin);
@@ -172,8 +173,8 @@ pub fn device_elf_sm(bytes: &[u8]) -> Option<u16> {
     Some((flags >> 8) as u16)
 }
 
-/// Whether the first token after blanks and comments is `.version`, which every PTX module begins
-/// with.
+/// Returns `true` if the first token after blanks and comments is `.version`, which every PTX
+/// module begins with.
 pub fn is_ptx_text(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     loop {
@@ -198,7 +199,7 @@ pub fn is_ptx_text(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A 64-byte ELF header.
+    /// Returns a 64-byte ELF header.
     fn elf(e_type: u16, machine: u16) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");

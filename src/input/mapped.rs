@@ -14,7 +14,8 @@ use super::batch::Batch;
 use super::batch::Contents;
 use super::batch::Mapping;
 
-/// Many small files are mapped, too, once this much has been read: what is read takes memory of our own.
+/// Many small files are mapped, too, once this much has been read: what is read takes memory of our
+/// own.
 const BUFFER_LIMIT: u64 = 64 << 20;
 
 /// How many files are mapped; a process may have 65530 mappings.
@@ -50,13 +51,14 @@ pub(super) type Window<'data> = Vec<io::Result<&'data [u8]>>;
 
 /// Where files come from.
 pub(super) trait Files<'data> {
-    /// A file's contents.
+    /// Returns a file's contents.
     fn open(&self, path: &str) -> io::Result<&'data [u8]>;
 
-    /// Which file it is.
+    /// Returns which file it is.
     fn identity(&self, path: &str) -> FileIdentity;
 
-    /// Opens files, and gives their contents to somebody, window after window, until that fails. The first window has `first` files at most.
+    /// Opens files, and gives their contents to somebody, window after window, until that fails.
+    /// The first window has `first` files at most.
     fn in_windows<E>(
         &self,
         paths: &[&str],
@@ -76,12 +78,12 @@ pub(super) struct Loader<'a, 'data> {
 }
 
 impl<'a, 'data> Loader<'a, 'data> {
-    /// One that has read nothing.
+    /// Returns one that has read nothing.
     pub(super) fn new(arena: &'data InputArena, threads: Option<&'a Threads>) -> Self {
         Loader { arena, threads }
     }
 
-    /// What is in memory already.
+    /// Returns what is in memory already.
     fn loaded(&self) -> Loaded {
         Loaded {
             maps: AtomicUsize::new(self.arena.maps_kept()),
@@ -190,7 +192,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Which files are mapped from now on.
+    /// Returns which files are mapped from now on.
     fn mapping(&self) -> Mapping {
         if self.maps.load(Ordering::Relaxed) >= MAP_LIMIT {
             Mapping::None

@@ -14,7 +14,8 @@ pub struct ModuleIds<'data> {
     pub prelinked: Vec<&'data [u8]>,
 }
 
-/// Splits a `__nv_module_id` section, which begins at `offset` of its file, at its NULs; zeros at the end are padding.
+/// Splits a `__nv_module_id` section, which begins at `offset` of its file, at its NULs; zeros at
+/// the end are padding.
 pub fn parse<'data>(
     section: &'data [u8],
     offset: u64,
@@ -57,9 +58,9 @@ pub fn parse<'data>(
     })
 }
 
-/// The id of an input that brings none: its absolute path with every byte outside of `[0-9A-Za-z]`
-/// replaced by an underscore. `name` is the name that messages use (`PATH` or `PATH:member`),
-/// `folder` the real path of the current folder.
+/// Returns the id of an input that brings none: its absolute path with every byte outside of
+/// `[0-9A-Za-z]` replaced by an underscore. `name` is the name that messages use (`PATH` or
+/// `PATH:member`), `folder` the real path of the current folder.
 pub fn default_id(folder: &str, name: &str) -> String {
     let path = if name.starts_with('/') {
         name.to_owned()

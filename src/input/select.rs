@@ -5,12 +5,12 @@
 //! moves further up: plain PTX to every later SM, `f` within its family, `a` only to its own name.
 //!
 //! Among the members that fit, the highest SM number wins; then ELF before PTX; then `a` before `f`
-//! before plain, whatever the target; then Mercury before ELF; then the first ELF, but the last PTX or
-//! Mercury of the file.
+//! before plain, whatever the target; then Mercury before ELF; then the first ELF, but the last PTX
+//! or Mercury of the file.
 //!
 //! From sm_100 on that is so for ELF whose member carries a copy of the cubin's `.nv.compat`, as
-//! fatbinary writes it. Without one (members packed by hand) ELF fits its own SM number only, unless its
-//! suffix says otherwise, and plain 120 fits 121.
+//! fatbinary writes it. Without one (members packed by hand) ELF fits its own SM number only,
+//! unless its suffix says otherwise, and plain 120 fits 121.
 
 use std::cmp::Reverse;
 
@@ -21,12 +21,13 @@ use super::fatbin::FLAG_COMPAT;
 use super::fatbin::FatbinMember;
 use super::fatbin::MemberKind;
 
-/// Whether a device ELF may be linked for a target.
+/// Returns `true` if a device ELF may be linked for a target.
 pub fn elf_fits(member: Target, target: Target) -> bool {
     target.accepts(member.sm, member.suffix == Suffix::Specific)
 }
 
-/// Whether a device ELF from sm_100 on may be linked for a target, if its member has no `.nv.compat`.
+/// Returns `true` if a device ELF from sm_100 on may be linked for a target, if its member has no
+/// `.nv.compat`.
 fn unrecorded_elf_fits(member: Target, target: Target) -> bool {
     let is_other_sm = matches!((member.sm, target.sm), (120, 121)) && member.suffix == Suffix::None;
     let suffix_fits = match member.suffix {
@@ -37,7 +38,7 @@ fn unrecorded_elf_fits(member: Target, target: Target) -> bool {
     is_other_sm || (member.sm == target.sm && suffix_fits)
 }
 
-/// Whether what a member holds may be linked or compiled for a target.
+/// Returns `true` if what a member holds may be linked or compiled for a target.
 fn fits(member: &FatbinMember<'_>, arch: Target, target: Target) -> bool {
     match member.kind() {
         MemberKind::Elf if target.is_mercury() && !member.has(FLAG_COMPAT) => {
@@ -51,7 +52,7 @@ fn fits(member: &FatbinMember<'_>, arch: Target, target: Target) -> bool {
     }
 }
 
-/// Whether PTX may be compiled for a target.
+/// Returns `true` if PTX may be compiled for a target.
 pub fn ptx_fits(member: Target, target: Target) -> bool {
     match member.suffix {
         Suffix::None => member.sm <= target.sm,

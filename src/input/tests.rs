@@ -13,7 +13,7 @@ use super::*;
 const ZSTD_OBJECT: &[u8] = include_bytes!("../../tests/fixtures/input/axpy-zstd.o");
 const LZ4_OBJECT: &[u8] = include_bytes!("../../tests/fixtures/input/axpy-lz4.o");
 
-/// One line for each object found, then the lines of nvlink's messages, then the notes.
+/// Returns one line for each object found, then the lines of nvlink's messages, then the notes.
 /// The tests here are of nvlink's own rules; those of the deviations are in tests/inputs.
 fn strict_options(target: Target, inputs: &[String]) -> DiscoverOptions<'_> {
     DiscoverOptions {
@@ -466,7 +466,7 @@ fn every_prefix_is_walked_without_panic() {
         for length in 0..bytes.len() {
             differing += usize::from(walk(&[(name, &bytes[..length])], "sm_90") != whole);
         }
-        // A cut always shows, but for the padding behind the last archive member.
+        // A cut always shows, but for the padding after the last archive member.
         assert!(
             differing + 1 >= bytes.len(),
             "{name}: {differing} of {}",

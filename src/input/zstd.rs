@@ -1,8 +1,9 @@
 //! Zstandard frames, by libzstd or by ruzstd.
 //!
-//! The feature `libzstd` (on by default) takes the C library, which is the faster one (docs/contributing/benchmarks.md). With
-//! `--no-default-features --features ruzstd` no C compiler is needed.
-//! Either writes into a buffer of the declared size, so that a frame cannot make it grow.
+//! The feature `libzstd` (on by default) takes the C library, which is the faster one
+//! (docs/contributing/benchmarks.md). With `--no-default-features --features ruzstd` no C compiler
+//! is needed. Either writes into a buffer of the declared size, so that a frame cannot make it
+//! grow.
 
 #[cfg(feature = "libzstd")]
 use std::cell::RefCell;
@@ -13,11 +14,13 @@ use ruzstd::decoding::FrameDecoder;
 #[cfg(not(any(feature = "libzstd", feature = "ruzstd")))]
 compile_error!("one of the features libzstd and ruzstd is needed");
 
-/// Largest window that ruzstd keeps whatever the data's size. libzstd unpacks in place and needs none.
+/// Largest window that ruzstd keeps whatever the data's size. libzstd unpacks in place and needs
+/// none.
 #[cfg(any(test, feature = "ruzstd"))]
 const LARGEST_WINDOW: u64 = 128 << 20;
 
-/// Unpacks all frames into memory that is not to be left; how many bytes they are, or what is wrong with them.
+/// Unpacks all frames into memory that is not to be left; how many bytes they are, or what is wrong
+/// with them.
 pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     #[cfg(feature = "libzstd")]
     return by_libzstd(packed, unpacked);

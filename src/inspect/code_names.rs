@@ -158,7 +158,7 @@ pub enum Table {
     Prototypes,
 }
 
-/// What a section of this type holds, also in the Mercury form of it.
+/// Returns what a section of this type holds, also in the Mercury form of it.
 pub fn table(section_type: u32) -> Table {
     match section_type {
         3 => Table::Strings,
@@ -201,7 +201,7 @@ pub fn segment_type(value: u32) -> Coded {
     Coded::new(value, name)
 }
 
-/// The binding of a symbol.
+/// Returns the binding of a symbol.
 pub fn binding(value: Binding) -> Coded {
     let name = match value {
         Binding::LOCAL => Some("LOCAL"),
@@ -212,7 +212,7 @@ pub fn binding(value: Binding) -> Coded {
     Coded::new(value.0.into(), name)
 }
 
-/// The type of a symbol.
+/// Returns the type of a symbol.
 pub fn symbol_type(value: SymbolType) -> Coded {
     let name = match value {
         SymbolType::NOTYPE => Some("NOTYPE"),
@@ -239,7 +239,7 @@ pub const SYMBOL_OTHER: [(SymbolOther, &str); 5] = [
     (SymbolOther::COMPILER, "COMPILER"),
 ];
 
-/// A relocation type, with `R_CUDA_`.
+/// Returns a relocation type, with `R_CUDA_`.
 pub fn relocation_type(value: u32) -> Coded {
     Coded {
         value,
@@ -257,7 +257,7 @@ pub fn note_type(value: u32) -> Coded {
     Coded::new(value, name)
 }
 
-/// The format byte of an attribute record.
+/// Returns the format byte of an attribute record.
 pub fn attribute_format(value: u8) -> Coded {
     use cuweld_ir::attribute::format;
     let name = match value {
@@ -270,13 +270,13 @@ pub fn attribute_format(value: u8) -> Coded {
     Coded::new(value.into(), name)
 }
 
-/// The code of a record of `.nv.info*`, without `EIATTR_`.
+/// Returns the code of a record of `.nv.info*`, without `EIATTR_`.
 pub fn info_code(value: u8) -> Coded {
     let name = cuweld_elf::target::attributes::attribute_name(value);
     Coded::new(value.into(), name)
 }
 
-/// The code of a record of `.nv.compat`, without `EICOMPAT_ATTR_`.
+/// Returns the code of a record of `.nv.compat`, without `EICOMPAT_ATTR_`.
 pub fn compat_code(value: u8) -> Coded {
     let name = match value {
         0 => Some("ERROR"),

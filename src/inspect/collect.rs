@@ -61,7 +61,7 @@ const FATBIN_FLAGS: [(u64, &str); 11] = [
     (fatbin::FLAG_COMPAT, "compat-attributes"),
 ];
 
-/// What is in a file. The file must not be changed meanwhile.
+/// Returns what is in a file. The file must not be changed meanwhile.
 pub fn inspect_file<'data>(path: &'data str, arena: &'data InputArena) -> Node<'data> {
     match mapped::load(path, arena) {
         Ok(bytes) => inspect_bytes(path.as_bytes(), bytes, arena),
@@ -73,8 +73,8 @@ pub fn inspect_file<'data>(path: &'data str, arena: &'data InputArena) -> Node<'
     }
 }
 
-/// What is in a file that is in memory already. Members of thin archives are read from disk, their
-/// paths counting from the current folder, as they do in a link.
+/// Returns what is in a file that is in memory already. Members of thin archives are read from
+/// disk, their paths counting from the current folder, as they do in a link.
 pub fn inspect_bytes<'data>(
     name: &'data [u8],
     bytes: &'data [u8],
@@ -208,7 +208,7 @@ impl<'data> Collector<'data> {
         node.content = Content::HostElf(host);
     }
 
-    /// The regions of a section, one behind the other.
+    /// Returns the regions of a section, one after the other.
     fn regions(
         &mut self,
         section: &'static str,
@@ -249,7 +249,7 @@ impl<'data> Collector<'data> {
         });
     }
 
-    /// The members of a region up to the first damaged one, and what is wrong with that.
+    /// Returns the members of a region up to the first damaged one, and what is wrong with that.
     fn whole_members(
         &self,
         bytes: &'data [u8],
@@ -367,7 +367,7 @@ impl<'data> Collector<'data> {
         node
     }
 
-    /// The unpacked data of a fatbin member.
+    /// Returns the unpacked data of a fatbin member.
     fn image(&self, kind: MemberKind, data: &'data [u8]) -> Node<'data> {
         let mut node = Node::new(Name::default(), data, Content::Unknown);
         match (kind, identify::elf_kind(data), ptx(data)) {
@@ -401,8 +401,8 @@ impl<'data> Collector<'data> {
     }
 }
 
-/// Whether an archive ends within its first member, which is the symbol index in most; the reader of
-/// members passes over that.
+/// Returns `true` if an archive ends within its first member, which is the symbol index in most;
+/// the reader of members passes over that.
 fn index_is_cut_off(bytes: &[u8]) -> bool {
     let size = bytes
         .get(56..66)
@@ -413,7 +413,7 @@ fn index_is_cut_off(bytes: &[u8]) -> bool {
     size.is_some_and(|size| size > (bytes.len() as u64).saturating_sub(68)) && (is_index || !thin)
 }
 
-/// The offset of the member that an error is about.
+/// Returns the offset of the member that an error is about.
 fn damaged_at(error: &FatbinError) -> Option<u64> {
     match *error {
         FatbinError::HeaderTruncated { offset }
@@ -427,7 +427,7 @@ fn damaged_at(error: &FatbinError) -> Option<u64> {
     }
 }
 
-/// Size of the region at the start of `bytes`, as its header says.
+/// Returns the size of the region at the start of `bytes`, as its header says.
 fn region_size(bytes: &[u8]) -> Option<usize> {
     use zerocopy::FromBytes;
     let (header, _) = RegionHeader::ref_from_prefix(bytes).ok()?;
@@ -451,12 +451,12 @@ fn contents<'data>(bytes: &'data [u8], section: &SectionHeader) -> &'data [u8] {
     range().unwrap_or_default()
 }
 
-/// Where a slice of `whole` begins.
+/// Returns where a slice of `whole` begins.
 fn offset_within(whole: &[u8], part: &[u8]) -> u64 {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize) as u64
 }
 
-/// PTX text begins with `.version` and `.target`, behind comments.
+/// PTX text begins with `.version` and `.target`, after comments.
 fn ptx(bytes: &[u8]) -> Option<Ptx<'_>> {
     let mut version = None;
     for line in bytes.split(|byte| *byte == b'\n') {

@@ -49,7 +49,8 @@ pub struct Header {
     pub file_type: Coded,
     /// `e_machine`.
     pub machine: Coded,
-    /// Architecture: the SM of `flags`, with `a` if `.nv.compat`, or legacy `flags`, mark the file so.
+    /// Architecture: the SM of `flags`, with `a` if `.nv.compat`, or legacy `flags`, mark the file
+    /// so.
     pub arch: String,
     /// `e_ident[EI_OSABI]`.
     pub os_abi: u8,
@@ -486,7 +487,7 @@ pub struct PrototypeRow<'data> {
 }
 
 impl CallGroup {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             CallGroup::Direct => "direct",

@@ -101,7 +101,7 @@ pub enum SectionDamage {
 }
 
 impl InspectError {
-    /// A word for the kind of error, which stays the same when messages change.
+    /// Returns a word for the kind of error, which stays the same when messages change.
     pub fn kind(&self) -> &'static str {
         match self {
             InspectError::Io(_) => "io",

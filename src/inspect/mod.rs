@@ -6,10 +6,10 @@
 //!                        └──▶ `crate::diff`
 //! ```
 //!
-//! [`collect`] opens what wraps device code (archives, host files, fatbins), [`device`] decodes device
-//! ELF files, [`text`] prints; JSON is the model itself. The decoder is not the linker's reader: it
-//! takes executables as well, and goes on behind damage, so that a report says what could be read and
-//! what could not. Names and contents are slices of the input.
+//! [`collect`] opens what wraps device code (archives, host files, fatbins), [`device`] decodes
+//! device ELF files, [`text`] prints; JSON is the model itself. The decoder is not the linker's
+//! reader: it takes executables as well, and goes on after damage, so that a report says what could
+//! be read and what could not. Names and contents are slices of the input.
 //!
 //! Architecture Invariant: no byte of an input is trusted. Sections that overlap, members that
 //! unpack to far more than their size and archives within archives are bounded.

@@ -29,7 +29,7 @@ pub struct Report<'data> {
 }
 
 impl<'data> Report<'data> {
-    /// A report about files.
+    /// Creates a report about files.
     pub fn new(files: Vec<Node<'data>>) -> Self {
         Report {
             schema: SCHEMA,
@@ -121,7 +121,8 @@ pub struct HostReference<'data> {
 pub struct Fatbin<'data> {
     /// Format version.
     pub version: u16,
-    /// Whether a device linker looks at it: only the first region of `__nv_relfatbin` or a file counts.
+    /// Whether a device linker looks at it: only the first region of `__nv_relfatbin` or a file
+    /// counts.
     pub linkable: bool,
     /// Its members, in order.
     pub members: Vec<Node<'data>>,
@@ -164,7 +165,7 @@ pub struct Ptx<'data> {
 }
 
 impl<'data> Node<'data> {
-    /// A node without damage.
+    /// Creates a node without damage.
     pub fn new(name: Name<'data>, bytes: &[u8], content: Content<'data>) -> Self {
         Node {
             name,
@@ -175,7 +176,7 @@ impl<'data> Node<'data> {
         }
     }
 
-    /// The nodes within.
+    /// Returns the nodes within.
     pub fn children(&self) -> Vec<&Node<'data>> {
         match &self.content {
             Content::Archive(archive) => archive.members.iter().collect(),
@@ -186,7 +187,7 @@ impl<'data> Node<'data> {
         }
     }
 
-    /// The nodes within, to be changed.
+    /// Returns the nodes within, to be changed.
     pub fn children_mut(&mut self) -> Vec<&mut Node<'data>> {
         match &mut self.content {
             Content::Archive(archive) => archive.members.iter_mut().collect(),
@@ -197,7 +198,7 @@ impl<'data> Node<'data> {
         }
     }
 
-    /// All errors of this node and those within, with the names on the way there.
+    /// Returns all errors of this node and those within, with the names on the way there.
     pub fn all_errors(&self) -> Vec<(String, &InspectError)> {
         let mut found: Vec<_> = self
             .errors

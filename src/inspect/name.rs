@@ -14,12 +14,12 @@ use cuweld_demangle::explained;
 pub struct Name<'data>(pub &'data [u8]);
 
 impl Name<'_> {
-    /// Whether there is no name.
+    /// Returns `true` if there is no name.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The name as in the source, if it is mangled.
+    /// Returns the name as in the source, if it is mangled.
     pub fn demangled(&self) -> Option<String> {
         explained(self.0)
     }

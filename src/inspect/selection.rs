@@ -60,7 +60,7 @@ impl Selection {
         only_sections: Vec::new(),
     };
 
-    /// Names of the tables.
+    /// Returns the names of the tables.
     pub fn names(&self) -> Vec<&'static str> {
         [
             (self.headers, "headers"),

@@ -1,16 +1,16 @@
 //! Making an input smaller while a check keeps failing.
 //!
-//! The method is delta debugging: parts are left out in halves, quarters and so on down to single ones, as
-//! long as what is left still fails, and this is repeated until no single part can go. A set of files is
-//! reduced by files, a module in text form by entities (`rows.rs`).
+//! The method is delta debugging: parts are left out in halves, quarters and so on down to single
+//! ones, as long as what is left still fails, and this is repeated until no single part can go. A
+//! set of files is reduced by files, a module in text form by entities (`rows.rs`).
 
 mod rows;
 
 pub use rows::KINDS;
 pub use rows::Rows;
 
-/// Leaves out as many of `parts` as it can while `fails` says yes of those that are kept, in order. Takes
-/// O(n log n) calls if few parts matter, O(n²) at worst.
+/// Leaves out as many of `parts` as it can while `fails` says yes of those that are kept, in order.
+/// Takes O(n log n) calls if few parts matter, O(n²) at worst.
 pub fn minimize<E>(
     mut parts: Vec<usize>,
     mut fails: impl FnMut(&[usize]) -> Result<bool, E>,

@@ -1,13 +1,13 @@
 //! A module in text form without some of its entities.
 //!
-//! Works on lines, not on the module: the IR has no way to remove a row, and the text form numbers its
-//! entities from 0. A row that refers to an entity that goes, goes as well, and what is left is numbered
-//! anew. What comes of it may be no module; whoever asked parses and verifies it.
+//! Works on lines, not on the module: the IR has no way to remove a row, and the text form numbers
+//! its entities from 0. A row that refers to an entity that goes, goes as well, and what is left is
+//! numbered anew. What comes of it may be no module; whoever asked parses and verifies it.
 
 use std::collections::BTreeSet;
 
-/// What ids of entities begin with, in an order in which it pays to remove them: what takes most with it
-/// first.
+/// What ids of entities begin with, in an order in which it pays to remove them: what takes most
+/// with it first.
 pub const KINDS: [&str; 10] = ["@", "fn", "#", "%", "$", "r", "a", "c", "p", "n"];
 
 /// The lines of a module, with the ids in them.
@@ -48,7 +48,7 @@ enum Role {
     Definition,
     /// Another entity.
     Reference,
-    /// The first of a range, or the one behind its last.
+    /// The first of a range, or the one after its last.
     Bound,
 }
 
@@ -88,13 +88,14 @@ impl Rows {
         }
     }
 
-    /// How many entities there are of a kind.
+    /// Returns how many entities there are of a kind.
     pub fn count(&self, kind: usize) -> usize {
         let of_kind = |line: &&Line| line.defines.is_some_and(|(found, _)| found == kind);
         self.lines.iter().filter(of_kind).count()
     }
 
-    /// The text with only some entities of one kind, those of the other kinds that refer to none that went.
+    /// Returns the text with only some entities of one kind, those of the other kinds that refer to
+    /// none that went.
     pub fn keep(&self, kind: usize, kept: &[usize]) -> String {
         let kept: BTreeSet<usize> = kept.iter().copied().collect();
         let mut gone: BTreeSet<Id> = self
@@ -160,8 +161,9 @@ impl Line {
     }
 }
 
-/// The ids in a line. A plain name may look like an id that begins with a letter, so that these count only
-/// where the grammar has them: first in the line, behind `=` or `..`, and in rows that list them.
+/// Returns the ids in a line. A plain name may look like an id that begins with a letter, so that
+/// these count only where the grammar has them: first in the line, after `=` or `..`, and in rows
+/// that list them.
 fn mentions(line: &str) -> Vec<Mention> {
     let bytes = line.as_bytes();
     let end_of = |mut at: usize| {
@@ -189,7 +191,7 @@ fn mentions(line: &str) -> Vec<Mention> {
             continue;
         }
         let before = at.checked_sub(1).map(|at| bytes[at]);
-        // The name behind a reference is an annotation.
+        // The name after a reference is an annotation.
         if byte == b':' {
             at += 1;
             while bytes

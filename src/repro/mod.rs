@@ -1,9 +1,10 @@
 //! Reproducers: a link as one file.
 //!
-//! A reproducer is a tar archive. `repro.json` says what was run, where, with which version; `files/`
-//! holds every file that the link read, at its place in the file system. `cuweld replay` puts them into a
-//! folder and runs the same words there. Absolute paths are moved into the folder: those of the words before the
-//! run, those of pipelines where they are used (`src/replay_root.rs`).
+//! A reproducer is a tar archive. `repro.json` says what was run, where, with which version;
+//! `files/` holds every file that the link read, at its place in the file system. `cuweld replay`
+//! puts them into a folder and runs the same words there. Absolute paths are moved into the folder:
+//! those of the words before the run, those of pipelines where they are used
+//! (`src/replay_root.rs`).
 
 mod record;
 mod replay;
@@ -31,7 +32,7 @@ pub struct Description {
     pub format: u32,
     /// The version of cuweld that wrote it.
     pub cuweld: String,
-    /// The words behind the program's name; those of nvlink's command line begin with `nvlink`.
+    /// The words after the program's name; those of nvlink's command line begin with `nvlink`.
     pub arguments: Vec<String>,
     /// The same link for nvlink, if that can be said.
     pub nvlink_arguments: Option<Vec<String>>,
@@ -39,7 +40,8 @@ pub struct Description {
     pub folder: String,
     /// Variables of the environment that cuweld looks at.
     pub environment: Vec<(String, String)>,
-    /// The pipeline that was asked for, by name, file or passes; empty for the one that a link runs by itself.
+    /// The pipeline that was asked for, by name, file or passes; empty for the one that a link runs
+    /// by itself.
     pub pipeline: String,
     /// The exit code.
     pub exit: u8,

@@ -27,7 +27,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a run with these words, without the program's name.
+    /// Creates a recorder of a run with these words, without the program's name.
     pub fn new(arguments: Vec<String>) -> Self {
         Recorder {
             description: Description {
@@ -96,7 +96,7 @@ impl Recorder {
     }
 }
 
-/// The variables that matter to a run, by name.
+/// Returns the variables that matter to a run, by name.
 fn environment() -> Vec<(String, String)> {
     let known = |name: &str| name.starts_with("CUWELD_") || name == "LIBRARY_PATH";
     let mut environment: Vec<(String, String)> = std::env::vars_os()
@@ -107,8 +107,8 @@ fn environment() -> Vec<(String, String)> {
     environment
 }
 
-/// Writes the reproducer that was asked for; after an internal error, one in the folder for temporary
-/// files, and says so. Most runs need no recorder.
+/// Writes the reproducer that was asked for; after an internal error, one in the folder for
+/// temporary files, and says so. Most runs need no recorder.
 pub fn finish(
     recorder: impl FnOnce() -> Recorder,
     controls: &Controls,
@@ -140,7 +140,7 @@ pub fn finish(
 /// The mode of a file that is no program.
 const PLAIN: u32 = 0o644;
 
-/// The mode that a file has in the archive: programs stay programs.
+/// Returns the mode that a file has in the archive: programs stay programs.
 fn mode(path: &Path) -> u32 {
     let is_program =
         std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o100 != 0);
@@ -161,7 +161,7 @@ fn append<W: io::Write>(
     out.append_data(&mut header, name, bytes)
 }
 
-/// A path without `.` and `..`, as far as names say; links are not followed.
+/// Returns a path without `.` and `..`, as far as names say; links are not followed.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

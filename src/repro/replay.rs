@@ -88,7 +88,7 @@ impl Replay {
         })
     }
 
-    /// The folder that the link runs in.
+    /// Returns the folder that the link runs in.
     pub fn folder(&self) -> PathBuf {
         self.root
             .join(self.description.folder.trim_start_matches('/'))
@@ -124,7 +124,7 @@ impl Replay {
         command.output().map_err(failed)
     }
 
-    /// The words for nvlink, or a linker with its command line.
+    /// Returns the words for nvlink, or a linker with its command line.
     pub fn nvlink_words(&self) -> Result<Vec<String>, ReplayError> {
         let words = self.description.nvlink_arguments.as_ref();
         words
@@ -136,7 +136,8 @@ impl Replay {
         words.iter().map(|word| self.moved(word)).collect()
     }
 
-    /// A word whose absolute path, if it has one, is moved into the folder: `/x`, `--option=/x`, `-L/x`.
+    /// Returns a word whose absolute path, if it has one, is moved into the folder: `/x`,
+    /// `--option=/x`, `-L/x`.
     fn moved(&self, word: &str) -> String {
         let at = match word.find('/') {
             Some(0) => 0,

@@ -39,7 +39,7 @@ impl ChromeTrace {
         Self::default()
     }
 
-    /// The trace as JSON.
+    /// Returns the trace as JSON.
     pub fn json(&self) -> String {
         json!({ "displayTimeUnit": "ms", "traceEvents": self.events }).to_string()
     }

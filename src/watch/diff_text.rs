@@ -9,10 +9,11 @@ use similar::TextDiff;
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// How long the shortest edit is looked for; texts that have next to nothing in common would take minutes.
+/// How long the shortest edit is looked for; texts that have next to nothing in common would take
+/// minutes.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// The unified diff of two texts with their names; empty if they are equal.
+/// Returns the unified diff of two texts with their names; empty if they are equal.
 pub fn unified_diff(old_name: &str, old: &str, new_name: &str, new: &str) -> String {
     if old == new {
         return String::new();

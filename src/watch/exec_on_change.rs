@@ -13,8 +13,9 @@ use cuweld_passes::instrument::PassReport;
 use cuweld_passes::instrument::RunInfo;
 use cuweld_passes::instrument::StepInfo;
 
-/// After every pass whose text differs from the one before, runs a shell command with the text's file as
-/// its last argument. What it prints is shown after the run; a command that fails ends the link.
+/// After every pass whose text differs from the one before, runs a shell command with the text's
+/// file as its last argument. What it prints is shown after the run; a command that fails ends the
+/// link.
 pub struct ExecOnChange {
     command: String,
     last: String,
@@ -33,7 +34,7 @@ impl ExecOnChange {
         }
     }
 
-    /// What the commands printed.
+    /// Returns what the commands printed.
     pub fn said(self) -> String {
         self.said
     }

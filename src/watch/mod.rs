@@ -1,4 +1,5 @@
-//! What is shown of a run: the instruments that the command line asks for, and where their texts go.
+//! What is shown of a run: the instruments that the command line asks for, and where their texts
+//! go.
 
 mod chrome_trace;
 mod diff_text;

@@ -10,7 +10,8 @@ pub fn cpu_time() -> Duration {
     Duration::new(seconds, nanoseconds)
 }
 
-/// The most memory that was resident at once, in bytes; `None` where the system does not say.
+/// Returns the most memory that was resident at once, in bytes; `None` where the system does not
+/// say.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -1,8 +1,9 @@
-//! The program's memory: a heap that begins without a call to the system and takes large pages for large links, as a page fault takes
-//! longer than filling the small page that it brings (`lean` 1,000: 23.1 ms in place of 31.7).
+//! The program's memory: a heap that begins without a call to the system and takes large pages for
+//! large links, as a page fault takes longer than filling the small page that it brings (`lean`
+//! 1,000: 23.1 ms in place of 31.7).
 //!
-//! It is not that of the C library: with musl's a link of 1,000 objects takes nearly twice as long, and glibc's takes large pages only by
-//! settings of its environment.
+//! It is not that of the C library: with musl's a link of 1,000 objects takes nearly twice as long,
+//! and glibc's takes large pages only by settings of its environment.
 
 #[cfg(target_os = "linux")]
 mod pages;
@@ -43,7 +44,8 @@ mod linux {
     #[derive(Clone, Copy, Debug)]
     pub struct LargePages;
 
-    // SAFETY: each function passes its arguments on to a heap that keeps the same contract, one thread at a time.
+    // SAFETY: each function passes its arguments on to a heap that keeps the same contract, one
+    // thread at a time.
     unsafe impl GlobalAlloc for LargePages {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             // SAFETY: as the caller promises.
@@ -61,8 +63,9 @@ mod linux {
         }
     }
 
-    /// Switches the heap to growing on large pages, by room for a link of inputs of `bytes` in all, if these are enough to benefit. The
-    /// first such call counts. Memory that is not used is not taken.
+    /// Switches the heap to growing on large pages, by room for a link of inputs of `bytes` in all,
+    /// if these are enough to benefit. The first such call counts. Memory that is not used is not
+    /// taken.
     pub fn reserve(bytes: u64) {
         if bytes < SMALLEST_INPUTS {
             return;
@@ -71,8 +74,8 @@ mod linux {
         let room = bytes.saturating_mul(4).min(MOST_GROWTH) as usize;
         // In a program with another allocator this heap has no blocks.
         if heap.allocator_mut().switch_to_large(room) {
-            // SAFETY: a block that is given back as it came. It is larger than what is left of the first memory: the heap goes on with
-            // large pages.
+            // SAFETY: a block that is given back as it came. It is larger than what is left of the
+            // first memory: the heap goes on with large pages.
             unsafe {
                 let block = heap.c_malloc(pages::FIRST);
                 heap.c_free(block);
@@ -193,7 +196,8 @@ mod tests {
             };
             let mut blocks: Vec<Block> = Vec::new();
             for step in 0..4000 {
-                // Most blocks are small, some larger than what the heap begins with, few larger than a large page.
+                // Most blocks are small, some larger than what the heap begins with, few larger
+                // than a large page.
                 let most = match random(64) {
                     0 => 3_000_000,
                     1..4 => 400_000,

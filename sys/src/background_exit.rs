@@ -1,6 +1,8 @@
-//! Releases memory in a background process so that the user does not wait for it: after a large link the system takes as long as some passes
-//! to take back memory, mapped inputs and the blocks of the output that was replaced (2.3 of 23 ms for 10,000 kernels). A process that
-//! shares all of these outlives the program for that time. It does nothing but end: whoever ends it early loses nothing.
+//! Releases memory in a background process so that the user does not wait for it: after a large
+//! link the system takes as long as some passes to take back memory, mapped inputs and the blocks
+//! of the output that was replaced (2.3 of 23 ms for 10,000 kernels). A process that shares all of
+//! these outlives the program for that time. It does nothing but end: whoever ends it early loses
+//! nothing.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -12,10 +14,11 @@ pub fn request() {
     IS_REQUESTED.store(true, Ordering::Relaxed);
 }
 
-/// Hands the address space to a process that outlives this one, if that was requested and the system can do so. Nothing but the end of the
-/// program may follow.
+/// Hands the address space to a process that outlives this one, if that was requested and the
+/// system can do so. Nothing but the end of the program may follow.
 pub fn start() {
-    // Tools that watch a program by a library of theirs do not know processes that share memory: valgrind ends it.
+    // Tools that watch a program by a library of theirs do not know processes that share memory:
+    // valgrind ends it.
     if IS_REQUESTED.load(Ordering::Relaxed) && std::env::var_os("LD_PRELOAD").is_none() {
         #[cfg(target_os = "linux")]
         linux::start();
@@ -37,9 +40,10 @@ mod linux {
         let pipe: *mut Pipe = Box::into_raw(Box::new([0; 2]));
         let stack: &'static mut [u128] = Vec::leak(vec![0; STACK / size_of::<u128>()]);
         let top = stack.as_mut_ptr_range().end;
-        // SAFETY: the pipe has room for two numbers. The new process runs on a stack of its own that is never given back, aligned as stacks have to
-        // be, and reads two numbers that nobody changes again; it calls the system and nothing else, so that it does not matter where other threads
-        // are. If there can be no such process, the program ends as others do.
+        // SAFETY: the pipe has room for two numbers. The new process runs on a stack of its own
+        // that is never given back, aligned as stacks have to be, and reads two numbers that nobody
+        // changes again; it calls the system and nothing else, so that it does not matter where
+        // other threads are. If there can be no such process, the program ends as others do.
         unsafe {
             if libc::pipe2(pipe.cast(), libc::O_CLOEXEC) == 0 {
                 libc::clone(end_after, top.cast(), libc::CLONE_VM, pipe.cast());
@@ -47,10 +51,11 @@ mod linux {
         }
     }
 
-    /// What that process does: it waits until the program has ended, and ends.
+    /// Returns what that process does: it waits until the program has ended, and ends.
     extern "C" fn end_after(pipe: *mut c_void) -> c_int {
         let mut byte = 0_u8;
-        // SAFETY: this is what `start` passes. The process has file descriptors of its own; closing one changes none of the program's.
+        // SAFETY: this is what `start` passes. The process has file descriptors of its own; closing
+        // one changes none of the program's.
         unsafe {
             let [reads, writes] = *pipe.cast::<Pipe>();
             for stream in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {

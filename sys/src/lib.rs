@@ -1,7 +1,8 @@
-//! What the program `cuweld` asks of the operating system. The library `cuweld` knows nothing of it: the program passes it in as
-//! hooks.
+//! What the program `cuweld` asks of the operating system. The library `cuweld` knows nothing of
+//! it: the program passes it in as hooks.
 //!
-//! Everything here makes links faster and changes nothing else; on other systems than Linux it does nothing.
+//! Everything here makes links faster and changes nothing else; on other systems than Linux it does
+//! nothing.
 
 pub mod allocator;
 pub mod background_exit;

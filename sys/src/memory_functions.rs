@@ -1,7 +1,9 @@
-//! Functions of the C library that copy and compare memory, for programs that are linked with musl: its own go byte by byte where blocks end,
-//! and where they are compared, which takes a twelfth of the time of a link of 1,000 objects.
+//! Functions of the C library that copy and compare memory, for programs that are linked with musl:
+//! its own go byte by byte where blocks end, and where they are compared, which takes a twelfth of
+//! the time of a link of 1,000 objects.
 //!
-//! A compiler that knew the loops for what they do would make them call themselves. This one does not: CI tests the static program.
+//! A compiler that knew the loops for what they do would make them call themselves. This one does
+//! not: CI tests the static program.
 
 use std::arch::asm;
 use std::arch::x86_64::__m128i;
@@ -65,7 +67,8 @@ pub(crate) unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, bytes: usi
     to
 }
 
-/// Compares bytes, as the C standard says: eight after eight, the last ones together with some before them, which are equal.
+/// Compares bytes, as the C standard says: eight after eight, the last ones together with some
+/// before them, which are equal.
 ///
 /// # Safety
 ///
@@ -103,7 +106,8 @@ pub(crate) unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, bytes: 
     }
 }
 
-/// Whether bytes are others, as the compiler asks where it need not know which are greater: not 0 if they are.
+/// Returns whether bytes are others, as the compiler asks where it need not know which are greater:
+/// not 0 if they are.
 ///
 /// # Safety
 ///
@@ -229,7 +233,8 @@ unsafe fn put_word(to: *mut u8, word: __m128i) {
 
 #[cfg(test)]
 mod tests {
-    /// Every length around those where the way changes, every distance of source and target up to some words.
+    /// Every length around those where the way changes, every distance of source and target up to
+    /// some words.
     #[test]
     fn bytes_are_those_of_slices() {
         let bytes: Vec<u8> = (0..4096_u32).map(|at| (at * 7 + at / 256) as u8).collect();
@@ -269,7 +274,7 @@ mod tests {
                         let mut other = bytes[start..start + length].to_vec();
                         if let Some(byte) = other.get_mut(place) {
                             *byte ^= change;
-                            // What comes behind it does not matter.
+                            // What comes after it does not matter.
                             other[place + 1..].reverse();
                         }
                         // SAFETY: both have so many bytes.

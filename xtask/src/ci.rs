@@ -41,7 +41,8 @@ pub fn run_all() -> Result<(), Box<dyn Error>> {
     oldest_compiler()?;
     announce("cargo doc --workspace --no-deps");
     run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
-    // tests/it/book.rs checks links and the table of contents; this shows that the book can be built, where that costs seconds.
+    // tests/it/book.rs checks links and the table of contents; this shows that the book can be
+    // built, where that costs seconds.
     announce("mdbook build docs");
     let mut version = program("mdbook");
     match version.arg("--version").output() {
@@ -118,8 +119,8 @@ fn tests(words: &[&str], closing: &mut Vec<String>) -> Result<bool, Box<dyn Erro
     Ok(child.wait()?.success())
 }
 
-/// Checks the program with the oldest compiler it is said to build with, where rustup can install that. Clippy's `incompatible_msrv` has looked for
-/// newer items of the standard library before.
+/// Checks the program with the oldest compiler it is said to build with, where rustup can install
+/// that. Clippy's `incompatible_msrv` has looked for newer items of the standard library before.
 fn oldest_compiler() -> Result<(), Box<dyn Error>> {
     let version = env!("CARGO_PKG_RUST_VERSION");
     announce(&format!("cargo +{version} check"));
@@ -137,7 +138,7 @@ fn oldest_compiler() -> Result<(), Box<dyn Error>> {
         .args(["--target-dir", "target/oldest-compiler"]))
 }
 
-/// Whether the static program can be built here; rustup adds the target.
+/// Returns whether the static program can be built here; rustup adds the target.
 fn static_target() -> Result<(), String> {
     let has = |mut command: Command| command.output().is_ok_and(|done| done.status.success());
     let mut compiler = program("musl-gcc");

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)

@@ -1,4 +1,5 @@
-//! What cuweld does not link: objects of a form that no compiler writes, options, and combinations of these.
+//! What cuweld does not link: objects of a form that no compiler writes, options, and combinations
+//! of these.
 
 use crate::code::codes;
 

@@ -3,8 +3,8 @@
 super::behaviours! {
     "Call graph": "Which functions are kept, and the tables and reports that follow from calls.";
 
-    /// A kernel whose address device code takes is kept although options or host code leave it out, as if it were a
-    /// device function; what it calls only if these leave more than one kernel.
+    /// A kernel whose address device code takes is kept although options or host code leave it out,
+    /// as if it were a device function; what it calls only if these leave more than one kernel.
     KERNEL_KEPT_BY_ADDRESS = "kernel-kept-by-address", shown by [
         "kernel-by-address",
         "kernel-by-address-one-kernel",
@@ -12,65 +12,72 @@ super::behaviours! {
         "kernel-by-address-kernels-used-one",
         "callgraph-dce-address-taken",
     ];
-    /// The calls of a copy that was part of the link at its turn keep their callees, also when another copy replaced it
-    /// later; those of a copy that was passed over do not.
+    /// The calls of a copy that was part of the link at its turn keep their callees, also when
+    /// another copy replaced it later; those of a copy that was passed over do not.
     EDGES_OF_REPLACED_COPIES = "edges-of-replaced-copies", shown by [
         "weak-replaced-callees",
         "symbol-resolve-fewer-registers",
     ];
-    /// That an address is taken counts for a copy that was passed over too, if a row of the same object that counts
-    /// says who takes it; a function has one such row, its first. The prototype in it then has no string.
+    /// That an address is taken counts for a copy that was passed over too, if a row of the same
+    /// object that counts says who takes it; a function has one such row, its first. The prototype
+    /// in it then has no string.
     ADDRESS_OF_PASSED_COPY = "address-of-passed-copy", shown by [
         "address-of-passed-kernel",
         "prototypes-of-passed-copy",
         "relocatable-address-of-passed-kernel",
     ];
-    /// Functions are numbered, listed and reported in the order of their creation: object after object, in each first
-    /// the functions in the order of its symbols. The rows of one caller in `.nv.callgraph` stand in reverse.
+    /// Functions are numbered, listed and reported in the order of their creation: object after
+    /// object, in each first the functions in the order of its symbols. The rows of one caller in
+    /// `.nv.callgraph` stand in reverse.
     CREATION_ORDER = "creation-order", shown by [
         "functions-across-units",
         "function-pointers",
         "report-call-graph-two-kernels",
     ];
-    /// Relocatable output lists each call with a target once; executables repeat it for each row of the inputs.
+    /// Relocatable output lists each call with a target once; executables repeat it for each row of
+    /// the inputs.
     RELOCATABLE_CALLS_ONCE = "relocatable-calls-once", shown by [
         "relocatable-address-taken-again",
     ];
-    /// The empty prototype of a kernel whose address is taken is a string of its own in the string table.
+    /// The empty prototype of a kernel whose address is taken is a string of its own in the string
+    /// table.
     EMPTY_PROTOTYPE = "empty-prototype", shown by ["address-of-kernel"];
-    /// Lists of a host object count only if it has `.nvHRKE` with at least one byte; the other lists may be missing.
+    /// Lists of a host object count only if it has `.nvHRKE` with at least one byte; the other
+    /// lists may be missing.
     HOST_LISTS_COUNT = "host-lists-count", shown by [
         "host-objects",
         "host-lists-of-plain-object",
         "host-lists-of-whole-program-object",
     ];
-    /// Host information of the device runtime says which of its own kernels stay, but does not make pruning start.
+    /// Host information of the device runtime says which of its own kernels stay, but does not make
+    /// pruning start.
     RUNTIME_STARTS_NO_PRUNING = "runtime-starts-no-pruning", shown by [
         "device-runtime-alone-prunes-nothing",
         "device-runtime-is-pruned-too",
     ];
-    /// Relocatable output keeps kernels that `-kernels-used` leaves out, and executables those that are kept by their
-    /// address; but their sections are made where those of device functions are.
+    /// Relocatable output keeps kernels that `-kernels-used` leaves out, and executables those that
+    /// are kept by their address; but their sections are made where those of device functions are.
     LEFT_OUT_KERNELS_LATE = "left-out-kernels-late", shown by [
         "relocatable-kernels-used",
         "kernel-by-address-kernels-used",
     ];
-    /// The call graph of `-dump-callgraph` has names as in the source, also with `-dump-callgraph-no-demangle`; it
-    /// numbers functions in the order of creation, dead ones too.
+    /// The call graph of `-dump-callgraph` has names as in the source, also with
+    /// `-dump-callgraph-no-demangle`; it numbers functions in the order of creation, dead ones too.
     CALL_GRAPH_NAMES = "call-graph-names", shown by ["call-graph", "call-graph-no-demangle"];
-    /// Registers of kernels are raised function by function in the order of the first definitions, for each of them in
-    /// the kernels last created first; only raises are shown, and only those of kernels over their limit are errors.
+    /// Registers of kernels are raised function by function in the order of the first definitions,
+    /// for each of them in the kernels last created first; only raises are shown, and only those of
+    /// kernels over their limit are errors.
     RAISES_BY_FUNCTION = "raises-by-function", shown by [
         "call-graph",
         "call-graph-replaced-copy",
         "register-limit-exceeded",
         "check-limits-in-the-call-graph",
     ];
-    /// A kernel whose need of stack is not known because of a recursion needs more than any MAX_STACK_SIZE; limits of
-    /// device functions do not count.
+    /// A kernel whose need of stack is not known because of a recursion needs more than any
+    /// MAX_STACK_SIZE; limits of device functions do not count.
     UNKNOWN_STACK_EXCEEDS = "unknown-stack-exceeds", shown by ["stack-limit"];
-    /// The warning that the stack of a kernel is not known comes once for each direct call that leads to a recursion, and
-    /// once for each candidate of an indirect one.
+    /// The warning that the stack of a kernel is not known comes once for each direct call that
+    /// leads to a recursion, and once for each candidate of an indirect one.
     RECURSION_WARNING_PER_CALL = "recursion-warning-per-call", shown by [
         "recursion",
         "propagate-resources-recursion",

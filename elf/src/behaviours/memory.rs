@@ -3,22 +3,24 @@
 super::behaviours! {
     "Memory": "Places of variables in global and shared memory.";
 
-    /// Sections of one name follow each other in the order of the link, each at its alignment. Nothing is dropped from
-    /// inside: a variable whose memory was taken at its turn keeps it, also if another definition replaces it later.
+    /// Sections of one name follow each other in the order of the link, each at its alignment.
+    /// Nothing is dropped from inside: a variable whose memory was taken at its turn keeps it, also
+    /// if another definition replaces it later.
     TAKEN_MEMORY_STAYS = "taken-memory-stays", shown by [
         "common-and-definitions",
         "weak-variable",
         "place-memory-concatenation",
     ];
-    /// Tentative definitions lie at the end of `.nv.global`, the one that became common last first; an earlier reference
-    /// does not count.
+    /// Tentative definitions lie at the end of `.nv.global`, the one that became common last first;
+    /// an earlier reference does not count.
     TENTATIVE_LAST_FIRST = "tentative-last-first", shown by ["common-symbols"];
-    /// A list sort that deals elements alternately onto the fronts of two lists, sorts both and merges them orders
-    /// variables and slots. It permutes equal elements, which shows in addresses.
+    /// A list sort that deals elements alternately onto the fronts of two lists, sorts both and
+    /// merges them orders variables and slots. It permutes equal elements, which shows in
+    /// addresses.
     LIST_SORT = "list-sort", shown by ["shared-slots", "textures"];
-    /// Shared variables of device functions and of the module that several kernels, or only dead code, use are put into
-    /// slots, largest first, so that variables of kernels that have none in common overlap. Those that no code refers to
-    /// take no room.
+    /// Shared variables of device functions and of the module that several kernels, or only dead
+    /// code, use are put into slots, largest first, so that variables of kernels that have none in
+    /// common overlap. Those that no code refers to take no room.
     SHARED_SLOTS = "shared-slots", shown by ["shared-slots", "shared-module-scope"];
     /// A kernel has the shared variables of all its copies, of those that are discarded too.
     SHARED_OF_ALL_COPIES = "shared-of-all-copies", shown by [
@@ -26,22 +28,23 @@ super::behaviours! {
         "weak-kernels-shared-debug",
         "weak-kernels-shared-relocatable",
     ];
-    /// That a kernel without shared variables uses dynamic shared memory is seen from the alignment of its section: 16, and
-    /// from sm_90 on also more. An empty section of the module's variables stays as the mark of dynamic shared memory
-    /// under the same condition.
+    /// That a kernel without shared variables uses dynamic shared memory is seen from the alignment
+    /// of its section: 16, and from sm_90 on also more. An empty section of the module's variables
+    /// stays as the mark of dynamic shared memory under the same condition.
     DYNAMIC_SHARED_BY_ALIGNMENT = "dynamic-shared-by-alignment", shown by [
         "shared-dynamic-aligned",
         "dynamic-shared-no-kernel",
         "relocatable-dynamic-shared-aligned",
     ];
-    /// With `--reserve-null-pointer` no shared variable is at address 0: slots, a kernel's own variables and dynamic
-    /// shared memory begin at byte 1, aligned.
+    /// With `--reserve-null-pointer` no shared variable is at address 0: slots, a kernel's own
+    /// variables and dynamic shared memory begin at byte 1, aligned.
     NULL_POINTER_RESERVED = "null-pointer-reserved", shown by [
         "reserve-null-pointer",
         "reserve-null-pointer-debug",
     ];
-    /// A device function has one address for dynamic shared memory, so the kernels that reach it move to the largest of
-    /// theirs. With `-g` each name of it is a symbol with one value, so that all kernels that use the name move.
+    /// A device function has one address for dynamic shared memory, so the kernels that reach it
+    /// move to the largest of theirs. With `-g` each name of it is a symbol with one value, so that
+    /// all kernels that use the name move.
     DYNAMIC_SHARED_MOVES = "dynamic-shared-moves", shown by [
         "shared-dynamic",
         "debug-shared-dynamic",
@@ -52,43 +55,48 @@ super::behaviours! {
         "reserve-null-pointer-debug-dynamic",
         "relocatable-dynamic-shared-unused",
     ];
-    /// A shared variable without a place, because no kernel reaches it, is at -1, and so is dynamic shared memory in such
-    /// a function.
+    /// A shared variable without a place, because no kernel reaches it, is at -1, and so is dynamic
+    /// shared memory in such a function.
     UNPLACED_SHARED = "unplaced-shared", shown by [
         "shared-unsized-before-sized",
         "preserve-relocs-dynamic-shared-unreached",
     ];
-    /// Names of dynamic shared memory have a symbol only with `-g`, or with `-preserve-relocs` where there are slots and a
-    /// reserved block. The block is added to its value once for each definition that had a place, and once more for a name
-    /// that began without a size, if a variable lies in a slot.
+    /// Names of dynamic shared memory have a symbol only with `-g`, or with `-preserve-relocs`
+    /// where there are slots and a reserved block. The block is added to its value once for each
+    /// definition that had a place, and once more for a name that began without a size, if a
+    /// variable lies in a slot.
     DYNAMIC_SHARED_SYMBOLS = "dynamic-shared-symbols", shown by [
         "debug-shared-dynamic",
         "debug-shared-unsized-before-twice",
         "preserve-relocs-dynamic-shared-unreached",
     ];
-    /// In relocatable output a shared variable's value stays its alignment. A section of shared memory has the sum of its
-    /// variables' sizes, and at least the alignment of the variables that are in no kernel.
+    /// In relocatable output a shared variable's value stays its alignment. A section of shared
+    /// memory has the sum of its variables' sizes, and at least the alignment of the variables that
+    /// are in no kernel.
     RELOCATABLE_SHARED_SUMS = "relocatable-shared-sums", shown by [
         "relocatable-shared",
         "relocatable-shared-strong-over-weak",
         "relocatable-dynamic-shared-aligned",
     ];
-    /// In relocatable output code that refers to a shared variable has the variable's alignment filled in for its address,
-    /// and no relocation.
+    /// In relocatable output code that refers to a shared variable has the variable's alignment
+    /// filled in for its address, and no relocation.
     RELOCATABLE_SHARED_FILLED_IN = "relocatable-shared-filled-in" until (13, 2), shown by [
         "relocatable-shared",
         "relocatable-shared-declared-before",
     ];
-    /// In relocatable output the section of shared memory of a kernel that options leave out is made too late for the
-    /// alignment of others, unless it has variables.
+    /// In relocatable output the section of shared memory of a kernel that options leave out is
+    /// made too late for the alignment of others, unless it has variables.
     LEFT_OUT_SHARED_LAST = "left-out-shared-last", shown by ["relocatable-kernels-used-again"];
-    /// In relocatable output a kernel's references to dynamic shared memory are to a weak undefined symbol
-    /// `externsharedinstance` of its own. What else refers to the name takes the value of its symbol.
+    /// In relocatable output a kernel's references to dynamic shared memory are to a weak undefined
+    /// symbol `externsharedinstance` of its own. What else refers to the name takes the value of
+    /// its symbol.
     DYNAMIC_SHARED_INSTANCE = "dynamic-shared-instance", shown by ["relocatable-dynamic-shared"];
-    /// The shared memory of a whole program (`-ewp`) keeps its place from 0 on, and dynamic shared memory follows. There is
-    /// no room for variables of functions that it calls: an error for each reference to one.
+    /// The shared memory of a whole program (`-ewp`) keeps its place from 0 on, and dynamic shared
+    /// memory follows. There is no room for variables of functions that it calls: an error for each
+    /// reference to one.
     WHOLE_KERNEL_SHARED = "whole-kernel-shared", shown by ["ewp-shared", "ewp-shared-of-function"];
-    /// Relocatable output, and the Mercury view, leave references to reserved shared memory to a later link or the driver.
+    /// Relocatable output, and the Mercury view, leave references to reserved shared memory to a
+    /// later link or the driver.
     RESERVED_SHARED_LEFT_OPEN = "reserved-shared-left-open", shown by [
         "relocatable-names-of-the-linker",
         "mercury-tensor-memory",

@@ -3,23 +3,24 @@
 super::behaviours! {
     "Mercury": "Objects and files with Mercury: what of the two views is merged, derived and copied.";
 
-    /// nvlink merges the Mercury view of the objects as it merges any objects, derives the SASS view from the result, and
-    /// writes both: sections that differ stand a second time behind all others.
+    /// nvlink merges the Mercury view of the objects as it merges any objects, derives the SASS
+    /// view from the result, and writes both: sections that differ stand a second time after all
+    /// others.
     SASS_DERIVED_FROM_MERCURY = "sass-derived-from-mercury", shown by [
         "mercury-targets",
         "mercury-encode-kernel",
         "mercury-encode-call",
     ];
-    /// One object of SASS alone makes the link one of SASS: the Mercury view of all other objects is left out, and of an
-    /// object whose kind bits say SASS what only that view has.
+    /// One object of SASS alone makes the link one of SASS: the Mercury view of all other objects
+    /// is left out, and of an object whose kind bits say SASS what only that view has.
     SASS_LINK = "sass-link", shown by [
         "sass-only",
         "sass-only-before-mercury",
         "sass-only-behind-mercury",
         "sass-only-with-view",
     ];
-    /// Objects with Mercury before the first of SASS alone lose `.nv.reservedSmem.cap`, and their compiler constants keep
-    /// the names of the Mercury view.
+    /// Objects with Mercury before the first of SASS alone lose `.nv.reservedSmem.cap`, and their
+    /// compiler constants keep the names of the Mercury view.
     MERCURY_BEFORE_SASS = "mercury-before-sass", shown by [
         "sass-only-behind-mercury",
         "sass-only-constants-relocatable",
@@ -28,18 +29,20 @@ super::behaviours! {
     KIND_BITS = "kind-bits", shown by ["mercury-kind-bits"];
     /// The finalizer refuses Mercury of a later major version than its own.
     MERCURY_VERSION = "mercury-version", shown by ["finalize-inputs-version"];
-    /// In executables, kernels that call nothing are scheduled anew if a run of their code has certain memory barriers, or
-    /// if their first load of R1 has a write barrier and no read barrier; links for the debugger compile all code for it,
-    /// and others take its barriers out (deviation D12: we keep the code).
+    /// In executables, kernels that call nothing are scheduled anew if a run of their code has
+    /// certain memory barriers, or if their first load of R1 has a write barrier and no read
+    /// barrier; links for the debugger compile all code for it, and others take its barriers out
+    /// (deviation D12: we keep the code).
     SCHEDULED_ANEW = "scheduled-anew", shown by [
         "mercury-kept-schedule",
         "mercury-debugger-barriers-taken-out",
         "mercury-debug-kept-code",
         "mercury-encode-scheduled-anew",
     ];
-    /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat` 0b). A bit goes if a linked
-    /// function has an instruction that the other target does in another way: double precision arithmetic, `IMMA`, `DMMA`,
-    /// `UTCIMMA`. One form of comparison is taken for another.
+    /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat`
+    /// 0b). A bit goes if a linked function has an instruction that the other target does in
+    /// another way: double precision arithmetic, `IMMA`, `DMMA`, `UTCIMMA`. One form of comparison
+    /// is taken for another.
     FAST_PATH_RECORD = "fast-path-record", shown by [
         "mercury-fast-path",
         "mercury-fast-path-own",
@@ -47,48 +50,53 @@ super::behaviours! {
         "mercury-fast-path-comparison",
         "mercury-fast-path-forms",
     ];
-    /// The Mercury view keeps the frames of all objects; the SASS view has those of linked functions, each behind its CIE.
-    /// Rows by which an entry names its CIE have the place in the frames of each view.
+    /// The Mercury view keeps the frames of all objects; the SASS view has those of linked
+    /// functions, each after its CIE. Rows by which an entry names its CIE have the place in the
+    /// frames of each view.
     FRAMES_OF_LINKED_FUNCTIONS = "frames-of-linked-functions", shown by [
         "mercury-targets",
         "mercury-debug-copies",
     ];
-    /// The Mercury view keeps the lines of all functions; the SASS view has those of linked ones, so that what refers to a
-    /// line table finds it at another place.
+    /// The Mercury view keeps the lines of all functions; the SASS view has those of linked ones,
+    /// so that what refers to a line table finds it at another place.
     LINES_OF_LINKED_FUNCTIONS = "lines-of-linked-functions", shown by [
         "line-info",
         "mercury-debug-and-plain",
         "mercury-debug-copies",
     ];
-    /// Ranges of registers of the SASS view are 0 for functions that are not linked, and for all but the first of one name.
+    /// Ranges of registers of the SASS view are 0 for functions that are not linked, and for all
+    /// but the first of one name.
     RANGES_OF_FIRST_FUNCTION = "ranges-of-first-function", shown by [
         "mercury-debug-copies",
         "mercury-debug-local-names",
     ];
-    /// Tables of switches have a relocation in Mercury for each bank that they are part of, and offsets in their place in
-    /// SASS. Constants that move do so one by one, the last first, each with its rows reversed.
+    /// Tables of switches have a relocation in Mercury for each bank that they are part of, and
+    /// offsets in their place in SASS. Constants that move do so one by one, the last first, each
+    /// with its rows reversed.
     MERCURY_SWITCH_TABLES = "mercury-switch-tables", shown by ["mercury-switch-tables"];
-    /// The constants of a copy that is not linked stay, with rows that name the function: an entry that a table of the linked
-    /// copy has too has its offset there, any other 0.
+    /// The constants of a copy that is not linked stay, with rows that name the function: an entry
+    /// that a table of the linked copy has too has its offset there, any other 0.
     TABLES_OF_REPLACED_COPIES = "tables-of-replaced-copies", shown by [
         "losing-copy-table-mercury",
         "relocatable-losing-copy-table-mercury",
     ];
-    /// Compiler constants of relocatable output are named by their section and their number in the object.
+    /// Compiler constants of relocatable output are named by their section and their number in the
+    /// object.
     MERCURY_CONSTANT_NAMES = "mercury-constant-names", shown by [
         "mercury-relocatable-again",
         "sass-only-constants-relocatable",
     ];
     /// A tentative definition has no counterpart in the symbol table of the Mercury view.
     MERCURY_TENTATIVE = "mercury-tentative", shown by ["mercury-targets-relocatable"];
-    /// With the names of kernels or variables that are kept, nvlink fails to link Mercury whose code with relocations a later
-    /// copy replaced, whatever is named.
+    /// With the names of kernels or variables that are kept, nvlink fails to link Mercury whose
+    /// code with relocations a later copy replaced, whatever is named.
     NAMED_KERNELS_LOSE_CODE = "named-kernels-lose-code", shown by [
         "kernels-used-replaced-code-mercury",
         "variables-used-replaced-code-mercury",
     ];
-    /// Kernels whose attributes say that they use reserved shared memory are named with `--disable-smem-reservation`, in
-    /// order of creation, as `(null)` if they are left out; behind the call graph and before what kernels need.
+    /// Kernels whose attributes say that they use reserved shared memory are named with
+    /// `--disable-smem-reservation`, in order of creation, as `(null)` if they are left out; after
+    /// the call graph and before what kernels need.
     RESERVED_USE_NAMED = "reserved-use-named", shown by [
         "disable-smem-reservation-mercury",
         "relocatable-disable-smem-reservation-mercury",

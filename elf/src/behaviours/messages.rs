@@ -3,9 +3,10 @@
 super::behaviours! {
     "Inputs, messages and reports": "What nvlink reads, says and reports, and in which order.";
 
-    /// An error that is not fatal does not end a link: warnings about stacks, errors about memory, undefined names, the call
-    /// graph with limits, and resources follow each other, and the output is dropped in the end. Each undefined name is
-    /// reported once, for the first object that names it.
+    /// An error that is not fatal does not end a link: warnings about stacks, errors about memory,
+    /// undefined names, the call graph with limits, and resources follow each other, and the output
+    /// is dropped in the end. Each undefined name is reported once, for the first object that names
+    /// it.
     ERRORS_IN_ORDER = "errors-in-order", shown by [
         "reports-after-errors",
         "memory-errors-before-undefined",
@@ -13,12 +14,13 @@ super::behaviours! {
     ];
     /// A kernel that reaches a recursion is shown with its own frame.
     REPORTED_FRAME = "reported-frame", shown by ["report-resources-recursion", "recursion"];
-    /// The banks 1, 3, 4, 5 and 6 are listed with the module and all others with kernels; one that lies in the other place
-    /// is in no line, though it is in the output.
+    /// The banks 1, 3, 4, 5 and 6 are listed with the module and all others with kernels; one that
+    /// lies in the other place is in no line, though it is in the output.
     REPORTED_BANKS = "reported-banks", shown by ["constant-banks-report"];
     /// The slots that a kernel has are counted by kind, whichever of them it uses.
     REPORTED_SLOTS = "reported-slots", shown by ["textures-report", "textures-report-mercury"];
-    /// An error while inputs are read does not end the walk over them, but the next input that is more than a cubin does.
+    /// An error while inputs are read does not end the walk over them, but the next input that is
+    /// more than a cubin does.
     ERRORS_WHILE_READING = "errors-while-reading", shown by [
         "arch-not-found-werror",
         "arch-not-found-werror-cubin",
@@ -26,14 +28,15 @@ super::behaviours! {
     ];
     /// A 32-bit ELF file does not fit any target; a damaged one is ignored.
     ELF32_FILES = "elf32-files", shown by ["elf32-object"];
-    /// Any OSABI but that of CUDA means what toolkits up to 12.9 write: the toolkit in `e_version`, the virtual architecture
-    /// in `e_flags`. Other objects say it in a note that `e_flags` names, or that is found by its name.
+    /// Any OSABI but that of CUDA means what toolkits up to 12.9 write: the toolkit in `e_version`,
+    /// the virtual architecture in `e_flags`. Other objects say it in a note that `e_flags` names,
+    /// or that is found by its name.
     TOOLKIT_OF_OBJECT = "toolkit-of-object", shown by [
         "toolkit-12-0",
         "toolkit-12-8-with-13-0",
         "note-cuver",
     ];
-    /// Behind a whole program (`-ewp`) all objects have to be of the linker's own toolkit, and all but the device runtime are
-    /// warned of.
+    /// Behind a whole program (`-ewp`) all objects have to be of the linker's own toolkit, and all
+    /// but the device runtime are warned of.
     WHOLE_PROGRAM_LOCK = "whole-program-lock", shown by ["ewp", "ewp-toolkit"];
 }

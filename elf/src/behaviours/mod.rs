@@ -1,9 +1,10 @@
-//! Rules of nvlink that no standard explains, each with a name, a sentence, the toolkits it holds for, and the cases of
-//! `tests/links` and `tests/passes` that show it.
+//! Rules of nvlink that no standard explains, each with a name, a sentence, the toolkits it holds
+//! for, and the cases of `tests/links` and `tests/passes` that show it.
 //!
-//! Code that follows such a rule cites it in a comment, as `[replaced-alignment]`. Where another toolkit has another rule the
-//! code asks [`Toolkit::has`](crate::toolkit::Toolkit::has). `docs/formats/behaviours.md` is made from these tables, and
-//! `tests/it/behaviours.rs` checks that each rule has a case, that each is cited, and that each citation has a rule.
+//! Code that follows such a rule cites it in a comment, as `[replaced-alignment]`. Where another
+//! toolkit has another rule the code asks [`Toolkit::has`](crate::toolkit::Toolkit::has).
+//! `docs/formats/behaviours.md` is made from these tables, and `tests/it/behaviours.rs` checks that
+//! each rule has a case, that each is cited, and that each citation has a rule.
 
 pub mod attributes;
 pub mod call_graph;

@@ -3,68 +3,74 @@
 super::behaviours! {
     "Relocations": "Which relocations stay, which are filled in, and which go.";
 
-    /// What a relocation refers to decides: against functions and global memory it is kept for the driver; against all else
-    /// it is applied, but for types that only the driver can apply.
+    /// What a relocation refers to decides: against functions and global memory it is kept for the
+    /// driver; against all else it is applied, but for types that only the driver can apply.
     KEPT_BY_TARGET = "kept-by-target", shown by [
         "global-variables",
         "plan-relocations-targets",
         "plan-relocations-executable",
     ];
-    /// Within a section relocations are applied in reverse, so that of two on one site the first wins.
+    /// Within a section relocations are applied in reverse, so that of two on one site the first
+    /// wins.
     FIRST_ROW_WINS = "first-row-wins", shown by ["relocate-fields"];
-    /// A relocation without addend whose target's section has moved becomes one with an addend, and loses what its field
-    /// holds.
+    /// A relocation without addend whose target's section has moved becomes one with an addend, and
+    /// loses what its field holds.
     MOVED_REL_LOSES_ADDEND = "moved-rel-loses-addend", shown by [
         "preserve-relocs",
         "preserve-relocs-relocatable",
         "plan-relocations-runs-in-place",
     ];
-    /// With `--force-rela` a relocation without addend gets what its field holds, as a number of the field's width.
+    /// With `--force-rela` a relocation without addend gets what its field holds, as a number of
+    /// the field's width.
     FIELD_AS_ADDEND = "field-as-addend", shown by ["force-rela", "preserve-relocs-force-rela"];
-    /// Line tables, known by their names, lose rows against copies that never were part of the link; other debug sections
-    /// keep theirs. Rows against a copy that was replaced go too, but only those with addends, and only if its code, or
-    /// that of another replaced copy, had relocations.
+    /// Line tables, known by their names, lose rows against copies that never were part of the
+    /// link; other debug sections keep theirs. Rows against a copy that was replaced go too, but
+    /// only those with addends, and only if its code, or that of another replaced copy, had
+    /// relocations.
     LINES_OF_DISCARDED_COPIES = "lines-of-discarded-copies", shown by [
         "debug-weak-copies",
         "line-table-of-copies-replaced-twice",
         "line-table-of-first-replaced-copy",
         "weak-kernel-dead-replaced",
     ];
-    /// Relocatable output keeps references to weak definitions of constants and shared memory, as a later link may
-    /// replace them.
+    /// Relocatable output keeps references to weak definitions of constants and shared memory, as a
+    /// later link may replace them.
     WEAK_LEFT_OPEN = "weak-left-open", shown by ["relocatable-weak-shared"];
-    /// Rows against `__UFT_OFFSET` always go in a link without a table of unified functions, whatever their type.
+    /// Rows against `__UFT_OFFSET` always go in a link without a table of unified functions,
+    /// whatever their type.
     UNIFIED_OFFSET_GOES = "unified-offset-goes", shown by [
         "relocatable-unified-indirect-call",
         "relocatable-unified-variable-indirect-call",
         "virtual-functions",
     ];
-    /// An executable with unified functions or variables needs an index file. Without one the link ends behind what is said
-    /// of symbols and stacks, before what does not fit or is undefined.
+    /// An executable with unified functions or variables needs an index file. Without one the link
+    /// ends after what is said of symbols and stacks, before what does not fit or is undefined.
     UNIFIED_NEEDS_INDEX = "unified-needs-index", shown by ["unified-tables"];
-    /// The rows of tables of unified addresses have 32 bytes, get the symbols of the output with their values, and the flags
-    /// 7; objects of ptxas have 1.
+    /// The rows of tables of unified addresses have 32 bytes, get the symbols of the output with
+    /// their values, and the flags 7; objects of ptxas have 1.
     UNIFIED_ROWS = "unified-rows", shown by ["relocatable-unified", "relocatable-unified-again"];
-    /// `-preserve-relocs` records rows that are applied, found by the name of their section. Not recorded are references to
-    /// textures, samplers and surfaces unless `-r`, to dynamic shared memory unless `-g` or `-r` gives it symbols, and to
-    /// constants whose section became part of banks.
+    /// `-preserve-relocs` records rows that are applied, found by the name of their section. Not
+    /// recorded are references to textures, samplers and surfaces unless `-r`, to dynamic shared
+    /// memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of
+    /// banks.
     PRESERVED_ROWS = "preserved-rows", shown by [
         "preserve-relocs",
         "preserve-relocs-debug",
         "preserve-relocs-relocatable",
         "relocatable-textures-preserve-relocs",
     ];
-    /// `-preserve-relocs` gives symbols to shared variables as `-g` does, and shows `_param` and compiler constants, with
-    /// 1 in `st_other` where `-g` is not given.
+    /// `-preserve-relocs` gives symbols to shared variables as `-g` does, and shows `_param` and
+    /// compiler constants, with 1 in `st_other` where `-g` is not given.
     PRESERVED_SYMBOLS = "preserved-symbols", shown by ["preserve-relocs", "preserve-relocs-debug"];
-    /// References to dynamic shared memory that no kernel reaches name a symbol with `-preserve-relocs`, which is not there
-    /// without a reserved block: an internal error.
+    /// References to dynamic shared memory that no kernel reaches name a symbol with
+    /// `-preserve-relocs`, which is not there without a reserved block: an internal error.
     PRESERVED_WITHOUT_RESERVE = "preserved-without-reserve", shown by [
         "preserve-relocs-dynamic-shared-without-reserve",
         "preserve-relocs-debug-dynamic",
     ];
     /// What `-r -preserve-relocs` recorded is nothing in a later link.
     PRESERVED_ROWS_IGNORED = "preserved-rows-ignored", shown by ["preserve-relocs-again"];
-    /// The bank number of a reference to dynamic shared memory is that of a section of its own with `-g`.
+    /// The bank number of a reference to dynamic shared memory is that of a section of its own with
+    /// `-g`.
     DYNAMIC_SHARED_BANK = "dynamic-shared-bank", shown by ["debug-shared-dynamic"];
 }

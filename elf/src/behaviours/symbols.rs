@@ -3,8 +3,8 @@
 super::behaviours! {
     "Symbols": "Which definition of a name prevails, and what the output and messages say of it.";
 
-    /// Of weak copies of a function the one that needs the fewest registers prevails, of equals the first, whatever
-    /// their sizes.
+    /// Of weak copies of a function the one that needs the fewest registers prevails, of equals the
+    /// first, whatever their sizes.
     WEAK_FEWEST_REGISTERS = "weak-fewest-registers", shown by [
         "weak-fewer-registers-first",
         "weak-fewer-registers-later",
@@ -12,28 +12,32 @@ super::behaviours! {
         "symbol-resolve-fewer-registers",
         "symbol-resolve-first-weak-copy",
     ];
-    /// A weak copy that needs as many registers as the one before it replaces it if it was compiled for a higher virtual
-    /// architecture than the *first* copy, which need not be the one before it.
+    /// A weak copy that needs as many registers as the one before it replaces it if it was compiled
+    /// for a higher virtual architecture than the *first* copy, which need not be the one before
+    /// it.
     WEAK_HIGHER_ARCHITECTURE = "weak-higher-architecture", shown by [
         "weak-higher-virtual-architecture",
         "weak-higher-virtual-architecture-objects",
     ];
-    /// How many registers a function uses is what `sh_info` of its code says, which compilers fill below sm_90, and
-    /// what its REGCOUNT record says only without that.
+    /// How many registers a function uses is what `sh_info` of its code says, which compilers fill
+    /// below sm_90, and what its REGCOUNT record says only without that.
     REGISTERS_OF_CODE = "registers-of-code", shown by [
         "registers-in-code",
         "registers-in-code-and-record",
     ];
-    /// The largest alignment of the copies of a function that were replaced stays that of its section.
+    /// The largest alignment of the copies of a function that were replaced stays that of its
+    /// section.
     REPLACED_ALIGNMENT = "replaced-alignment", shown by ["replaced-copy-alignment"];
-    /// All conflicts of the first object that has any are reported; objects behind it are not looked at.
+    /// All conflicts of the first object that has any are reported; objects after it are not looked
+    /// at.
     CONFLICTS_END_MERGE = "conflicts-end-merge", shown by [
         "multiple-functions",
         "size-mismatch-and-twice",
     ];
-    /// Messages name as the first file of a variable that of its first symbol, a mere declaration too. A common symbol
-    /// that is the first with memory or larger than those before, and an initialised variable over a common symbol,
-    /// put theirs in its place; another definition does not.
+    /// Messages name as the first file of a variable that of its first symbol, a mere declaration
+    /// too. A common symbol that is the first with memory or larger than those before, and an
+    /// initialised variable over a common symbol, put theirs in its place; another definition does
+    /// not.
     NAMED_BY_FIRST_SYMBOL = "named-by-first-symbol", shown by [
         "multiple-variables-named-before",
         "size-mismatch-named-before",
@@ -46,47 +50,49 @@ super::behaviours! {
     ];
     /// The size 0 agrees with any size, but for that of a tentative definition.
     SIZE_ZERO_AGREES = "size-zero-agrees", shown by ["common-size-zero", "unknown-size-arrays"];
-    /// The size of an undefined variable is that of its first reference, also where that says none (`extern int a[]`):
-    /// later references and definitions of any size then fit.
+    /// The size of an undefined variable is that of its first reference, also where that says none
+    /// (`extern int a[]`): later references and definitions of any size then fit.
     FIRST_REFERENCE_SIZE = "first-reference-size", shown by [
         "unknown-size-references",
         "relocatable-unknown-size-references",
     ];
-    /// Tentative definitions of a name are one variable of the largest size and the first alignment.
+    /// Tentative definitions of a name are one variable of the largest size and the first
+    /// alignment.
     TENTATIVE_FIRST_ALIGNMENT = "tentative-first-alignment", shown by [
         "common-symbols",
         "symbol-resolve-tentative",
     ];
     /// A tentative definition that replaces a weak uninitialised one stays weak.
     TENTATIVE_STAYS_WEAK = "tentative-stays-weak", shown by ["common-and-definitions"];
-    /// A NOTYPE symbol has no part in a link, whatever its name, binding, section and value; a reference to one is a
-    /// reference to symbol 0.
+    /// A NOTYPE symbol has no part in a link, whatever its name, binding, section and value; a
+    /// reference to one is a reference to symbol 0.
     UNTYPED_SYMBOLS = "untyped-symbols", shown by [
         "symbols-without-type",
         "symbols-without-type-relocatable",
     ];
-    /// In relocatable output a variable that nobody defines has the value -1 if a strong reference made its symbol.
+    /// In relocatable output a variable that nobody defines has the value -1 if a strong reference
+    /// made its symbol.
     UNDEFINED_VALUE = "undefined-value", shown by ["relocatable-undefined"];
     /// What has a unified address is marked so if the symbol that came first is.
     UNIFIED_BY_FIRST_SYMBOL = "unified-by-first-symbol", shown by [
         "relocatable-unified-plain-reference",
     ];
-    /// Functions that the driver provides may stay undefined: those whose names begin with `__cuda_syscall`, and 33
-    /// others. A variable of such a name needs a definition.
+    /// Functions that the driver provides may stay undefined: those whose names begin with
+    /// `__cuda_syscall`, and 33 others. A variable of such a name needs a definition.
     SYSTEM_FUNCTIONS = "system-functions", shown by [
         "system-functions",
         "system-functions-near-names",
         "system-functions-relocatable",
         "check-undefined-names",
     ];
-    /// Only a member of the device runtime library at whose turn a function is undefined that the driver does not provide
-    /// takes part in a link; undefined variables do not count.
+    /// Only a member of the device runtime library at whose turn a function is undefined that the
+    /// driver does not provide takes part in a link; undefined variables do not count.
     RUNTIME_WHEN_NEEDED = "runtime-when-needed", shown by [
         "select-objects-needed-member",
         "select-objects-system-library",
     ];
-    /// A name whose first symbol is weak stands among the local symbols, in the order of creation, and all other global ones
-    /// behind them, also if a strong definition prevails.
+    /// A name whose first symbol is weak stands among the local symbols, in the order of creation,
+    /// and all other global ones after them, also if a strong definition prevails.
     WEAK_BEFORE_GLOBAL = "weak-before-global" until (13, 4), shown by [
         "weak-templates",
         "weak-against-strong",

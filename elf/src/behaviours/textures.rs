@@ -3,27 +3,31 @@
 super::behaviours! {
     "Textures": "Slots of textures, samplers and surfaces in constant bank 0.";
 
-    /// Every texture, sampler and surface of a link has a slot of four bytes, used or not, behind the largest bank 0 of
-    /// all live kernels; the bank of a kernel that reaches code with a reference that needs a slot holds all of them.
+    /// Every texture, sampler and surface of a link has a slot of four bytes, used or not, after
+    /// the largest bank 0 of all live kernels; the bank of a kernel that reaches code with a
+    /// reference that needs a slot holds all of them.
     HEADER_SLOTS = "header-slots", shown by ["textures", "textures-across-units"];
-    /// The driver fills slots of textures if the kernel reaches a reference to a texture or a surface, slots of samplers if
-    /// it reaches one to a sampler or a surface, and slots of surfaces always.
+    /// The driver fills slots of textures if the kernel reaches a reference to a texture or a
+    /// surface, slots of samplers if it reaches one to a sampler or a surface, and slots of
+    /// surfaces always.
     SLOTS_BY_KIND = "slots-by-kind", shown by ["texture-kinds"];
     /// The only kernel of a link has the slots of all functions that prevail, reached or not.
     ONLY_KERNEL_SLOTS = "only-kernel-slots", shown by [
         "textures-one-kernel",
         "only-kernel-texture-copies",
     ];
-    /// Relocatable output has no slots: code has the addend alone and bank 28 filled in, as of an undefined symbol. Rows of
-    /// the types that executables keep, and of the ABS32 types of instructions, stay.
+    /// Relocatable output has no slots: code has the addend alone and bank 28 filled in, as of an
+    /// undefined symbol. Rows of the types that executables keep, and of the ABS32 types of
+    /// instructions, stay.
     RELOCATABLE_WITHOUT_SLOTS = "relocatable-without-slots", shown by [
         "relocatable-textures",
         "relocatable-textures-again-executable",
         "relocatable-textures-preserve-relocs",
     ];
-    /// Mercury counts slots from the first one, which begins at a multiple of 16. So does SASS, but for operands in the
-    /// bank: those of loads by an index in a register are made anew.
+    /// Mercury counts slots from the first one, which begins at a multiple of 16. So does SASS, but
+    /// for operands in the bank: those of loads by an index in a register are made anew.
     MERCURY_SLOTS = "mercury-slots", shown by ["textures-by-index", "relocatable-textures-by-index"];
-    /// The SASS view of a kernel with slots has records of the banks of textures and of surfaces at the end of its list.
+    /// The SASS view of a kernel with slots has records of the banks of textures and of surfaces at
+    /// the end of its list.
     MERCURY_SLOT_BANKS = "mercury-slot-banks", shown by ["textures-report-mercury"];
 }

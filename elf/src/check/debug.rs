@@ -41,7 +41,8 @@ pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Fin
     }
 }
 
-/// Whether a section is the Mercury code of a stub of the unified table: its symbol has the size of the SASS.
+/// Returns `true` if a section is the Mercury code of a stub of the unified table: its symbol has
+/// the size of the SASS.
 fn is_unified_stub(view: &View<'_>, section: u16) -> bool {
     let section = view.section(section.into());
     section.is_some_and(|section| section.name.starts_with(b".nv.capmerc.nv.uft.rel."))

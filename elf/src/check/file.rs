@@ -28,7 +28,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     kind(view, findings);
 }
 
-/// Whether a file holds Mercury beside SASS.
+/// Returns `true` if a file holds Mercury beside SASS.
 pub(super) fn has_mercury(view: &View<'_>) -> bool {
     let is_code = |section: &ViewSection<'_>| section.ty() == sht::CUDA_CAPMERC;
     view.first(sht::CUDA_MERCURY_SYMTAB).is_some() || view.sections.iter().any(is_code)
@@ -76,7 +76,8 @@ fn bytes_owned(view: &View<'_>, findings: &mut Findings) {
         });
     }
     owners.sort_by_key(|owner| (owner.start, owner.is_mercury, owner.end));
-    // Sections without bytes take an aligned place too: what follows may stand behind their alignment.
+    // Sections without bytes take an aligned place too: what follows may stand after their
+    // alignment.
     let mut empty: Vec<u64> = view
         .sections
         .iter()
@@ -120,7 +121,7 @@ fn bytes_owned(view: &View<'_>, findings: &mut Findings) {
         let expected = align_up(reached.saturating_add(left), owner.align);
         let behind_empty =
             before.is_some_and(|offset| align_up(offset, owner.align) == owner.start);
-        // ptxas leaves room behind the names of sections in objects.
+        // ptxas leaves room after the names of sections in objects.
         let in_object = !view.is_executable() && last.name == b".shstrtab";
         if owner.start != expected && !behind_empty && !in_object {
             let what = format!("bytes {reached:#x} to {:#x} have no owner", owner.start);
@@ -145,8 +146,9 @@ fn zeros(view: &View<'_>, start: u64, end: u64, findings: &mut Findings) {
     }
 }
 
-/// Bytes that a file with Mercury leaves behind the names of symbols: what the names of constant banks are
-/// shorter in the SASS view, and the names of their relocations as a whole. `None` for other files.
+/// Returns the bytes that a file with Mercury leaves behind the names of symbols: what the names of
+/// constant banks are shorter in the SASS view, and the names of their relocations as a whole.
+/// `None` for other files.
 fn names_room(view: &View<'_>) -> Option<u64> {
     if !has_mercury(view) {
         return None;
@@ -175,8 +177,9 @@ fn names_room(view: &View<'_>) -> Option<u64> {
     Some(room)
 }
 
-/// Whether tables of section indices were added behind the Mercury view was laid out: that of the SASS view is then not
-/// among the first sections, and the names of both take the room behind those of sections.
+/// Returns `true` if tables of section indices were added after the Mercury view was laid out: that
+/// of the SASS view is then not among the first sections, and the names of both take the room after
+/// those of sections.
 fn has_added_tables(view: &View<'_>) -> bool {
     let place = view.first(sht::SYMTAB_SHNDX).map(|(index, _)| index);
     place.is_some_and(|index| index > CLASSIC_TABLE)
@@ -185,7 +188,7 @@ fn has_added_tables(view: &View<'_>) -> bool {
 /// Index of the `.symtab_shndx` that the classic linker writes.
 const CLASSIC_TABLE: usize = 4;
 
-/// The name in the SASS view of a constant bank of the Mercury view.
+/// Returns the name in the SASS view of a constant bank of the Mercury view.
 pub(super) fn sass_bank(name: &[u8]) -> Option<Vec<u8>> {
     let (bank, function) = Bank::of_name(name)?;
     Some([bank.sass, function].concat())
@@ -240,8 +243,8 @@ fn rights(flags: SectionFlags) -> u32 {
     4 | bit(SectionFlags::WRITE, 2) | bit(SectionFlags::EXECINSTR, 1)
 }
 
-/// Whether a program header gives rights: all that are needed, and that to write only if it is needed. Constants of
-/// SASS files stand among code.
+/// Returns `true` if a program header gives rights: all that are needed, and that to write only if
+/// it is needed. Constants of SASS files stand among code.
 fn fits(flags: u32, needed: u32) -> bool {
     flags & needed == needed && flags & 2 == needed & 2
 }

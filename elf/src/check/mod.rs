@@ -1,9 +1,9 @@
 //! Checks of a device ELF as it is written, without the module that it came of.
 //!
-//! [`check_image`] reads the file with nothing but its headers and proves that it is sound: every byte has
-//! an owner, tables refer to what exists, and in files with Mercury both views say the same
-//! (`docs/formats/mercury.md`). Each rule is a variant of [`Rule`]. The pass `self-check` adds what
-//! can be proved with the module at hand; `cuweld check` runs the rules of this module alone.
+//! [`check_image`] reads the file with nothing but its headers and proves that it is sound: every
+//! byte has an owner, tables refer to what exists, and in files with Mercury both views say the
+//! same (`docs/formats/mercury.md`). Each rule is a variant of [`Rule`]. The pass `self-check` adds
+//! what can be proved with the module at hand; `cuweld check` runs the rules of this module alone.
 //!
 //! All files that ptxas and nvlink wrote into `tests/links` pass.
 
@@ -88,7 +88,7 @@ impl Findings {
         }
     }
 
-    /// All findings.
+    /// Returns all findings.
     pub fn into_list(self) -> Vec<Finding> {
         self.list
     }
@@ -109,7 +109,7 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
     findings.into_list()
 }
 
-/// Whether a file holds Mercury beside SASS.
+/// Returns `true` if a file holds Mercury beside SASS.
 pub fn is_mercury_image(image: &[u8]) -> bool {
     let view = read(image, &mut Findings::default());
     view.is_some_and(|view| file::has_mercury(&view))

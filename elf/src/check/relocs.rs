@@ -146,7 +146,7 @@ fn each<T: AsRow>(view: &View<'_>, section: &ViewSection<'_>, findings: &mut Fin
     }
 }
 
-/// Bytes of a function's Mercury.
+/// Returns the bytes of a function's Mercury.
 fn mercury_size(view: &View<'_>, code: &ViewSection<'_>) -> u64 {
     let table = view.section(code.header.link.get());
     let symbols = table.map_or(&[][..], |table| view.symbols(table));
@@ -157,12 +157,12 @@ fn mercury_size(view: &View<'_>, code: &ViewSection<'_>) -> u64 {
 /// R_CUDA_64.
 const ADDRESS: u32 = 2;
 
-/// Whether a section holds the rows of a line table.
+/// Returns `true` if a section holds the rows of a line table.
 fn is_line_table(name: &[u8]) -> bool {
     matches!(name, b".rela.debug_line" | b".rela.nv_debug_line_sass")
 }
 
-/// Whether `debug_` is part of a name.
+/// Returns `true` if `debug_` is part of a name.
 fn is_debug(name: &[u8]) -> bool {
     let mut ends = (0..name.len()).filter(|end| name[*end] == b'_');
     ends.any(|end| name[..end].ends_with(b"debug"))
@@ -265,8 +265,8 @@ impl<'v, 'data> Compared<'v, 'data> {
         }
     }
 
-    /// Whether a row of the Mercury view has no counterpart: addresses in reserved shared memory, tables of switches and places of
-    /// line tables are in the SASS already.
+    /// Returns `true` if a row of the Mercury view has no counterpart: addresses in reserved shared
+    /// memory, tables of switches and places of line tables are in the SASS already.
     fn is_alone(&self, row: &Row) -> bool {
         if row.ty == LINE_TABLE && (self.in_constants || self.is_linked) {
             return true;
@@ -287,7 +287,7 @@ impl<'v, 'data> Compared<'v, 'data> {
         }
     }
 
-    /// Whether a row of the Mercury view and one of the SASS view say the same.
+    /// Returns `true` if a row of the Mercury view and one of the SASS view say the same.
     fn fits(&self, row: &Row, sass: &Row) -> bool {
         // The address of an instruction counts bytes of the view's own code.
         let is_address = is_instruction_address(row.ty);

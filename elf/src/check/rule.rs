@@ -14,7 +14,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its name in messages.
+    /// Returns its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Part::Text => "text",
@@ -28,12 +28,13 @@ impl Part {
 rules! {
     /// Something that holds of every sound device ELF, or of one that its link has just written.
     enum Rule;
-    /// What it is about.
+    /// Returns what it is about.
     fn part -> Part;
 
     /// The file is a little-endian ELF64 for CUDA, and its headers speak of nothing outside of it.
     Structure = "structure" of Symbols,
-    /// Every byte belongs to a header table or to one section, to two only if one is the Mercury name of the other; all others are zeros for an alignment, or room that names took.
+    /// Every byte belongs to a header table or to one section, to two only if one is the Mercury
+    /// name of the other; all others are zeros for an alignment, or room that names took.
     BytesOwned = "bytes-owned" of Symbols,
     /// Names of sections and symbols lie in their tables.
     Names = "names" of Symbols,
@@ -43,7 +44,8 @@ rules! {
     Segments = "segments" of Symbols,
     /// A symbol is defined in a section that exists, and lies within it.
     SymbolPlace = "symbol-place" of Symbols,
-    /// The kind bits of `e_flags` say whether the file has Mercury, and name the right section of notes.
+    /// The kind bits of `e_flags` say whether the file has Mercury, and name the right section of
+    /// notes.
     Kind = "kind" of Symbols,
     /// A section of the Mercury view has the type, flags, link and info that its name asks for.
     MercuryHeader = "mercury-header" of Symbols,
@@ -55,9 +57,11 @@ rules! {
     RelocRows = "reloc-rows" of Relocations,
     /// Rows of a view have types of that view.
     RelocTypes = "reloc-types" of Relocations,
-    /// Rows of both views stand for each other in order: types of one meaning, equal symbols and addends.
+    /// Rows of both views stand for each other in order: types of one meaning, equal symbols and
+    /// addends.
     RelocPairs = "reloc-pairs" of Relocations,
-    /// Rows of code lie at the start of a SASS instruction, and at the word of a Mercury instruction that is filled.
+    /// Rows of code lie at the start of a SASS instruction, and at the word of a Mercury
+    /// instruction that is filled.
     RelocPlaces = "reloc-places" of Relocations,
     /// Code has whole instructions.
     CodeSize = "code-size" of Text,
@@ -79,11 +83,13 @@ rules! {
     DebugRange = "debug-range" of Debug,
     /// Code is that of the objects but where relocations are applied.
     TextKept = "text-kept" of Text,
-    /// Mercury code is that of the objects but for the section that it names and what relocations fill.
+    /// Mercury code is that of the objects but for the section that it names and what relocations
+    /// fill.
     MercuryKept = "mercury-kept" of Text,
     /// Contents that are no code are those of the objects, or those that the link decided.
     DataKept = "data-kept" of Text,
-    /// Debug information is that of the objects but where relocations are applied, or that which the link decided.
+    /// Debug information is that of the objects but where relocations are applied, or that which
+    /// the link decided.
     DebugKept = "debug-kept" of Debug,
     /// The rows of the file are those that the link decided.
     RelocPlanned = "reloc-planned" of Relocations,

@@ -41,7 +41,7 @@ pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Fin
     pairs(view, twins, findings);
 }
 
-/// Where the last name of a symbol table's strings ends: behind their last NUL.
+/// Returns where the last name of a symbol table's strings ends: after their last NUL.
 fn names_end(view: &View<'_>, table: &ViewSection<'_>) -> usize {
     let strings = view.section(table.header.link.get());
     let last = strings.and_then(|strings| strings.bytes.iter().rposition(|byte| *byte == 0));
@@ -71,7 +71,7 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
         ) {
             continue;
         }
-        // Shared memory begins behind the reserved block, and Mercury code is measured in Mercury.
+        // Shared memory begins after the reserved block, and Mercury code is measured in Mercury.
         let is_measured = match ty {
             SymbolType::FUNC => section.is_code(),
             // Equal constants are written once, and their symbols are not moved.
@@ -93,7 +93,7 @@ fn symbols(view: &View<'_>, table: &ViewSection<'_>, findings: &mut Findings) {
     }
 }
 
-/// The section of the SASS view that each section of the Mercury view stands for.
+/// Returns the section of the SASS view that each section of the Mercury view stands for.
 pub(super) fn twins(view: &View<'_>) -> Vec<Option<usize>> {
     twins_in_order(view).unwrap_or_else(|| twins_by_name(view))
 }
@@ -107,8 +107,8 @@ enum Original {
 }
 
 impl Original {
-    /// `None` if compilers write nothing that stands for such a section. A name decides alone, so that sections of one name
-    /// are of one kind.
+    /// `None` if compilers write nothing that stands for such a section. A name decides alone, so
+    /// that sections of one name are of one kind.
     fn of_name(name: &[u8]) -> Option<Self> {
         let starts = |start: &[u8], kind| name.starts_with(start).then_some(kind);
         match name.get(1)? {
@@ -133,8 +133,8 @@ impl Original {
     }
 }
 
-/// [`twins`] of a file as compilers write it: what stands for sections of a kind stands for all of them, in their order. `None` for
-/// another file.
+/// [`twins`] of a file as compilers write it: what stands for sections of a kind stands for all of
+/// them, in their order. `None` for another file.
 fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
     let originals = view.sections.iter().map(|section| {
         let may_be = !section.is_mercury();
@@ -196,7 +196,7 @@ fn twins_by_name<'data>(view: &View<'data>) -> Vec<Option<usize>> {
     view.sections.iter().map(twin).collect()
 }
 
-/// The name of the section that a section of the Mercury view stands for.
+/// Returns the name of the section that a section of the Mercury view stands for.
 fn sass_name<'data>(section: &ViewSection<'data>) -> Cow<'data, [u8]> {
     if section.ty() == sht::CUDA_CAPMERC {
         return Cow::Borrowed(section.name.strip_prefix(CAPMERC).unwrap_or(b""));
@@ -213,8 +213,8 @@ fn sass_name<'data>(section: &ViewSection<'data>) -> Cow<'data, [u8]> {
 
 const NONE: SectionFlags = SectionFlags::empty();
 
-/// What the name of a section of the Mercury view asks for: type, flags beside that of Mercury, whether the
-/// link names the symbols, and what the info is of.
+/// Returns what the name of a section of the Mercury view asks for: type, flags beside that of
+/// Mercury, whether the link names the symbols, and what the info is of.
 fn asked(section: &ViewSection<'_>) -> Option<(u32, SectionFlags, bool, Info)> {
     let name = section.name;
     if name == b".nv.merc.symtab" {
@@ -415,7 +415,8 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 let name = view.symbol_name(mercury, row);
                 name.is_some_and(known_symbols::is_reserved_shared_symbol)
             };
-            // Executables have shared memory, kinds of memory and addresses of their own in each view.
+            // Executables have shared memory, kinds of memory and addresses of their own in each
+            // view.
             let same_size = row.ty() == SymbolType::FUNC || sass_row.size == row.size;
             let same_value = sass_row.value == row.value && sass_row.other == row.other;
             if is_object && !(same_size && same_value) && !is_reserved() {

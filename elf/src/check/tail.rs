@@ -8,7 +8,7 @@ const NOP: u16 = 0x918;
 /// `BRA` with a target in the instruction.
 const BRA: u16 = 0x947;
 
-/// Whether code is a branch to itself and padding.
+/// Returns `true` if code is a branch to itself and padding.
 pub(super) fn is_tail(code: &[u8]) -> bool {
     let mut instructions = Instruction::all(code);
     let first = instructions.next();

@@ -35,12 +35,12 @@ impl ViewSection<'_> {
         self.header.flags()
     }
 
-    /// Whether it belongs to the Mercury view alone.
+    /// Returns `true` if it belongs to the Mercury view alone.
     pub fn is_mercury(&self) -> bool {
         self.flags().contains(SectionFlags::MERCURY)
     }
 
-    /// Whether it holds code.
+    /// Returns `true` if it holds code.
     pub fn is_code(&self) -> bool {
         let may_hold = matches!(self.ty(), sht::PROGBITS | sht::CUDA_UNIFIED_FUNCTION);
         self.flags().contains(SectionFlags::EXECINSTR) && may_hold
@@ -60,7 +60,7 @@ pub struct View<'data> {
     pub(super) tables: Vec<usize>,
 }
 
-/// The tables of symbols, and of section indices of symbols, among some sections.
+/// Returns the tables of symbols, and of section indices of symbols, among some sections.
 fn tables(sections: &[ViewSection<'_>]) -> Vec<usize> {
     let numbered = (0..).zip(sections).filter(|(_, section)| {
         let ty = section.ty();
@@ -122,12 +122,12 @@ impl<'data> View<'data> {
         }
     }
 
-    /// The section of an index.
+    /// Returns the section of an index.
     pub fn section(&self, index: u32) -> Option<&ViewSection<'data>> {
         self.sections.get(index as usize)
     }
 
-    /// The sections of a range, with what a table with a row for each section says of them.
+    /// Returns the sections of a range, with what a table with a row for each section says of them.
     pub(super) fn with<'v, T>(
         &'v self,
         rows: &'v [T],
@@ -136,28 +136,29 @@ impl<'data> View<'data> {
         self.sections[range.clone()].iter().zip(&rows[range])
     }
 
-    /// Whether the file can be loaded.
+    /// Returns `true` if the file can be loaded.
     pub fn is_executable(&self) -> bool {
         self.headers.file.e_type.get() == ET_EXEC
     }
 
-    /// The tables of symbols and of section indices of symbols, with their indices.
+    /// Returns the tables of symbols and of section indices of symbols, with their indices.
     fn numbered_tables(&self) -> impl Iterator<Item = (usize, &ViewSection<'data>)> {
         let tables = self.tables.iter();
         tables.map(|index| (*index, &self.sections[*index]))
     }
 
-    /// The first table of a type: symbols, or section indices of symbols.
+    /// Returns the first table of a type: symbols, or section indices of symbols.
     pub fn first(&self, ty: u32) -> Option<(usize, &ViewSection<'data>)> {
         self.numbered_tables().find(|(_, row)| row.ty() == ty)
     }
 
-    /// The rows of a symbol table; a rest that is no row is left out.
+    /// Returns the rows of a symbol table; a rest that is no row is left out.
     pub fn symbols(&self, table: &ViewSection<'data>) -> &'data [RawSymbol] {
         rows(table.bytes)
     }
 
-    /// The rows of the table of section indices that belongs to a symbol table; none without one.
+    /// Returns the rows of the table of section indices that belongs to a symbol table; none
+    /// without one.
     pub fn index_rows(&self, table: usize) -> &'data [U32] {
         let belongs = |row: &ViewSection<'data>| {
             row.ty() == sht::SYMTAB_SHNDX && row.header.link.get() as usize == table
@@ -166,7 +167,7 @@ impl<'data> View<'data> {
         found.map_or(&[], |(_, found)| rows(found.bytes))
     }
 
-    /// The name of a symbol, from the table that its own is linked to.
+    /// Returns the name of a symbol, from the table that its own is linked to.
     pub fn symbol_name(
         &self,
         table: &ViewSection<'data>,
@@ -177,7 +178,7 @@ impl<'data> View<'data> {
     }
 }
 
-/// The bytes of a section; none for NOBITS.
+/// Returns the bytes of a section; none for NOBITS.
 fn bytes_of<'data>(image: &'data [u8], header: &SectionHeader) -> &'data [u8] {
     if is_no_bits(header.ty.get(), header.flags()) || header.ty.get() == sht::NULL {
         return &[];
@@ -187,7 +188,8 @@ fn bytes_of<'data>(image: &'data [u8], header: &SectionHeader) -> &'data [u8] {
     image.get(start..end).unwrap_or(&[])
 }
 
-/// The index of a symbol's section, from the rows of the table of section indices where `st_shndx` does not hold it.
+/// Returns the index of a symbol's section, from the rows of the table of section indices where
+/// `st_shndx` does not hold it.
 pub fn section_of(symbol: &RawSymbol, index: usize, rows: &[U32]) -> u32 {
     match (symbol.shndx.get(), rows.get(index)) {
         (SHN_XINDEX, Some(row)) => row.get(),
@@ -195,7 +197,7 @@ pub fn section_of(symbol: &RawSymbol, index: usize, rows: &[U32]) -> u32 {
     }
 }
 
-/// The whole rows of a table.
+/// Returns the whole rows of a table.
 pub fn rows<T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(bytes: &[u8]) -> &[T] {
     let count = bytes.len() / size_of::<T>().max(1);
     <[T]>::ref_from_prefix_with_elems(bytes, count).map_or(&[], |(rows, _)| rows)

@@ -1,6 +1,7 @@
 //! The two views of an object of a link, one beside the other.
 //!
-//! nvlink reads the Mercury view and derives the other one from it, so that what only the SASS view says is of no effect.
+//! nvlink reads the Mercury view and derives the other one from it, so that what only the SASS view
+//! says is of no effect.
 
 use std::ops::Range;
 
@@ -36,7 +37,8 @@ pub enum ViewsPart {
 }
 
 impl<'data> Views<'data> {
-    /// Reads an object that was read before: `names` are those of its sections. `None` if it is damaged.
+    /// Reads an object that was read before: `names` are those of its sections. `None` if it is
+    /// damaged.
     pub fn read(
         image: &'data [u8],
         names: impl ExactSizeIterator<Item = &'data [u8]>,
@@ -55,7 +57,7 @@ impl<'data> Views<'data> {
         })
     }
 
-    /// The whole comparison, in parts of so many sections.
+    /// Returns the whole comparison, in parts of so many sections.
     pub fn parts(&self, sections: usize) -> Vec<ViewsPart> {
         let all = self.view.sections.len();
         let starts = (0..all).step_by(sections.max(1));
@@ -67,7 +69,7 @@ impl<'data> Views<'data> {
         parts
     }
 
-    /// The first reason why the views do not stand for each other in a part.
+    /// Returns the first reason why the views do not stand for each other in a part.
     pub fn check(&self, part: &ViewsPart) -> Option<Finding> {
         if self.found.is_some() {
             return self.found.clone();
@@ -83,7 +85,7 @@ impl<'data> Views<'data> {
         findings.list.into_iter().next()
     }
 
-    /// The first reason why the views do not stand for each other.
+    /// Returns the first reason why the views do not stand for each other.
     pub fn check_all(&self) -> Option<Finding> {
         let all = 0..self.view.sections.len();
         let parts = [

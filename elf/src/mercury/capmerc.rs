@@ -43,7 +43,7 @@ pub enum CapmercError {
     /// The second word is another.
     #[error("its version word is {0:#x}, not 0xc0000001")]
     Version(u32),
-    /// A bit of the bitmap behind the last item is set.
+    /// A bit of the bitmap after the last item is set.
     #[error("its bitmap has bits behind the last of {0} items")]
     Bitmap(u32),
     /// An entry begins with a byte that is not known.
@@ -111,10 +111,11 @@ pub enum Form<'data> {
     Plain,
     /// A Mercury instruction of 16 or 32 bytes, or the 4 bytes that head one.
     Record(&'data [u8]),
-    /// SASS instructions that no Mercury stands for (branch to self and padding), or that one Mercury
-    /// instruction stands for.
+    /// SASS instructions that no Mercury stands for (branch to self and padding), or that one
+    /// Mercury instruction stands for.
     Run(Option<&'data [u8]>),
-    /// What the scheduler is told of the function or of the next instruction; it stands for no SASS instruction.
+    /// What the scheduler is told of the function or of the next instruction; it stands for no SASS
+    /// instruction.
     Note(&'data [u8]),
 }
 
@@ -123,7 +124,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// The record at the start of some bytes; `None` if its first byte is unknown or it is cut.
+/// Returns the record at the start of some bytes; `None` if its first byte is unknown or it is cut.
 fn record(bytes: &[u8]) -> Option<&[u8]> {
     let length = match bytes.first()? {
         1 => 16,
@@ -134,8 +135,9 @@ fn record(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(..length)
 }
 
-/// The offset in bytes, from the first slot, at which a load reads the slots of textures, samplers and surfaces; `None` for
-/// other instructions. Found on all functions of 4000 random objects.
+/// Returns the offset in bytes, from the first slot, at which a load reads the slots of textures,
+/// samplers and surfaces; `None` for other instructions. Found on all functions of 4000 random
+/// objects.
 pub fn header_operand(record: &[u8]) -> Option<u32> {
     const LOAD_CONSTANT: u8 = 0x22;
     const HEADER_INDICES: u8 = 0x49;
@@ -170,7 +172,8 @@ impl<'data> Capmerc<'data> {
             .iter()
             .map(|word| u32::from_le_bytes(*word).count_ones());
         let plain: u32 = plain.sum();
-        // Where plain items stand between the others is of no importance, but to say of which item something is wrong.
+        // Where plain items stand between the others is of no importance, but to say of which item
+        // something is wrong.
         rest.instruction = plain.into();
         for _ in plain..items {
             match rest.entry() {
@@ -188,7 +191,7 @@ impl<'data> Capmerc<'data> {
         }
     }
 
-    /// What is wrong with the first item that cannot be read.
+    /// Returns what is wrong with the first item that cannot be read.
     fn first_error(&self) -> Option<CapmercError> {
         self.entries().find_map(Result::err)
     }
@@ -203,12 +206,12 @@ impl<'data> Capmerc<'data> {
         }
     }
 
-    /// The items, in order.
+    /// Returns the items, in order.
     pub fn items(&self) -> impl Iterator<Item = Item<'data>> {
         self.entries().map_while(Result::ok)
     }
 
-    /// The items that have an entry, in order: all but plain ones.
+    /// Returns the items that have an entry, in order: all but plain ones.
     pub fn marked(&self) -> impl Iterator<Item = Item<'data>> {
         let mut entries = self.entries();
         std::iter::from_fn(move || entries.next_marked()?.ok())
@@ -241,13 +244,14 @@ impl<'data> Entries<'data> {
         self.plain_bits(number) & 1 != 0
     }
 
-    /// The bits of the bitmap from an item on, up to the end of its word; a bit that is set stands for a plain item.
+    /// Returns the bits of the bitmap from an item on, up to the end of its word; a bit that is set
+    /// stands for a plain item.
     fn plain_bits(&self, number: u32) -> u32 {
         let place = HEAD + 4 * (number / 32) as usize;
         word(self.bytes, place).unwrap_or(0) >> (number % 32)
     }
 
-    /// The next item that has an entry.
+    /// Returns the next item that has an entry.
     fn next_marked(&mut self) -> Option<Result<Item<'data>, CapmercError>> {
         while self.number < self.items {
             let plain = self.plain_bits(self.number).trailing_ones();
@@ -261,7 +265,7 @@ impl<'data> Entries<'data> {
         None
     }
 
-    /// The item at the current place, by its entry; goes on behind it.
+    /// Returns the item at the current place, by its entry; goes on after it.
     fn item(&mut self, entry: Entry<'data>) -> Result<Item<'data>, CapmercError> {
         let (form, length, count) = entry.inspect_err(|_| self.number = self.items)?;
         let item = Item {
@@ -277,7 +281,7 @@ impl<'data> Entries<'data> {
         Ok(item)
     }
 
-    /// The entry at the current place.
+    /// Returns the entry at the current place.
     fn entry(&self) -> Entry<'data> {
         let (item, at) = (self.number, self.at);
         let cut = CapmercError::Cut { item, at };

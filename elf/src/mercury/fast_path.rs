@@ -1,7 +1,8 @@
-//! Which code for sm_100 does not run on sm_103, as nvlink and ptxas say [fast-path-record]: what has double precision
-//! arithmetic, `IMMA`, `DMMA` or `UTCIMMA`. Of the comparisons by `AND` with an immediate, between `PT` and `PT`, Mercury has a
-//! short and a long form, which are one in SASS. The short one of single precision counts instead of that of
-//! double precision: NVIDIA's table has the one for the other.
+//! Which code for sm_100 does not run on sm_103, as nvlink and ptxas say [fast-path-record]: what
+//! has double precision arithmetic, `IMMA`, `DMMA` or `UTCIMMA`. Of the comparisons by `AND` with
+//! an immediate, between `PT` and `PT`, Mercury has a short and a long form, which are one in SASS.
+//! The short one of single precision counts instead of that of double precision: NVIDIA's table has
+//! the one for the other.
 
 use super::capmerc::Capmerc;
 use super::capmerc::Form;
@@ -51,10 +52,11 @@ fn says(word: Instruction) -> Says {
     }
 }
 
-/// Whether some code for sm_100 has an instruction of the target's own; `None` if it has none, and an instruction of which it is
-/// not known.
+/// Returns whether some code for sm_100 has an instruction of the target's own; `None` if it has
+/// none, and an instruction of which it is not known.
 pub fn has_own_to_sm_100(code: &[u8], capmerc: &[u8]) -> Option<bool> {
-    // What may be one, by the last nine bits of its operation: most instructions are not looked at further.
+    // What may be one, by the last nine bits of its operation: most instructions are not looked at
+    // further.
     const MAY_BE: [u64; 8] = {
         let mut set = [0; 8];
         let operations = [0x0b, 0x28, 0x29, 0x2a, 0x2b, 0x37, 0x3f, 0x1ea];
@@ -89,7 +91,8 @@ pub fn has_own_to_sm_100(code: &[u8], capmerc: &[u8]) -> Option<bool> {
     is_known.then_some(false)
 }
 
-/// Whether one of the comparisons whose form Mercury says is one of the target's own; `None` if none is, and of one it is not known.
+/// Returns whether one of the comparisons whose form Mercury says is one of the target's own;
+/// `None` if none is, and of one it is not known.
 fn has_short_single_or_long_double(words: &[[u8; 16]], capmerc: &[u8]) -> Option<bool> {
     let mut is_known = true;
     for item in Capmerc::parse(capmerc).ok()?.items() {
@@ -104,7 +107,8 @@ fn has_short_single_or_long_double(words: &[[u8; 16]], capmerc: &[u8]) -> Option
             _ => continue,
         };
         let record = match item.form {
-            // nvlink takes the short form, which of double precision has no plain item: its immediate is a record's.
+            // nvlink takes the short form, which of double precision has no plain item: its
+            // immediate is a record's.
             Form::Plain if !is_double => return Some(true),
             Form::Record(&[_, first, second, ..]) => [first, second],
             Form::Plain | Form::Record(_) | Form::Run(_) | Form::Note(_) => [0; 2],

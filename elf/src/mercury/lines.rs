@@ -1,4 +1,5 @@
-//! The line tables `.debug_line` and `.nv_debug_line_sass`: units with a head and sequences, one for each function.
+//! The line tables `.debug_line` and `.nv_debug_line_sass`: units with a head and sequences, one
+//! for each function.
 //!
 //! ```text
 //! u32 size of the rest, head, then for each function
@@ -19,8 +20,9 @@ pub struct Kept {
     pub addresses: Vec<Option<u64>>,
 }
 
-/// Leaves sequences out of a table and sorts the others of each unit by their rank: `addresses` says where the address of each
-/// lies, in ascending order, and its rank if it stays. `None` if the table is of another form.
+/// Leaves sequences out of a table and sorts the others of each unit by their rank: `addresses`
+/// says where the address of each lies, in ascending order, and its rank if it stays. `None` if the
+/// table is of another form.
 pub fn keep(bytes: &[u8], addresses: &[(u64, Option<u32>)]) -> Option<Kept> {
     let mut kept = Kept::default();
     let mut rest = addresses;
@@ -80,7 +82,7 @@ pub fn keep(bytes: &[u8], addresses: &[(u64, Option<u32>)]) -> Option<Kept> {
 mod tests {
     use super::keep;
 
-    /// A unit with a head of two bytes and sequences of one line each.
+    /// Returns a unit with a head of two bytes and sequences of one line each.
     fn unit(sequences: u8) -> Vec<u8> {
         let mut bytes = vec![2 + 15 * sequences, 0, 0, 0, 7, 7];
         for number in 0..sequences {

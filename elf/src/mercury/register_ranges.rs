@@ -1,4 +1,5 @@
-//! `.nv_debug_info_reg_sass`: in which registers the values of PTX registers lie, by ranges of code.
+//! `.nv_debug_info_reg_sass`: in which registers the values of PTX registers lie, by ranges of
+//! code.
 //!
 //! ```text
 //! name of a function, NUL, u32 number of rows, then each row
@@ -19,7 +20,7 @@ fn name(bytes: &[u8], at: usize) -> Option<&[u8]> {
     rest.get(..rest.iter().position(|byte| *byte == 0)?)
 }
 
-/// The ranges of all functions; `None` if the section is of another form.
+/// Returns the ranges of all functions; `None` if the section is of another form.
 pub fn parse(bytes: &[u8]) -> Option<Vec<Ranges<'_>>> {
     let mut all = Vec::new();
     let mut at = 0_usize;

@@ -1,26 +1,29 @@
-//! Relocation types of the Mercury view, by what the SASS view has in the same places. No tool prints names of theirs.
+//! Relocation types of the Mercury view, by what the SASS view has in the same places. No tool
+//! prints names of theirs.
 
 use crate::symbol::SymbolType;
 
 /// The Mercury type of an offset in a constant bank.
 pub const CONSTANT_OFFSET: u32 = 0x10004;
 
-/// The Mercury type of a place in a line table, and of an instruction that a table of a switch names.
+/// The Mercury type of a place in a line table, and of an instruction that a table of a switch
+/// names.
 pub const LINE_TABLE: u32 = 0x10008;
 
 const TEXTURE_HEADER: u32 = 0x1000b;
 const SAMPLER_HEADER: u32 = 0x1000c;
 const SURFACE_HEADER: u32 = 0x1000d;
 
-/// Mercury types in code, each with the SASS types in the same place. The first decides what becomes of
-/// a row.
+/// Mercury types in code, each with the SASS types in the same place. The first decides what
+/// becomes of a row.
 const IN_CODE: [(u32, &[u32]); 9] = [
     (0x10002, &[0x4b, 0x72]),
     (0x10003, &[0x37, 0x73]),
     (CONSTANT_OFFSET, &[0x3b, 0x42]),
     (0x10005, &[0x38, 0x70, 0x3e]),
     (0x10006, &[0x39, 0x71, 0x3f]),
-    // The address of an instruction of the function itself: addends count bytes of the view's own code.
+    // The address of an instruction of the function itself: addends count bytes of the view's own
+    // code.
     (0x10028, &[0x38]),
     (0x10029, &[0x39]),
     (0x1003e, &[0x70, 0x3e]),
@@ -39,7 +42,8 @@ const IN_DATA: [(u32, &[u32]); 44] = [
     (SURFACE_HEADER, &[0x34]),
     (0x1000e, &[0x49]),
     (0x1000f, &[0x23]),
-    // Single bytes of addresses, which packed structures and `mask()` have: plain, generic, of function descriptors.
+    // Single bytes of addresses, which packed structures and `mask()` have: plain, generic, of
+    // function descriptors.
     (0x10010, &[0x4c, 0x68]),
     (0x10011, &[0x4d, 0x69]),
     (0x10012, &[0x4e, 0x6a]),
@@ -96,19 +100,19 @@ static OF_DATA: Counterparts = by_type(&IN_DATA);
 /// The first Mercury type.
 const MERCURY: u32 = 0x10000;
 
-/// Whether a type belongs to the Mercury view.
+/// Returns `true` if a type belongs to the Mercury view.
 pub fn is_mercury(ty: u32) -> bool {
     ty >= MERCURY
 }
 
-/// The SASS types that stand in the place of a Mercury type; empty if it is not known.
+/// Returns the SASS types that stand in the place of a Mercury type; empty if it is not known.
 pub fn counterparts(ty: u32, in_code: bool) -> &'static [u32] {
     let table = if in_code { &OF_CODE } else { &OF_DATA };
     let index = ty.wrapping_sub(MERCURY) as usize;
     table.get(index).copied().unwrap_or(&[])
 }
 
-/// The type that an executable has in the place of a UNIFIED one.
+/// Returns the type that an executable has in the place of a UNIFIED one.
 pub fn plain(ty: u32) -> Option<u32> {
     match ty {
         0x1003e => Some(0x10005),
@@ -119,7 +123,8 @@ pub fn plain(ty: u32) -> Option<u32> {
     }
 }
 
-/// The type by which the driver fills the header slot of a texture, sampler or surface, by the type of its symbol.
+/// Returns the type by which the driver fills the header slot of a texture, sampler or surface, by
+/// the type of its symbol.
 pub fn header_type(symbol_type: SymbolType) -> u32 {
     match symbol_type {
         SymbolType::CUDA_SURFACE => SURFACE_HEADER,
@@ -128,7 +133,8 @@ pub fn header_type(symbol_type: SymbolType) -> u32 {
     }
 }
 
-/// Whether a type gives the address of an instruction, with an addend that counts in its own view.
+/// Returns `true` if a type gives the address of an instruction, with an addend that counts in its
+/// own view.
 pub fn is_instruction_address(ty: u32) -> bool {
     matches!(ty, 0x10028 | 0x10029 | 0x1003d)
 }

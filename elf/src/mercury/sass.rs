@@ -1,5 +1,5 @@
-//! What has to be known of SASS instructions of sm_100 and later: whether nvlink would schedule a kernel
-//! anew [scheduled-anew].
+//! What has to be known of SASS instructions of sm_100 and later: whether nvlink would schedule a
+//! kernel anew [scheduled-anew].
 
 use crate::target::relocs::Field;
 
@@ -8,7 +8,7 @@ use crate::target::relocs::Field;
 pub struct Instruction(pub u128);
 
 impl Instruction {
-    /// The instructions of some code; a rest of less than 16 bytes is left out.
+    /// Returns the instructions of some code; a rest of less than 16 bytes is left out.
     pub fn all(code: &[u8]) -> impl Iterator<Item = Instruction> {
         let (words, _) = code.as_chunks::<16>();
         words
@@ -16,12 +16,12 @@ impl Instruction {
             .map(|word| Instruction(u128::from_le_bytes(*word)))
     }
 
-    /// The operation, bits 0 to 11 with the form of the operands.
+    /// Returns the operation, bits 0 to 11 with the form of the operands.
     pub fn operation(self) -> u16 {
         (self.0 & 0xfff) as u16
     }
 
-    /// Whether it calls a function: `CALL` in all forms.
+    /// Returns `true` if it calls a function: `CALL` in all forms.
     pub fn is_call(self) -> bool {
         matches!(self.operation() & 0x1ff, 0x143 | 0x144)
     }
@@ -31,47 +31,49 @@ impl Instruction {
         self.0 >> low & ((1 << width) - 1)
     }
 
-    /// The number of the register that it writes, bits 16 to 23; 255 for none.
+    /// Returns the number of the register that it writes, bits 16 to 23; 255 for none.
     pub fn destination(self) -> u16 {
         (self.0 >> 16 & 0xff) as u16
     }
 
-    /// Whether it loads from shared memory into no register, as code does that waits for shared memory.
+    /// Returns `true` if it loads from shared memory into no register, as code does that waits for
+    /// shared memory.
     pub fn waits_for_shared(self) -> bool {
         self.operation() == 0x984 && self.destination() == 0xff
     }
 
-    /// Whether it is a memory barrier, `MEMBAR`.
+    /// Returns `true` if it is a memory barrier, `MEMBAR`.
     pub fn is_memory_barrier(self) -> bool {
         self.operation() == 0x992
     }
 
-    /// Whether it waits until errors of memory accesses are known, `CGAERRBAR`, as code for the debugger does where it ends.
+    /// Returns `true` if it waits until errors of memory accesses are known, `CGAERRBAR`, as code
+    /// for the debugger does where it ends.
     pub fn is_error_barrier(self) -> bool {
         self.operation() == 0x5ab
     }
 
-    /// Whether it lets other threads of its warp run, `YIELD`.
+    /// Returns `true` if it lets other threads of its warp run, `YIELD`.
     pub fn is_yield(self) -> bool {
         self.operation() == 0x946
     }
 
-    /// Whether it ends the thread, `EXIT`.
+    /// Returns `true` if it ends the thread, `EXIT`.
     pub fn is_exit(self) -> bool {
         self.operation() == 0x94d
     }
 
-    /// The write barrier of the control bits, 7 for none.
+    /// Returns the write barrier of the control bits, 7 for none.
     pub fn write_barrier(self) -> u8 {
         (self.0 >> 110 & 7) as u8
     }
 
-    /// The read barrier of the control bits, 7 for none.
+    /// Returns the read barrier of the control bits, 7 for none.
     pub fn read_barrier(self) -> u8 {
         (self.0 >> 113 & 7) as u8
     }
 
-    /// Where a load from a constant bank has its offset, in bytes: `LDC` and `LDCU`.
+    /// Returns where a load from a constant bank has its offset, in bytes: `LDC` and `LDCU`.
     pub fn constant_operand(self) -> Option<Field> {
         let (bit, width) = match self.operation() & 0x1ff {
             0x182 => (38, 16),
@@ -85,12 +87,13 @@ impl Instruction {
         })
     }
 
-    /// Whether it computes R1 from R1, as code with a stack frame does at its start and end.
+    /// Returns `true` if it computes R1 from R1, as code with a stack frame does at its start and
+    /// end.
     pub fn moves_stack_pointer(self) -> bool {
         self.0 >> 16 & 0xffff == 0x0101
     }
 
-    /// Whether it is `LDC R1, c[0][…]`, which loads the stack pointer.
+    /// Returns `true` if it is `LDC R1, c[0][…]`, which loads the stack pointer.
     pub fn loads_stack_pointer(self) -> bool {
         self.operation() == 0xb82 && self.0 >> 16 & 0xff == 1
     }

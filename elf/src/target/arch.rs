@@ -69,23 +69,24 @@ impl Target {
         Some(Target { sm, suffix })
     }
 
-    /// Whether objects of this SM hold Mercury beside SASS.
+    /// Returns `true` if objects of this SM hold Mercury beside SASS.
     pub fn is_mercury(self) -> bool {
         self.sm >= 100
     }
 
-    /// Whether files of this SM have a `.nv.compat` section.
+    /// Returns `true` if files of this SM have a `.nv.compat` section.
     pub fn has_compat(self) -> bool {
         self.sm >= 90
     }
 
-    /// Whether shared memory of this SM begins with a reserved block that counts in section sizes.
+    /// Returns whether shared memory of this SM begins with a reserved block that counts in section
+    /// sizes.
     pub fn reserved_shared_size(self) -> u64 {
         if self.sm >= 90 { 0x400 } else { 0 }
     }
 
-    /// Returns the target that nvlink compiles PTX for: it leaves the suffix `f` out; what the PTX names as its
-    /// own target counts all the same.
+    /// Returns the target that nvlink compiles PTX for: it leaves the suffix `f` out; what the PTX
+    /// names as its own target counts all the same.
     pub fn without_family(self) -> Target {
         match self.suffix {
             Suffix::Family => Target {
@@ -101,7 +102,8 @@ impl Target {
         0xc000
     }
 
-    /// Whether a device object may be linked for this target; `specific` is the object's `a` mark.
+    /// Returns `true` if a device object may be linked for this target; `specific` is the object's
+    /// `a` mark.
     pub fn accepts(self, object_sm: u16, specific: bool) -> bool {
         if object_sm == self.sm {
             return true;

@@ -7,7 +7,8 @@ macro_rules! attributes {
             pub const $name: u8 = $code;
         )*
 
-        /// The name of a code, without `EIATTR_`; `None` for codes that NVIDIA's tools do not name.
+        /// Returns the name of a code, without `EIATTR_`; `None` for codes that NVIDIA's tools do
+        /// not name.
         pub fn attribute_name(code: u8) -> Option<&'static str> {
             match code {
                 $($code => Some(stringify!($name)),)*
@@ -15,7 +16,7 @@ macro_rules! attributes {
             }
         }
 
-        /// The code with this name.
+        /// Returns the code with this name.
         pub fn attribute_by_name(name: &str) -> Option<u8> {
             match name {
                 $(stringify!($name) => Some($code),)*
@@ -128,11 +129,11 @@ attributes! {
     0x66 LANGUAGE,
 }
 
-/// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not know: value 1, at the end
-/// of each list. Links of SASS keep it.
+/// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not
+/// know: value 1, at the end of each list. Links of SASS keep it.
 pub const AFTER_13_0_88: u8 = 0x6b;
 
-/// Whether a record holds places of instructions, which each view of code has its own of.
+/// Returns `true` if a record holds places of instructions, which each view of code has its own of.
 pub fn holds_places(code: u8) -> bool {
     matches!(
         code,

@@ -26,13 +26,13 @@ pub const DEFAULTS: [(u8, u16); 5] = [
     (MERCURY_ISA_MAJOR_MINOR_VERSION, 0x0100),
 ];
 
-/// Whether records of this code are merged into the output; others are dropped.
+/// Returns `true` if records of this code are merged into the output; others are dropped.
 pub fn is_merged(code: u8) -> bool {
     code == MERCURY_ISA_PATCH_VERSION || DEFAULTS.iter().any(|(known, _)| *known == code)
 }
 
-/// Returns the value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own. Bits: 1 sm_100,
-/// 8 sm_103, 0x10 sm_120, 0x40 sm_121.
+/// Returns the value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own.
+/// Bits: 1 sm_100, 8 sm_103, 0x10 sm_120, 0x40 sm_121.
 pub fn fast_path_targets(sm: u16) -> u64 {
     match sm {
         100 => 9,

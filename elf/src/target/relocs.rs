@@ -15,7 +15,8 @@ pub enum RelocClass {
     FunctionDescriptor,
     /// Clears the field if its function is gone.
     Clear,
-    /// Makes an instruction that yields one that does nothing: its opcode. Filled where all code is of PTX before sm_70, otherwise dropped.
+    /// Makes an instruction that yields one that does nothing: its opcode. Filled where all code is
+    /// of PTX before sm_70, otherwise dropped.
     Yield,
     /// The same of the predicate of that instruction, which is cleared.
     YieldPredicate,
@@ -37,7 +38,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// What the field holds, not shifted; `bytes` begin at the place of the relocation.
+    /// Returns what the field holds, not shifted; `bytes` begin at the place of the relocation.
     pub fn read(self, bytes: &[u8]) -> u64 {
         let word = bytes
             .iter()
@@ -77,7 +78,7 @@ pub struct RelocType {
     pub plain: Option<u32>,
 }
 
-/// The type with this number; `None` from 0x74 on.
+/// Returns the type with this number; `None` from 0x74 on.
 pub fn reloc_type(ty: u32) -> Option<&'static RelocType> {
     RELOC_TYPES.get(ty as usize)
 }
@@ -89,13 +90,14 @@ pub const YIELD_PREDICATE: u32 = 0x45;
 /// That opcode, `NOP`, without its form.
 pub const NO_OPERATION: u16 = 0x118;
 
-/// Whether a type makes an instruction that yields one that does nothing. Such rows are of the SASS view alone.
+/// Returns `true` if a type makes an instruction that yields one that does nothing. Such rows are
+/// of the SASS view alone.
 pub fn is_yield(ty: u32) -> bool {
     let class = reloc_type(ty).map(|row| row.class);
     matches!(class, Some(RelocClass::Yield | RelocClass::YieldPredicate))
 }
 
-/// The type number with this name (without `R_CUDA_`).
+/// Returns the type number with this name (without `R_CUDA_`).
 pub fn reloc_by_name(name: &str) -> Option<u32> {
     RELOC_TYPES
         .iter()
@@ -104,7 +106,8 @@ pub fn reloc_by_name(name: &str) -> Option<u32> {
 }
 
 impl RelocType {
-    /// Bytes from the offset of a relocation to the end of the last field that it changes.
+    /// Returns the bytes from the offset of a relocation to the end of the last field that it
+    /// changes.
     pub fn bytes(&self) -> u64 {
         let bank = match self.bank {
             BankField::None => 0,
@@ -116,8 +119,8 @@ impl RelocType {
     }
 }
 
-/// The type by which the driver fills the header slot of a texture, sampler or surface, by the type
-/// of its symbol; sm_100 and up have another one for samplers [slots-by-kind].
+/// Returns the type by which the driver fills the header slot of a texture, sampler or surface, by
+/// the type of its symbol; sm_100 and up have another one for samplers [slots-by-kind].
 pub fn header_reloc_type(symbol_type: SymbolType) -> u32 {
     match symbol_type {
         SymbolType::CUDA_SURFACE => 0x34,
@@ -126,8 +129,8 @@ pub fn header_reloc_type(symbol_type: SymbolType) -> u32 {
     }
 }
 
-/// Returns the field that holds the addend of a type without one, for types of which it is a single known
-/// field [field-as-addend].
+/// Returns the field that holds the addend of a type without one, for types of which it is a single
+/// known field [field-as-addend].
 pub fn addend_field(ty: u32) -> Option<Field> {
     match ty {
         0x03 => field(0, 32, 0),

@@ -58,7 +58,8 @@ pub mod sht {
     pub const CUDA_CONSTANTS: std::ops::RangeInclusive<u32> = CUDA_CONSTANT0..=0x7000_007e;
     /// `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury.
     pub const CUDA_CAPMERC: u32 = 0x7000_0016;
-    /// `.nv.merc.nv.constant.entry_image_header_indices.K`: what bank 0 of a kernel has behind its parameters.
+    /// `.nv.merc.nv.constant.entry_image_header_indices.K`: what bank 0 of a kernel has after its
+    /// parameters.
     pub const CUDA_MERCURY_HEADER_INDICES: u32 = 0x7000_0079;
     /// `.nv.merc.nv.constant.user`, the Mercury form of bank 3.
     pub const CUDA_MERCURY_CONSTANT_USER: u32 = 0x7000_007c;
@@ -88,7 +89,8 @@ bitflags! {
         const EXECINSTR = 4;
         /// `sh_info` is a section index.
         const INFO_LINK = 0x40;
-        /// The contents are packed (SHF_COMPRESSED), which means nothing to nvlink [compressed-flag-kept].
+        /// The contents are packed (SHF_COMPRESSED), which means nothing to nvlink
+        /// [compressed-flag-kept].
         const COMPRESSED = 0x800;
         /// Of code: how many barriers it uses, as compilers before 13.0 write it.
         const BARRIERS = 0x7f << 20;
@@ -128,9 +130,9 @@ impl From<u64> for SectionFlags {
     }
 }
 
-/// Returns whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS and the types whose
-/// bit is set in the mask 0x400D over 0x70000007. The Mercury form of reserved shared memory has some
-/// [reserved-shared-bytes].
+/// Returns whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS
+/// and the types whose bit is set in the mask 0x400D over 0x70000007. The Mercury form of reserved
+/// shared memory has some [reserved-shared-bytes].
 pub fn is_no_bits(ty: u32, flags: SectionFlags) -> bool {
     if ty == sht::CUDA_SHARED_RESERVED && flags.contains(SectionFlags::MERCURY) {
         return false;
@@ -141,17 +143,17 @@ pub fn is_no_bits(ty: u32, flags: SectionFlags) -> bool {
             .is_some_and(|relative| relative <= 14 && (0x400d_u32 >> relative) & 1 != 0)
 }
 
-/// Whether a section of this type holds relocations, of the SASS or of the Mercury view.
+/// Returns `true` if a section of this type holds relocations, of the SASS or of the Mercury view.
 pub fn is_relocs(ty: u32) -> bool {
     matches!(ty, sht::REL | sht::RELA | sht::CUDA_MERCURY_RELA)
 }
 
-/// Whether the relocations in a section of this type have explicit addends.
+/// Returns `true` if the relocations in a section of this type have explicit addends.
 pub fn is_rela(ty: u32) -> bool {
     matches!(ty, sht::RELA | sht::CUDA_MERCURY_RELA)
 }
 
-/// Whether a section of this type holds attribute records that refer to symbols.
+/// Returns `true` if a section of this type holds attribute records that refer to symbols.
 pub fn is_info(ty: u32) -> bool {
     matches!(ty, sht::CUDA_INFO | sht::CUDA_MERCURY_INFO)
 }
@@ -164,12 +166,12 @@ pub fn is_unified_entries(ty: u32) -> bool {
     )
 }
 
-/// Whether the rows of a section are attribute records.
+/// Returns `true` if the rows of a section are attribute records.
 pub fn has_records(ty: u32) -> bool {
     is_info(ty) || ty == sht::CUDA_COMPAT || is_unified_entries(ty)
 }
 
-/// Whether the contents of a section are rows of the IR, not bytes.
+/// Returns `true` if the contents of a section are rows of the IR, not bytes.
 pub fn is_decoded(ty: u32) -> bool {
     has_records(ty)
         || matches!(
@@ -186,13 +188,13 @@ pub fn is_decoded(ty: u32) -> bool {
         )
 }
 
-/// Whether `sh_info` of a section of this type, if it is not 0, is the section of the function that it
-/// belongs to, whether or not `SHF_INFO_LINK` says so.
+/// Returns `true` if `sh_info` of a section of this type, if it is not 0, is the section of the
+/// function that it belongs to, whether or not `SHF_INFO_LINK` says so.
 pub fn may_have_owner(ty: u32) -> bool {
     ty == sht::CUDA_INFO || ty == sht::CUDA_SHARED || constant_bank(ty).is_some()
 }
 
-/// The bank of a constant section type.
+/// Returns the bank of a constant section type.
 pub fn constant_bank(ty: u32) -> Option<u8> {
     (sht::CUDA_CONSTANT0..=sht::CUDA_CONSTANT17)
         .contains(&ty)

@@ -67,7 +67,7 @@ impl<'data> Module<'data> {
         self.notes = PrimaryMap::from_rows(part.notes);
     }
 
-    /// Whether no object has brought anything.
+    /// Returns `true` if no object has brought anything.
     fn has_no_rows(&self) -> bool {
         self.objects.is_empty()
             && self.sections.is_empty()

@@ -55,7 +55,7 @@ pub fn append_symbol(bytes: &mut Vec<u8>, symbol: &PlanSymbol) {
     bytes.extend_from_slice(raw_symbol(symbol).as_bytes());
 }
 
-/// A symbol as the file has it.
+/// Returns a symbol as the file has it.
 pub(super) fn raw_symbol(symbol: &PlanSymbol) -> RawSymbol {
     RawSymbol {
         name: symbol.name_offset.into(),

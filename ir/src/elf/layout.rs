@@ -6,8 +6,8 @@ use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
 
-/// What the file header has no room for is in the null section: a number of sections above 0xff00 as
-/// its size, the index of the section name table as its link.
+/// What the file header has no room for is in the null section: a number of sections above 0xff00
+/// as its size, the index of the section name table as its link.
 pub fn assign_numbers(plan: &mut ElfPlan<'_>) {
     let count = plan.sections.len();
     if let Some(null) = plan.sections.first_mut() {
@@ -45,7 +45,7 @@ pub fn assign_section_offsets(plan: &mut ElfPlan<'_>) -> u64 {
     offset
 }
 
-/// Places the header tables behind sections that end there.
+/// Places the header tables after sections that end there.
 pub fn assign_tables(plan: &mut ElfPlan<'_>, end: u64) {
     plan.shoff = align_up(end, 8);
     let end = plan.shoff.saturating_add(64 * plan.sections.len() as u64);

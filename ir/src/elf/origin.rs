@@ -1,9 +1,10 @@
 //! What an object says of the toolkit that made it [toolkit-of-object].
 //!
-//! The legacy header has the toolkit in `e_version` and the virtual SM in `e_flags`. Other objects have a note
-//! of type 1000 in the section that bits 31:24 of `e_flags` name by index, or, if these are 0xff, in the one
-//! called `.note.nv.cuinfo` or `.note.nv.cuver`. Its descriptor begins with a version: from 2 on the toolkit
-//! follows behind the virtual SM; before that it is the first word of `.note.nv.tkinfo`.
+//! The legacy header has the toolkit in `e_version` and the virtual SM in `e_flags`. Other objects
+//! have a note of type 1000 in the section that bits 31:24 of `e_flags` name by index, or, if these
+//! are 0xff, in the one called `.note.nv.cuinfo` or `.note.nv.cuver`. Its descriptor begins with a
+//! version: from 2 on the toolkit follows after the virtual SM; before that it is the first word of
+//! `.note.nv.tkinfo`.
 
 use crate::ids::SectionId;
 use crate::note::Note;

@@ -12,8 +12,8 @@ use crate::section::Section;
 use crate::symbol::Symbol;
 use crate::symbol::SymbolRef;
 
-/// The rows of objects in the order in which they were read, with ids that count from 0; [`Module::append`](crate::Module::append)
-/// moves them up.
+/// The rows of objects in the order in which they were read, with ids that count from 0;
+/// [`Module::append`](crate::Module::append) moves them up.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectPart<'data> {
     /// The objects.
@@ -54,7 +54,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Whether ids can name all rows.
+    /// Returns whether ids can name all rows.
     pub(super) fn fit_ids(&self) -> Result<(), ReadError> {
         let most = self.sections.max(self.symbols).max(self.relocs);
         let most = most.max(self.attributes).max(self.attribute_refs);
@@ -99,7 +99,8 @@ impl ObjectPart<'_> {
         self.truncate(Ends::default());
     }
 
-    /// Makes room for the rows of files of `all` bytes, going by the `read` bytes of them whose rows are here.
+    /// Makes room for the rows of files of `all` bytes, going by the `read` bytes of them whose
+    /// rows are here.
     pub fn reserve(&mut self, read: u64, all: u64) {
         let share = Share { read, all };
         share.reserve(&mut self.objects);
@@ -115,7 +116,8 @@ impl ObjectPart<'_> {
     }
 }
 
-/// Room for the records that passes add to so many: two for each kernel, of which compilers write a dozen.
+/// Returns the room for the records that passes add to so many: two for each kernel, of which
+/// compilers write a dozen.
 pub(super) fn spare_records(records: usize) -> usize {
     records / 4
 }

@@ -145,7 +145,8 @@ impl<'data> Planner<'_, 'data> {
         })
     }
 
-    /// Returns what a symbol says of its section, with the section noted where there is no room for it.
+    /// Returns what a symbol says of its section, with the section noted where there is no room for
+    /// it.
     fn section_number(&mut self, symbol: u32, section: u32) -> u16 {
         match u16::try_from(section) {
             Ok(section) if section < SHN_LORESERVE => section,
@@ -314,7 +315,7 @@ impl<'data> Planner<'_, 'data> {
         bytes
     }
 
-    /// The section of each symbol that has no room for it.
+    /// Returns the section of each symbol that has no room for it.
     fn section_numbers(&self) -> Vec<u8> {
         let mut rows = vec![0; self.plan.symbols.len()];
         for (symbol, section) in &self.extended {

@@ -105,8 +105,8 @@ pub struct ObjectReader<'data> {
 }
 
 impl<'data> ObjectReader<'data> {
-    /// Reads one device ELF behind those that were read. `name` and `member` say where it came from. One that cannot be read leaves
-    /// no rows.
+    /// Reads one device ELF after those that were read. `name` and `member` say where it came from.
+    /// One that cannot be read leaves no rows.
     pub fn read(
         &mut self,
         image: &'data [u8],
@@ -170,8 +170,8 @@ struct Reader<'part, 'data> {
 /// Files of so many bytes have their tables made large enough before they are read.
 const LARGE_FILE: usize = 1 << 20;
 
-/// So many bytes at the beginning of a section tell how long its attribute records are on average, and so many sections how long those of
-/// other ones are.
+/// So many bytes at the beginning of a section tell how long its attribute records are on average,
+/// and so many sections how long those of other ones are.
 const SAMPLE: usize = 1 << 10;
 const SAMPLED_SECTIONS: usize = 64;
 
@@ -212,7 +212,8 @@ impl<'data> Reader<'_, 'data> {
                 _ => 0,
             };
         }
-        // Layer 1 has checked that each section lies within the file, not that they do beside each other.
+        // Layer 1 has checked that each section lies within the file, not that they do beside each
+        // other.
         let most = self.image.len();
         let records = self.expected_records().min(most / SHORT_RECORD);
         let part = &mut *self.part;
@@ -226,7 +227,7 @@ impl<'data> Reader<'_, 'data> {
         part.attribute_refs.reserve(records / 2);
     }
 
-    /// How many attribute records there are, about.
+    /// Returns how many attribute records there are, about.
     fn expected_records(&self) -> usize {
         let of = |records: usize, bytes: usize, all: usize| {
             (records as u128 * all as u128 / bytes.max(1) as u128) as usize
@@ -252,12 +253,12 @@ impl<'data> Reader<'_, 'data> {
         expected.saturating_add(of(found, sampled, others))
     }
 
-    /// The id that the object gets.
+    /// Returns the id that the object gets.
     fn object(&self) -> ObjectId {
         ObjectId::new(self.base.objects)
     }
 
-    /// The section with this index of the file.
+    /// Returns the section with this index of the file.
     fn section(&self, index: usize) -> &Section<'data> {
         &self.part.sections[self.base.sections + index]
     }
@@ -280,7 +281,7 @@ impl<'data> Reader<'_, 'data> {
         }
     }
 
-    /// The bytes of a section, which layer 1 has checked.
+    /// Returns the bytes of a section, which layer 1 has checked.
     fn bytes(&self, index: usize) -> &'data [u8] {
         let Some(header) = self.headers.sections.get(index) else {
             return &[];
@@ -299,7 +300,7 @@ impl<'data> Reader<'_, 'data> {
         (index < self.headers.sections.len()).then(|| self.id_of(index))
     }
 
-    /// The id of the section with this index of the file.
+    /// Returns the id of the section with this index of the file.
     fn id_of(&self, index: usize) -> SectionId {
         SectionId::new(self.base.sections + index)
     }

@@ -87,7 +87,8 @@ pub enum WriteError {
 pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteError> {
     let size = usize::try_from(plan.file_size).map_err(|_| WriteError::TooLarge(plan.file_size))?;
     let mut patches = Patches::new(module)?;
-    // Only to learn whether there is so much: the pages of what is allocated as zero need not be written.
+    // Only to learn whether there is so much: the pages of what is allocated as zero need not be
+    // written.
     Vec::<u8>::new()
         .try_reserve_exact(size)
         .map_err(|_| WriteError::TooLarge(plan.file_size))?;
@@ -100,7 +101,7 @@ pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteEr
     Ok(out)
 }
 
-/// Whether a section has bytes of its own in the file.
+/// Returns `true` if a section has bytes of its own in the file.
 fn is_stored(content: &PlanContent<'_>) -> bool {
     !matches!(content, PlanContent::None | PlanContent::Alias(_))
 }
@@ -160,7 +161,7 @@ fn file_header(plan: &ElfPlan<'_>) -> Result<[u8; 64], WriteError> {
     Ok(bytes)
 }
 
-/// What is wrong with a section.
+/// Returns what is wrong with a section.
 fn section_error(index: usize, row: &PlanSection<'_>) -> impl Fn(&'static str) -> WriteError {
     move |what| WriteError::Section {
         section: index,
@@ -251,7 +252,7 @@ fn pieces<'p>(plan: &'p ElfPlan<'_>, range: &Range<u32>) -> Option<&'p [PlanPiec
     plan.pieces.get(range.start as usize..range.end as usize)
 }
 
-/// The bytes that a piece copies; `None` of a section without bytes.
+/// Returns the bytes that a piece copies; `None` of a section without bytes.
 fn piece_bytes<'data>(
     module: &Module<'data>,
     piece: &PlanPiece,
@@ -326,8 +327,8 @@ fn apply_all(bytes: &mut [u8], start: usize, patches: &[Patch]) -> Result<(), Wr
     Ok(())
 }
 
-/// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink does;
-/// `None` only if it begins past the end or does not lie within a word.
+/// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink
+/// does; `None` only if it begins past the end or does not lie within a word.
 fn apply(bytes: &mut [u8], patch: &Patch) -> Option<()> {
     if patch.width == 0 || u32::from(patch.bit) + u32::from(patch.width) > 64 {
         return None;
@@ -349,7 +350,7 @@ fn apply(bytes: &mut [u8], patch: &Patch) -> Option<()> {
     Some(())
 }
 
-/// The place of a row of a table of headers.
+/// Returns the place of a row of a table of headers.
 fn row_offset(table: u64, size: u64, index: usize) -> Option<u64> {
     table.checked_add(size.checked_mul(index as u64)?)
 }
@@ -447,7 +448,7 @@ mod tests {
         assert_eq!(apply(&mut [0; 12], &patch(60, 4, 1, false)), Some(()));
     }
 
-    /// A plan of nothing but a null section.
+    /// Returns a plan of nothing but a null section.
     fn smallest() -> ElfPlan<'static> {
         let null = PlanSection {
             name: b"",

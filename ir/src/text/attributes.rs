@@ -1,4 +1,5 @@
-//! Records of attribute sections, both ways: words of which any number may be references, then any number a payload.
+//! Records of attribute sections, both ways: words of which any number may be references, then any
+//! number a payload.
 
 use super::fields::Spelling;
 use super::lexer::Parsed;

@@ -36,7 +36,7 @@ impl ImageIndex {
         ImageIndex { rows, form }
     }
 
-    /// Where in an image these bytes are.
+    /// Returns where in an image these bytes are.
     ///
     /// Addresses are only compared: equal addresses of two live slices mean the same bytes.
     fn find(&self, bytes: &[u8]) -> Option<(ObjectId, usize)> {

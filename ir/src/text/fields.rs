@@ -4,8 +4,8 @@
 //! is what is done with them: [`Printer`] writes them, [`Reading`](super::reading::Reading) reads
 //! them, [`Ids`] looks up the ids in them, and [`Keys`] lists them for messages.
 //!
-//! A value that is written in one token has a [`Spelling`]. What stands behind one or several keys is
-//! a [`Part`]; [`Visitor::field`] and its siblings make one of a key and a spelling.
+//! A value that is written in one token has a [`Spelling`]. What stands after one or several keys
+//! is a [`Part`]; [`Visitor::field`] and its siblings make one of a key and a spelling.
 
 use std::fmt::Debug;
 
@@ -29,10 +29,11 @@ pub(crate) trait Visitor<'data>: Sized {
     /// Visits a leading word, which has no key.
     fn word<T>(&mut self, value: &mut T, spelling: impl Spelling<'data, T>);
 
-    /// Visits what stands behind the keys of a part.
+    /// Visits what stands after the keys of a part.
     fn part<T>(&mut self, value: &mut T, part: impl Part<'data, T>);
 
-    /// Visits the object of a row. The text names it only where it is not the one whose block the row stands in.
+    /// Visits the object of a row. The text names it only where it is not the one whose block the
+    /// row stands in.
     fn owner(&mut self, object: &mut ObjectId);
 
     /// Visits words that are ids, up to the end of the row.
@@ -90,7 +91,7 @@ pub(crate) trait Spelling<'data, T> {
 
 /// Fields of a row that give one value.
 pub(crate) trait Part<'data, T> {
-    /// The keys of the fields.
+    /// Returns the keys of the fields.
     fn keys(&self) -> &[&'static str];
     /// Returns `true` if a row has one of the keys.
     fn is_required(&self) -> bool {
@@ -104,7 +105,8 @@ pub(crate) trait Part<'data, T> {
     fn ids(&self, _value: &T, _ids: &mut Ids<'_, '_>) {}
 }
 
-/// Implements [`Part`] for a key with a spelling: `$shown` says which values are printed, and how one is unwrapped.
+/// Implements [`Part`] for a key with a spelling: `$shown` says which values are printed, and how
+/// one is unwrapped.
 macro_rules! keyed {
     ($name:ident, $value:ty $(where $bound:path)?, |$it:ident| $shown:expr, $wrap:expr, $required:literal) => {
         struct $name<S>(&'static str, S);
@@ -176,8 +178,8 @@ impl<'data> Part<'data, bool> for Flag {
     }
 }
 
-/// Defines a part of a row that has the key of one variant of an enumeration: `"key" => Variant` or, with a value,
-/// `"key" => Variant(name: spelling)`.
+/// Defines a part of a row that has the key of one variant of an enumeration: `"key" => Variant`
+/// or, with a value, `"key" => Variant(name: spelling)`.
 macro_rules! keyed_variants {
     ($(#[$doc:meta])* $part:ident: $enum:ident $(<$data:lifetime>)?,
      $($key:literal => $variant:ident $(($value:ident: $spelling:expr))?,)+) => {

@@ -3,9 +3,10 @@
 //! ```json
 //! {"row": "#3", "words": [".text.k", "PROGBITS"], "fields": {"align": "128"}, "object": "@0"}
 //! ```
-//! Every row of the text is an object, in order: its first word, the words behind it, its `key=value`
-//! fields, the object block that it stands in, and the heading it stands under if the heading names a
-//! section. All values are strings, spelled as in the text but for quotes. It does not parse back.
+//! Every row of the text is an object, in order: its first word, the words after it, its
+//! `key=value` fields, the object block that it stands in, and the heading it stands under if the
+//! heading names a section. All values are strings, spelled as in the text but for quotes. It does
+//! not parse back.
 
 use serde::Serialize;
 use serde::Serializer;
@@ -28,7 +29,8 @@ fn in_order<S: Serializer>(fields: &[(&str, String)], serializer: S) -> Result<S
     serializer.collect_map(fields.iter().map(|(key, value)| (key, value)))
 }
 
-/// Turns a text form, also one with hashes or filtered, into JSON, a row a line. Linear in the size of the text.
+/// Turns a text form, also one with hashes or filtered, into JSON, a row a line. Linear in the size
+/// of the text.
 pub fn rows_as_json(text: &str) -> String {
     let (mut object, mut heading) = (None, None);
     let mut rows = Vec::new();
@@ -73,7 +75,8 @@ fn key(word: &str) -> Option<(&str, &str)> {
     (!key.is_empty() && key.bytes().all(named)).then_some((key, value))
 }
 
-/// The words of a line: blanks in quotes and parentheses separate nothing, `;` begins a comment.
+/// Returns the words of a line: blanks in quotes and parentheses separate nothing, `;` begins a
+/// comment.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let (mut start, mut quoted, mut depth) = (None, false, 0_u32);
@@ -109,7 +112,7 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// A word without its quotes.
+/// Returns a word without its quotes.
 fn unquoted(word: &str) -> String {
     let inner = word
         .strip_prefix('"')

@@ -13,7 +13,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// An error at this place.
+    /// Returns an error at this place.
     pub(super) fn error(self, message: impl Into<String>) -> ParseError {
         ParseError {
             line: self.line,
@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The place of the next token.
+    /// Returns the place of the next token.
     pub(super) fn position(&mut self) -> Position {
         self.skip_blanks();
         Position {
@@ -85,7 +85,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The next byte of the row; `None` at its end.
+    /// Returns the next byte of the row; `None` at its end.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.skip_blanks();
         self.rest().first().copied().filter(|byte| *byte != b'\n')
@@ -99,7 +99,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// An error that says what was expected here and what stands here.
+    /// Returns an error that says what was expected here and what stands here.
     pub(super) fn expected(&mut self, what: &str) -> ParseError {
         let position = self.position();
         let rest = self.rest();
@@ -149,7 +149,7 @@ impl<'t> Cursor<'t> {
         std::str::from_utf8(bytes).unwrap_or("")
     }
 
-    /// The next word, without taking it; empty if something else comes next.
+    /// Returns the next word, without taking it; empty if something else comes next.
     pub(super) fn peek_word(&mut self) -> &'t str {
         self.skip_blanks();
         let at = self.at;
@@ -189,7 +189,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// A number, decimal or with `0x`.
+    /// Returns a number, decimal or with `0x`.
     pub(super) fn number(&mut self) -> Parsed<u64> {
         self.skip_blanks();
         let start = self.at;
@@ -214,7 +214,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A number that fits into a narrower type.
+    /// Returns a number that fits into a narrower type.
     pub(super) fn narrow<T: TryFrom<u64>>(&mut self) -> Parsed<T> {
         let position = self.position();
         let value = self.number()?;
@@ -226,7 +226,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// A number that may have a sign.
+    /// Returns a number that may have a sign.
     pub(super) fn signed(&mut self) -> Parsed<i64> {
         let position = self.position();
         let negative = self.eat("-");
@@ -236,7 +236,7 @@ impl<'t> Cursor<'t> {
             .map_err(|_| position.error("expected a signed number of at most 64 bits"))
     }
 
-    /// A name, plain or quoted.
+    /// Returns a name, plain or quoted.
     pub(super) fn name(&mut self) -> Parsed<Cow<'t, [u8]>> {
         self.skip_blanks();
         if self.rest().first() == Some(&b'"') {
@@ -250,7 +250,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A name that is UTF-8.
+    /// Returns a name that is UTF-8.
     pub(super) fn string(&mut self) -> Parsed<String> {
         let position = self.position();
         String::from_utf8(self.name()?.into_owned())
@@ -321,7 +321,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// The number of an id with this prefix.
+    /// Returns the number of an id with this prefix.
     pub(super) fn id(&mut self, prefix: &str) -> Parsed<u32> {
         if !self.at_id(prefix) {
             return Err(self.expected(&format!("an id such as `{prefix}0`")));
@@ -330,7 +330,7 @@ impl<'t> Cursor<'t> {
         self.decimal()
     }
 
-    /// Whether an id with this prefix comes next.
+    /// Returns `true` if an id with this prefix comes next.
     pub(super) fn at_id(&mut self, prefix: &str) -> bool {
         self.skip_blanks();
         self.rest()
@@ -347,7 +347,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// A range `3..5` of indices, its end not below its start.
+    /// Returns a range `3..5` of indices, its end not below its start.
     pub(super) fn range(&mut self) -> Parsed<(u32, u32)> {
         let position = self.position();
         let start = self.decimal()?;
@@ -359,7 +359,7 @@ impl<'t> Cursor<'t> {
         Ok((start, end))
     }
 
-    /// The next field of a row: its place and key. `None` at the end of the row and at `)`.
+    /// Returns the next field of a row: its place and key. `None` at the end of the row and at `)`.
     pub(super) fn field(&mut self) -> Parsed<Option<(Position, &'t str)>> {
         let position = self.position();
         match self.peek() {
@@ -368,7 +368,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Bytes of the text.
+    /// Returns the bytes of the text.
     pub(super) fn text_size(&self) -> usize {
         self.text.len()
     }

@@ -1,9 +1,9 @@
 //! The text form of a module, `.lir`: printed at any phase, parsed back to an equal module.
 //!
-//! The grammar is described in `docs/framework/lir.md`. Rows are lines; the first word of a line says what it
-//! is, so that blocks and indentation only help the eye. A row that defines an entity begins with
-//! its id, and ids of a table count up through the file. A reference is an id with its name as an
-//! annotation, `%12:_Z3foov`, which the parser compares with the table.
+//! The grammar is described in `docs/framework/lir.md`. Rows are lines; the first word of a line
+//! says what it is, so that blocks and indentation only help the eye. A row that defines an entity
+//! begins with its id, and ids of a table count up through the file. A reference is an id with its
+//! name as an annotation, `%12:_Z3foov`, which the parser compares with the table.
 //!
 //! - `rows`, `link_rows`, `plan_rows`: the fields of every row, declared once; `fields`: what a declaration is;
 //!   `values`: how values are written; `attributes`: the row that has no fixed fields; `options`: those of the link.
@@ -64,7 +64,7 @@ impl DumpBytes {
     /// All forms.
     pub const ALL: [DumpBytes; 3] = [DumpBytes::Ref, DumpBytes::Full, DumpBytes::Hash];
 
-    /// Its name on the command line and in the text form.
+    /// Returns its name on the command line and in the text form.
     pub fn name(self) -> &'static str {
         match self {
             DumpBytes::Ref => "ref",
@@ -73,7 +73,7 @@ impl DumpBytes {
         }
     }
 
-    /// The form with this name.
+    /// Returns the form with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }

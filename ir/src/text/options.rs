@@ -126,7 +126,7 @@ impl Printer<'_, '_> {
     }
 }
 
-/// The value of the option with this word.
+/// Returns the value of the option with this word.
 fn find<'o, T, const N: usize>(options: [(&str, &'o mut T); N], word: &str) -> Option<&'o mut T> {
     let mut options = options.into_iter();
     options.find_map(|(known, value)| (known == word).then_some(value))

@@ -262,7 +262,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         }
     }
 
-    /// A block of hex lines, if one comes next.
+    /// Returns a block of hex lines, if one comes next.
     fn image_bytes(&mut self) -> Parsed<Option<Vec<u8>>> {
         if !self.cursor.start_row() || !self.cursor.eat_word("image-bytes") {
             return Ok(None);
@@ -326,7 +326,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
     }
 }
 
-/// The error for a field that a row does not have.
+/// Returns the error for a field that a row does not have.
 pub(super) fn unknown(position: Position, key: &str, known: &str) -> ParseError {
     position.error(format!("expected one of the fields {known}, found `{key}`"))
 }

@@ -84,7 +84,7 @@ impl<'data> Parser<'_, 'data, '_> {
         Ok(true)
     }
 
-    /// What the heading above a row gives.
+    /// Returns what the heading above a row gives.
     fn below<T>(&mut self, heading: &str, given: Option<T>) -> Parsed<T> {
         let position = self.cursor.position();
         given.ok_or_else(|| {
@@ -215,7 +215,7 @@ impl<'data> Parser<'_, 'data, '_> {
         Ok(())
     }
 
-    /// The plan that the row at this place belongs to.
+    /// Returns the plan that the row at this place belongs to.
     fn plan_at(&mut self, position: Position) -> Parsed<&mut ElfPlan<'data>> {
         self.module
             .plan

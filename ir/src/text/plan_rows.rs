@@ -64,7 +64,8 @@ keyed_variants! {
     "symbols" => Symbols,
 }
 
-/// A range of rows of the plan, which have numbers and no ids; and the claim that there are so many.
+/// A range of rows of the plan, which have numbers and no ids; and the claim that there are so
+/// many.
 struct Numbers(fn(u32) -> Claim<'static>);
 
 impl Spelling<'_, Range<u32>> for Numbers {

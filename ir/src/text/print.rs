@@ -158,7 +158,7 @@ impl<'m, 'data> Printer<'m, 'data> {
         });
     }
 
-    /// Whether a filter shows an entity with this name.
+    /// Returns `true` if a filter shows an entity with this name.
     pub(super) fn shows(&self, name: &[u8]) -> bool {
         let Some(filter) = self.filter else {
             return true;
@@ -171,7 +171,7 @@ impl<'m, 'data> Printer<'m, 'data> {
         })
     }
 
-    /// Whether a filter shows the name of an entity.
+    /// Returns `true` if a filter shows the name of an entity.
     pub(super) fn shows_id<K: EntityId>(&self, id: K) -> bool {
         self.filter.is_none() || self.shows(self.module.name_of(id))
     }

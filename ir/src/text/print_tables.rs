@@ -17,7 +17,7 @@ use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::raw::string_at;
 use cuweld_elf::target::section_types::sht;
 
-/// The ids of a table that are printed next, up to `end`; the counter moves past them.
+/// Returns the ids of a table that are printed next, up to `end`; the counter moves past them.
 pub(super) fn due<K: EntityId, R>(
     printed: &mut usize,
     end: usize,
@@ -247,14 +247,14 @@ impl<'m, 'data> Printer<'m, 'data> {
         }
     }
 
-    /// The string at an offset of the plan's symbol names; empty if there is none.
+    /// Returns the string at an offset of the plan's symbol names; empty if there is none.
     pub(super) fn plan_name(&self, offset: u32) -> &'m [u8] {
         let plan = self.module.plan.as_ref();
         let name = plan.and_then(|plan| string_at(&plan.symbol_names, offset));
         name.unwrap_or(b"")
     }
 
-    /// The offset of an output symbol's name.
+    /// Returns the offset of an output symbol's name.
     pub(super) fn plan_name_offset(&self, symbol: u32) -> u32 {
         let symbols = self
             .module

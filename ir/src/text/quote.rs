@@ -9,7 +9,7 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Whether a byte may stand in a name that is not quoted.
+/// Returns `true` if a byte may stand in a name that is not quoted.
 pub(super) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'@' | b'?')
 }

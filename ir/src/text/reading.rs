@@ -16,7 +16,8 @@ use crate::table::IdRange;
 
 /// Takes the fields of a row as they come.
 ///
-/// Fields in the order of the declaration are all taken by one visit; while others are left, the row is visited again.
+/// Fields in the order of the declaration are all taken by one visit; while others are left, the
+/// row is visited again.
 struct Reading<'p, 't, 'data, 'r> {
     parser: &'p mut Parser<'t, 'data, 'r>,
     /// Whether this is the first visit, which takes the words.

@@ -3,7 +3,7 @@
 use crate::elf;
 use crate::module::Module;
 
-/// Why an image cannot be rebuilt, in words.
+/// Returns why an image cannot be rebuilt, in words.
 pub(super) fn rebuild(module: &Module<'_>, limit: u64) -> Result<Vec<u8>, String> {
     let plan = module
         .plan

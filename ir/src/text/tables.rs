@@ -1,11 +1,12 @@
-//! The tables of a module by the prefix of their ids: how many rows they have, and what these are called.
+//! The tables of a module by the prefix of their ids: how many rows they have, and what these are
+//! called.
 
 use crate::ids::*;
 use crate::module::Module;
 use crate::table::EntityId;
 
 impl<'data> Module<'data> {
-    /// The number of rows of the table whose ids have this prefix.
+    /// Returns the number of rows of the table whose ids have this prefix.
     pub(crate) fn rows_of(&self, prefix: &str) -> usize {
         match prefix {
             ObjectId::PREFIX => self.objects.len(),
@@ -22,12 +23,13 @@ impl<'data> Module<'data> {
         }
     }
 
-    /// The name that the text form annotates an id with; empty for a row without a name and for an id that is none.
+    /// Returns the name that the text form annotates an id with; empty for a row without a name and
+    /// for an id that is none.
     pub(crate) fn name_of<K: EntityId>(&self, id: K) -> &'data [u8] {
         self.name_at(K::PREFIX, id.index())
     }
 
-    /// The name of the row with this index in the table whose ids have this prefix.
+    /// Returns the name of the row with this index in the table whose ids have this prefix.
     pub(crate) fn name_at(&self, prefix: &str, index: usize) -> &'data [u8] {
         let symbol = match prefix {
             SectionId::PREFIX => {

@@ -27,7 +27,7 @@ use cuweld_elf::target::section_types::sht;
 pub(super) struct Words<T: 'static>(&'static [(T, &'static str)]);
 
 impl<T: Copy + PartialEq> Words<T> {
-    /// The word of a value.
+    /// Returns the word of a value.
     pub(super) fn word(&self, value: T) -> Option<&'static str> {
         self.0
             .iter()
@@ -35,7 +35,7 @@ impl<T: Copy + PartialEq> Words<T> {
             .map(|(_, word)| *word)
     }
 
-    /// The value of a word.
+    /// Returns the value of a word.
     pub(super) fn value(&self, word: &str) -> Option<T> {
         self.0
             .iter()
@@ -43,7 +43,7 @@ impl<T: Copy + PartialEq> Words<T> {
             .map(|(value, _)| *value)
     }
 
-    /// All words, for messages.
+    /// Returns all words, for messages.
     pub(super) fn list(&self) -> String {
         self.0
             .iter()
@@ -114,7 +114,7 @@ const SECTION_TYPES: Words<u32> = Words(&[
 
 const CONSTANT: &str = "CUDA_CONSTANT";
 
-/// The word of a section type, or its number.
+/// Returns the word of a section type, or its number.
 pub(super) fn section_type(ty: u32) -> Cow<'static, str> {
     if (sht::CUDA_CONSTANT0..=sht::CUDA_CONSTANT17).contains(&ty) {
         return format!("{CONSTANT}{}", ty - sht::CUDA_CONSTANT0).into();
@@ -124,7 +124,7 @@ pub(super) fn section_type(ty: u32) -> Cow<'static, str> {
         .map_or_else(|| format!("{ty:#x}").into(), Cow::from)
 }
 
-/// The section type with this word.
+/// Returns the section type with this word.
 pub(super) fn section_type_value(word: &str) -> Option<u32> {
     if let Some(bank) = word.strip_prefix(CONSTANT) {
         let bank: u32 = bank.parse().ok()?;
@@ -242,7 +242,7 @@ pub(super) const BANK_KINDS: [(&str, BankKind); 2] = [
     ("function-constants", SectionKind::FunctionConstants),
 ];
 
-/// The word of a section kind.
+/// Returns the word of a section kind.
 pub(super) fn section_kind(kind: SectionKind) -> Cow<'static, str> {
     match kind {
         SectionKind::ConstantBank(bank) => format!("constant-bank/{bank}").into(),
@@ -328,7 +328,7 @@ const COMPAT_CODES: Words<u8> = Words(&[
     ),
 ]);
 
-/// The word of an attribute code, or its number.
+/// Returns the word of an attribute code, or its number.
 pub(super) fn attribute_code(code: u8, is_compat: bool) -> Cow<'static, str> {
     let word = if is_compat {
         COMPAT_CODES.word(code)
@@ -338,12 +338,12 @@ pub(super) fn attribute_code(code: u8, is_compat: bool) -> Cow<'static, str> {
     word.map_or_else(|| format!("{code:#04x}").into(), Cow::from)
 }
 
-/// The attribute code with this word.
+/// Returns the attribute code with this word.
 pub(super) fn attribute_code_value(word: &str) -> Option<u8> {
     COMPAT_CODES.value(word).or_else(|| attribute_by_name(word))
 }
 
-/// The name of a relocation type, or its number.
+/// Returns the name of a relocation type, or its number.
 pub(super) fn reloc_name(ty: u32) -> Cow<'static, str> {
     match reloc_type(ty) {
         Some(row) => format!("R_CUDA_{}", row.name).into(),
@@ -351,7 +351,7 @@ pub(super) fn reloc_name(ty: u32) -> Cow<'static, str> {
     }
 }
 
-/// The relocation type with this name.
+/// Returns the relocation type with this name.
 pub(super) fn reloc_value(word: &str) -> Option<u32> {
     reloc_by_name(word.strip_prefix("R_CUDA_")?)
 }

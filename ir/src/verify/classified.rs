@@ -54,7 +54,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// Whether a kind is one that the type and the flags of a section can have.
+/// Returns `true` if a kind is one that the type and the flags of a section can have.
 fn fits(section: &Section<'_>) -> bool {
     let ty = section.ty;
     match section.kind {

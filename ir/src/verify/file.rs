@@ -60,7 +60,7 @@ pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     }
 }
 
-/// The size that the contents of a section have; `None` for those that may have any.
+/// Returns the size that the contents of a section have; `None` for those that may have any.
 fn content_size(plan: &ElfPlan<'_>, section: &PlanSection<'_>) -> Option<usize> {
     match &section.content {
         PlanContent::None if is_no_bits(section.ty, section.flags) => None,

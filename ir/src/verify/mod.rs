@@ -99,27 +99,27 @@ impl<'m, 'data> Checker<'m, 'data> {
         });
     }
 
-    /// Whether a rule was found broken.
+    /// Returns `true` if a rule was found broken.
     fn has(&self, rule: Rule) -> bool {
         self.errors.iter().any(|error| error.rule == rule)
     }
 
-    /// A section, as the text form refers to it.
+    /// Returns a section, as the text form refers to it.
     fn section(&self, id: SectionId) -> String {
         named(id, self.module.sections[id].name)
     }
 
-    /// A symbol, as the text form refers to it.
+    /// Returns a symbol, as the text form refers to it.
     fn symbol(&self, id: SymbolId) -> String {
         named(id, self.module.symbols[id].name)
     }
 
-    /// A function, as the text form refers to it.
+    /// Returns a function, as the text form refers to it.
     fn function(&self, id: FunctionId) -> String {
         named(id, self.module.function_name(id))
     }
 
-    /// A link symbol, as the text form refers to it.
+    /// Returns a link symbol, as the text form refers to it.
     fn link(&self, id: LinkSymbolId) -> String {
         named(id, self.module.link_name(id))
     }

@@ -32,13 +32,13 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     file::check(checker, plan);
 }
 
-/// How messages name an output section.
+/// Returns how messages name an output section.
 pub(super) fn place(index: usize, section: &PlanSection<'_>) -> String {
     let name = String::from_utf8_lossy(section.name);
     format!("output section {index} {name}")
 }
 
-/// The place of the only section with these contents.
+/// Returns the place of the only section with these contents.
 fn only(plan: &ElfPlan<'_>, wanted: impl Fn(&PlanContent<'_>) -> bool) -> Option<usize> {
     let mut found = (0..)
         .zip(&plan.sections)
@@ -216,7 +216,8 @@ fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
 /// Nothing is left out unseen.
 fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let module = checker.module;
-    // Rows of constants of functions stand in the Mercury view of each bank that the constants are part of.
+    // Rows of constants of functions stand in the Mercury view of each bank that the constants are
+    // part of.
     let of_constants = |reloc: &Reloc| match module.sections[reloc.section].info {
         SectionInfo::Section(patched) => {
             let patched = &module.sections[patched];
@@ -281,7 +282,8 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
                 | SectionKind::Debug
                 | SectionKind::Other
         );
-        // Of objects with Mercury only what belongs to linked functions stays in these sections of the SASS view.
+        // Of objects with Mercury only what belongs to linked functions stays in these sections of
+        // the SASS view.
         let is_rebuilt = matches!(
             section.name,
             b".debug_frame" | b".debug_line" | b".nv_debug_line_sass" | b".nv_debug_info_reg_sass"

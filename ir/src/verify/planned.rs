@@ -72,7 +72,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// Whether a plan says something of the bytes at the relocation's offset.
+/// Returns `true` if a plan says something of the bytes at the relocation's offset.
 fn matters(plan: RelocPlan) -> bool {
     matches!(
         plan,
@@ -80,7 +80,7 @@ fn matters(plan: RelocPlan) -> bool {
     )
 }
 
-/// Size in bytes of the section that a relocation patches.
+/// Returns the size in bytes of the section that a relocation patches.
 fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     match module.sections[reloc.section].info {
         // Offsets in Mercury code count bytes of a form that no file holds.
@@ -92,7 +92,7 @@ fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     }
 }
 
-/// Whether a relocation patches Mercury code, which `mercury-encode` fills.
+/// Returns `true` if a relocation patches Mercury code, which `mercury-encode` fills.
 fn is_mercury_code(module: &Module<'_>, reloc: &Reloc) -> bool {
     match module.sections[reloc.section].info {
         SectionInfo::Section(patched) => module.sections[patched].kind == SectionKind::MercuryText,

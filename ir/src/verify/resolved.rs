@@ -1,5 +1,5 @@
-//! From `selected`, `resolved` and `live` on: which objects take part, what names stand for, what is
-//! kept.
+//! From `selected`, `resolved` and `live` on: which objects take part, what names stand for, what
+//! is kept.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -79,7 +79,7 @@ fn members(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// The names of folded functions that other objects can name, and what they stand for.
+/// Returns the names of folded functions that other objects can name, and what they stand for.
 fn folded_names<'data>(module: &Module<'data>) -> HashMap<&'data [u8], LinkSymbolId, FixedState> {
     let folded = module
         .functions

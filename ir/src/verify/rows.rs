@@ -29,7 +29,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     notes(checker);
 }
 
-/// Whether a reference stays within an object.
+/// Returns `true` if a reference stays within an object.
 fn stays(checker: &Checker<'_, '_>, object: ObjectId, target: SymbolRef) -> bool {
     match target {
         SymbolRef::None => true,
@@ -225,7 +225,8 @@ fn relocs(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::RelAddend, id, what);
         }
     }
-    // Each row is in the range of its section: a range that is no longer than its rows has no other.
+    // Each row is in the range of its section: a range that is no longer than its rows has no
+    // other.
     for ((id, section), rows) in module.sections.iter().zip(rows) {
         let expected = if is_relocs(section.ty) { rows } else { 0 };
         if section.relocs.len() != rows || rows != expected {

@@ -7,7 +7,7 @@ use crate::module::Phase;
 cuweld_elf::rules! {
     /// An invariant of the IR.
     enum Rule;
-    /// The phase from which it holds.
+    /// Returns the phase from which it holds.
     fn from_phase -> Phase;
 
     /// Every id and every range of ids names rows of its table.
@@ -25,12 +25,13 @@ cuweld_elf::rules! {
     /// An attribute record stands in the range of the section that it names, and the range holds no
     /// other.
     SectionAttributes = "section-attributes" from Lowered,
-    /// A note names a section of notes of the object whose range it stands in; the linker's own name
-    /// none.
+    /// A note names a section of notes of the object whose range it stands in; the linker's own
+    /// name none.
     NoteSection = "note-section" from Lowered,
     /// The references of attribute records follow each other in the order of the records.
     AttributeRefs = "attribute-refs" from Lowered,
-    /// Only S records have references and a payload, of at most 65535 bytes, and they have no value.
+    /// Only S records have references and a payload, of at most 65535 bytes, and they have no
+    /// value.
     AttributeForm = "attribute-form" from Lowered,
     /// Alignments of sections are 0 or powers of two.
     SectionAlign = "section-align" from Lowered,
@@ -90,13 +91,14 @@ cuweld_elf::rules! {
     LinkName = "link-name" from Resolved,
     /// No two link symbols of global symbols have the same name.
     LinkUnique = "link-unique" from Resolved,
-    /// Link symbols stand in the order of their first symbols: by object, functions before the rest.
+    /// Link symbols stand in the order of their first symbols: by object, functions before the
+    /// rest.
     LinkOrder = "link-order" from Resolved,
     /// Of the copies of a function in included objects the one that defines its link symbol
     /// prevails and the others do not; copies elsewhere stay candidates.
     FunctionState = "function-state" from Resolved,
-    /// Replaying the merge log gives the definition of each name, and of each copy of a function whether it was
-    /// replaced or discarded.
+    /// Replaying the merge log gives the definition of each name, and of each copy of a function
+    /// whether it was replaced or discarded.
     MergeLog = "merge-log" from Resolved,
     /// Only a tentative definition has an alignment of its own.
     CommonAlign = "common-align" from Resolved,
@@ -121,8 +123,8 @@ cuweld_elf::rules! {
     BankOverlap = "bank-overlap" from Placed,
     /// What is defined outside shared memory has a value.
     ValueSet = "value-set" from Placed,
-    /// What lies in a section that has a place has the value that follows from it; other definitions
-    /// outside shared memory have the value of their symbol.
+    /// What lies in a section that has a place has the value that follows from it; other
+    /// definitions outside shared memory have the value of their symbol.
     ValuePlace = "value-place" from Placed,
     /// Shared variables of a kernel lie within its shared memory.
     SharedPlace = "shared-place" from Placed,
@@ -160,7 +162,7 @@ cuweld_elf::rules! {
     LayoutNames = "layout-names" from LaidOut,
     /// `sh_link` and `sh_info` of output sections name sections and symbols of the plan.
     LayoutLinks = "layout-links" from LaidOut,
-    /// Output symbols lie in sections of the plan, and no local one comes behind the first of the
+    /// Output symbols lie in sections of the plan, and no local one comes after the first of the
     /// global part.
     LayoutSymbols = "layout-symbols" from LaidOut,
     /// Pieces and relocation rows of output sections follow each other, and none is left over.
@@ -176,7 +178,7 @@ cuweld_elf::rules! {
     LayoutPieces = "layout-pieces" from LaidOut,
     /// The size of an output section is that of its contents.
     LayoutSize = "layout-size" from LaidOut,
-    /// Sections lie behind each other in the file, at their alignment, then come the tables of
+    /// Sections lie after each other in the file, at their alignment, then come the tables of
     /// headers, all within the file's size.
     LayoutOffsets = "layout-offsets" from LaidOut,
     /// Segments lie within the file.

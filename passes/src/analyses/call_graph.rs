@@ -27,7 +27,8 @@ use super::components::Graph;
 use super::counting_call_ids;
 use super::prototypes::Prototypes;
 
-/// The call graph of a resolved module. Node `i` is link symbol `i` for `i < link_symbols`; prototypes follow.
+/// The call graph of a resolved module. Node `i` is link symbol `i` for `i < link_symbols`;
+/// prototypes follow.
 #[derive(Debug)]
 pub struct CallGraph {
     graph: Graph,
@@ -54,8 +55,8 @@ impl Analysis for CallGraph {
                         edges.push((from, to));
                     }
                 }
-                // Taking an address calls nothing: nvlink propagates neither registers nor stack nor
-                // liveness along these rows.
+                // Taking an address calls nothing: nvlink propagates neither registers nor stack
+                // nor liveness along these rows.
                 CallKind::TakesAddress => {}
                 CallKind::AddressTaken | CallKind::Indirect => {
                     let taken = call.kind == CallKind::AddressTaken;
@@ -85,7 +86,7 @@ impl Analysis for CallGraph {
 }
 
 impl CallGraph {
-    /// The rows that count, in input order.
+    /// Returns the rows that count, in input order.
     pub fn calls<'m, 'data>(
         &self,
         module: &'m Module<'data>,
@@ -93,23 +94,23 @@ impl CallGraph {
         self.calls.iter().map(|id| &module.calls[*id])
     }
 
-    /// The components.
+    /// Returns the components.
     pub fn components(&self) -> &Components {
         &self.components
     }
 
-    /// Number of nodes, prototypes included.
+    /// Returns the number of nodes, prototypes included.
     pub fn node_count(&self) -> usize {
         self.graph.len()
     }
 
-    /// The link symbol of a node; `None` for prototypes.
+    /// Returns the link symbol of a node; `None` for prototypes.
     pub fn link_symbol(&self, node: u32) -> Option<LinkSymbolId> {
         let index = node as usize;
         (index < self.link_symbols).then(|| LinkSymbolId::new(index))
     }
 
-    /// The nodes that a node points at.
+    /// Returns the nodes that a node points at.
     pub fn successors(&self, node: u32) -> impl Iterator<Item = u32> {
         self.graph.successors(node).iter().copied()
     }

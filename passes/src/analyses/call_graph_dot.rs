@@ -15,10 +15,11 @@ struct Node {
     style: &'static str,
 }
 
-/// The call graph of a resolved module in the DOT language: kernels are doubled, functions that are not
-/// linked grey, prototypes of indirect calls diamonds. Before `resolved` it is empty.
+/// Returns the call graph of a resolved module in the DOT language: kernels are doubled, functions
+/// that are not linked grey, prototypes of indirect calls diamonds. Before `resolved` it is empty.
 ///
-/// With names, only functions are shown whose name contains one of them, and what they are connected to.
+/// With names, only functions are shown whose name contains one of them, and what they are
+/// connected to.
 pub fn call_graph_dot(module: &Module<'_>, names: &[String]) -> String {
     let calls = CallGraph::compute(module, &Analyses::default());
     let nodes = || (0..calls.node_count()).map(|node| node as u32);
@@ -67,7 +68,7 @@ pub fn call_graph_dot(module: &Module<'_>, names: &[String]) -> String {
     dot + "}\n"
 }
 
-/// How a node looks; `None` for link symbols that are no functions.
+/// Returns how a node looks; `None` for link symbols that are no functions.
 fn node_of(module: &Module<'_>, link: Option<LinkSymbolId>) -> Option<Node> {
     let Some(link) = link else {
         return Some(Node {

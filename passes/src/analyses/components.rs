@@ -29,12 +29,12 @@ impl Graph {
         Graph { starts, successors }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The nodes that a node points at, those of later edges first.
+    /// Returns the nodes that a node points at, those of later edges first.
     pub(super) fn successors(&self, node: u32) -> &[u32] {
         let node = node as usize;
         &self.successors[self.starts[node] as usize..self.starts[node + 1] as usize]
@@ -55,8 +55,9 @@ pub struct Components {
 }
 
 impl Components {
-    /// Finds the components by Tarjan's algorithm, which completes a component after every component
-    /// that it points at. The stack is its own: call chains of 100,000 functions are legal input.
+    /// Finds the components by Tarjan's algorithm, which completes a component after every
+    /// component that it points at. The stack is its own: call chains of 100,000 functions are
+    /// legal input.
     pub(super) fn new(graph: &Graph) -> Self {
         let count = graph.len();
         let mut walk = Walk {
@@ -82,24 +83,24 @@ impl Components {
         walk.found
     }
 
-    /// Number of components.
+    /// Returns the number of components.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no component.
+    /// Returns `true` if there is no component.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The nodes of a component.
+    /// Returns the nodes of a component.
     pub fn nodes(&self, component: usize) -> &[u32] {
         let end = |component: usize| self.ends.get(component).map_or(0, |end| *end as usize);
         let start = component.checked_sub(1).map_or(0, end);
         self.nodes.get(start..end(component)).unwrap_or(&[])
     }
 
-    /// The nodes of each component, callees first.
+    /// Returns the nodes of each component, callees first.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.len()).map(|component| self.nodes(component))
     }

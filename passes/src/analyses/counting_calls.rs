@@ -13,15 +13,15 @@ use hashbrown::HashSet;
 /// Returns the rows of all included objects that count, in input order.
 ///
 /// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
-/// replaced it [edges-of-replaced-copies]. That an address is taken counts for a losing weak copy too,
-/// if a row of the same object that counts says who takes it [address-of-passed-copy]; a function has
-/// one such row, its first.
+/// replaced it [edges-of-replaced-copies]. That an address is taken counts for a losing weak copy
+/// too, if a row of the same object that counts says who takes it [address-of-passed-copy]; a
+/// function has one such row, its first.
 pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
     let calls = counting_call_ids(module).into_iter();
     calls.map(|id| &module.calls[id]).collect()
 }
 
-/// The same as ids.
+/// Returns the same as ids.
 pub fn counting_call_ids(module: &Module<'_>) -> Vec<CallId> {
     let mut calls = Vec::with_capacity(module.calls.len());
     let mut listed = vec![false; module.link_symbols.len()];
@@ -54,7 +54,8 @@ pub fn counting_call_ids(module: &Module<'_>) -> Vec<CallId> {
     calls
 }
 
-/// Whether the copy of a function was taken into the link at its turn; undefined ones count.
+/// Returns `true` if the copy of a function was taken into the link at its turn; undefined ones
+/// count.
 pub(super) fn is_taken(module: &Module<'_>, function: SymbolRef) -> bool {
     function.symbol().is_some_and(|symbol| {
         module.symbols[symbol]

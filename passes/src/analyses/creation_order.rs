@@ -1,4 +1,5 @@
-//! The order in which nvlink creates functions, which decides most orders of the output [creation-order].
+//! The order in which nvlink creates functions, which decides most orders of the output
+//! [creation-order].
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -17,8 +18,9 @@ pub struct LiveFunctions {
     pub copies: Vec<Option<FunctionId>>,
     /// The kernels among them, with their copies.
     pub kernels: Vec<(LinkSymbolId, FunctionId)>,
-    /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is known which ones host code
-    /// refers to, the only one of these. What others reach, which stay because their address is taken, counts for nothing then.
+    /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is
+    /// known which ones host code refers to, the only one of these. What others reach, which stay
+    /// because their address is taken, counts for nothing then.
     pub only_kernel: Option<LinkSymbolId>,
 }
 
@@ -52,28 +54,28 @@ impl Analysis for LiveFunctions {
 }
 
 impl LiveFunctions {
-    /// The kernels that get what they reach.
+    /// Returns the kernels that get what they reach.
     pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let kernels = self.kernels.iter().copied();
         kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
     }
 
-    /// Those that are defined, with their copies.
+    /// Returns those that are defined, with their copies.
     pub fn defined(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let copies = self.functions.iter().zip(&self.copies);
         copies.filter_map(|(link, copy)| Some((*link, (*copy)?)))
     }
 }
 
-/// The live functions of the link in order of creation, defined or not.
+/// Returns the live functions of the link in order of creation, defined or not.
 fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let mut order = all_functions_in_creation_order(module);
     order.retain(|link| module.link_symbols[*link].live.is_live());
     order
 }
 
-/// The functions of the link in order of creation, live or not: object by object, functions in symbol
-/// table order, each at its first appearance.
+/// Returns the functions of the link in order of creation, live or not: object by object, functions
+/// in symbol table order, each at its first appearance.
 pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let first = |link: &LinkSymbolId| module.link_symbols[*link].first;
     let is_function = |link: &LinkSymbolId| {

@@ -13,13 +13,13 @@ use super::host_names::HostNames;
 pub struct HostKernels {
     /// What says which kernels these are.
     pub known_by: KnownBy,
-    /// Whether kernels that the names leave out go as options let them go: by the names of options, or, of a whole program out of
-    /// link-time optimisation, by those of the host.
+    /// Whether kernels that the names leave out go as options let them go: by the names of options,
+    /// or, of a whole program out of link-time optimisation, by those of the host.
     pub are_of_options: bool,
     /// Whether the names decide which kernels stay.
     pub decide: bool,
-    /// The only one, where the names decide. nvlink gives such a link a shorter way: it does not look at what other kernels do,
-    /// which then only stay because their address is taken.
+    /// The only one, where the names decide. nvlink gives such a link a shorter way: it does not
+    /// look at what other kernels do, which then only stay because their address is taken.
     pub only: Option<LinkSymbolId>,
     /// By link symbol.
     held: Vec<bool>,

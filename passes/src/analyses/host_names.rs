@@ -1,4 +1,5 @@
-//! Which kernels and variables host code refers to: the lists that options and host information give.
+//! Which kernels and variables host code refers to: the lists that options and host information
+//! give.
 
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkOptions;
@@ -21,7 +22,8 @@ pub(crate) enum HostNames<'options> {
 }
 
 impl<'options> HostNames<'options> {
-    /// The kernels that are roots of liveness. `-variables-used` alone leaves the list empty: all die.
+    /// Returns the kernels that are roots of liveness. `-variables-used` alone leaves the list
+    /// empty: all die.
     pub(crate) fn kernels(options: &'options LinkOptions) -> Self {
         if options.host.kernels_used.is_some() || options.host.variables_used.is_some() {
             return Self::Containing(options.host.kernels_used.as_deref().unwrap_or(&[]));
@@ -38,7 +40,7 @@ impl<'options> HostNames<'options> {
         }
     }
 
-    /// The variables that host code can name.
+    /// Returns the variables that host code can name.
     pub(crate) fn variables(options: &'options LinkOptions) -> Self {
         if let Some(used) = &options.host.variables_used {
             return Self::Containing(used);
@@ -59,7 +61,7 @@ impl<'options> HostNames<'options> {
         }
     }
 
-    /// Whether the names hold that of a symbol.
+    /// Returns `true` if the names hold that of a symbol.
     pub(crate) fn hold(&self, symbol: &Symbol<'_>) -> bool {
         match self {
             Self::All => true,

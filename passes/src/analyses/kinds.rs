@@ -1,5 +1,5 @@
-//! The kinds of sections side by side. Rows of sections are large, so that a pass that looks for those of a few kinds
-//! among all rows waits for memory more than for anything else.
+//! The kinds of sections side by side. Rows of sections are large, so that a pass that looks for
+//! those of a few kinds among all rows waits for memory more than for anything else.
 
 use cuweld_ir::IdRange;
 use cuweld_ir::Module;
@@ -28,7 +28,7 @@ impl Analysis for Kinds {
 }
 
 impl Kinds {
-    /// Those that parts of all sections and symbols have, in order.
+    /// Returns those that parts of all sections and symbols have, in order.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = (Vec<SectionKind>, bool)>) -> Self {
         let mut kinds = Kinds::default();
         for (sections, has_shared) in parts {
@@ -50,13 +50,13 @@ impl Kinds {
         sections.iter().zip(kinds.iter().copied())
     }
 
-    /// The first of some sections that has a kind.
+    /// Returns the first of some sections that has a kind.
     pub fn find(&self, sections: IdRange<SectionId>, kind: SectionKind) -> Option<SectionId> {
         let found = self.of(sections).find(|(_, known)| *known == kind);
         found.map(|(id, _)| id)
     }
 
-    /// Whether any object has or declares a shared variable.
+    /// Returns `true` if any object has or declares a shared variable.
     pub fn has_shared(&self) -> bool {
         self.has_shared
     }

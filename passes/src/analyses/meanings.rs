@@ -1,4 +1,5 @@
-//! What symbols stand for, side by side: rows of symbols and functions are large, and records refer to them in any order.
+//! What symbols stand for, side by side: rows of symbols and functions are large, and records refer
+//! to them in any order.
 
 use cuweld_ir::Fate;
 use cuweld_ir::Function;
@@ -31,7 +32,7 @@ impl Analysis for Meanings {
 }
 
 impl Meanings {
-    /// Those of so many symbols that stand for nothing so far.
+    /// Returns those of so many symbols that stand for nothing so far.
     pub(crate) fn of_nothing(symbols: usize) -> Self {
         Meanings {
             links: vec![None; symbols],
@@ -49,17 +50,18 @@ impl Meanings {
         self.fates[function.symbol.index()] = function.fate;
     }
 
-    /// What a symbol stands for.
+    /// Returns what a symbol stands for.
     pub fn link(&self, symbol: SymbolId) -> Option<LinkSymbolId> {
         self.links[symbol.index()]
     }
 
-    /// Whether a symbol defines a copy of a function in whose place another copy is linked.
+    /// Returns `true` if a symbol defines a copy of a function in whose place another copy is
+    /// linked.
     pub fn is_losing(&self, symbol: SymbolId) -> bool {
         self.fates[symbol.index()].is_non_prevailing()
     }
 
-    /// Whether it defines one that never was part of the link.
+    /// Returns `true` if it defines one that never was part of the link.
     pub fn is_passed(&self, symbol: SymbolId) -> bool {
         matches!(self.fates[symbol.index()], Fate::Discarded | Fate::Folded)
     }

@@ -35,8 +35,8 @@ use std::cell::OnceCell;
 
 use cuweld_ir::Module;
 
-/// A fact about a module that several passes ask for. It is known by its type, so that a pass of another
-/// crate brings its own.
+/// A fact about a module that several passes ask for. It is known by its type, so that a pass of
+/// another crate brings its own.
 ///
 /// It owns what it holds, ids and numbers, and borrows nothing from the module.
 pub trait Analysis: Sized + 'static {

@@ -7,9 +7,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
-/// Patterns for whole names. Names without a star, which is what external kernels have, are looked up; of the others
-/// only those are tried whose rarest run of characters without star the name contains, so that many kernels and many
-/// patterns are no product.
+/// Patterns for whole names. Names without a star, which is what external kernels have, are looked
+/// up; of the others only those are tried whose rarest run of characters without star the name
+/// contains, so that many kernels and many patterns are no product.
 pub(crate) struct NamePatterns<'options> {
     names: HashSet<&'options [u8], FixedState>,
     /// Finds runs of characters in a name; `None` if there are none, or too many.
@@ -79,14 +79,14 @@ impl<'options> NamePatterns<'options> {
     }
 }
 
-/// The runs of characters between the stars of a pattern.
+/// Returns the runs of characters between the stars of a pattern.
 fn runs_of(pattern: &[u8]) -> impl Iterator<Item = &[u8]> {
     pattern
         .split(|byte| *byte == b'*')
         .filter(|run| !run.is_empty())
 }
 
-/// Whether a name contains a part; every name contains the empty one.
+/// Returns `true` if a name contains a part; every name contains the empty one.
 pub(crate) fn contains(name: &[u8], part: &[u8]) -> bool {
     part.is_empty() || name.windows(part.len()).any(|window| window == part)
 }

@@ -1,12 +1,12 @@
 //! The prototypes of functions.
 //!
-//! Objects say the prototype of a function in two places: in a (0,-2) row of the call graph if they take
-//! its address, else in `.nv.prototype`. nvlink keeps one for each function, which is the one of the
-//! output, and the one by which indirect calls find it:
+//! Objects say the prototype of a function in two places: in a (0,-2) row of the call graph if they
+//! take its address, else in `.nv.prototype`. nvlink keeps one for each function, which is the one
+//! of the output, and the one by which indirect calls find it:
 //!
 //! - A (0,-2) row sets it, whatever it was, but not that of a copy that was not taken into the link.
 //! - A row of `.nv.prototype` sets it if none is known, else it has to be the same.
-//! - Of functions that the driver provides what stands behind `|`, the registers that a call may change,
+//! - Of functions that the driver provides what stands after `|`, the registers that a call may change,
 //!   is not compared; the last row sets it. Compilers of other toolkits write other ones there.
 
 use cuweld_ir::CallKind;
@@ -39,7 +39,7 @@ pub struct Mismatch<'data> {
 }
 
 impl<'data> Prototypes<'data> {
-    /// The prototypes of a resolved module.
+    /// Returns the prototypes of a resolved module.
     pub fn new(module: &Module<'data>) -> Self {
         let mut prototypes = Prototypes::default();
         for (id, _) in module.included_objects() {
@@ -48,7 +48,7 @@ impl<'data> Prototypes<'data> {
         prototypes
     }
 
-    /// The prototype of a function.
+    /// Returns the prototype of a function.
     pub fn get(&self, link: LinkSymbolId) -> Option<&'data [u8]> {
         self.known.get(link.index()).copied().flatten()
     }

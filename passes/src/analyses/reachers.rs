@@ -7,12 +7,12 @@ use cuweld_ir::table::EntityId;
 use super::CallGraph;
 use super::LiveFunctions;
 
-/// For each of the given functions, the ordinals of the live kernels that reach it, ascending; a kernel
-/// reaches itself, and one beside the [only one](LiveFunctions::only_kernel) nothing else.
+/// For each of the given functions, the ordinals of the live kernels that reach it, ascending; a
+/// kernel reaches itself, and one beside the [only one](LiveFunctions::only_kernel) nothing else.
 ///
 /// Each component of the call graph holds the sorted list of the given functions that it reaches,
-/// so the work is bounded by the size of these lists: only functions that carry the data in question
-/// (shared variables, constants) should be given.
+/// so the work is bounded by the size of these lists: only functions that carry the data in
+/// question (shared variables, constants) should be given.
 pub fn reachers(
     module: &Module<'_>,
     graph: &CallGraph,

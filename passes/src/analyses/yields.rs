@@ -1,9 +1,11 @@
-//! Instructions that yield, `YIELD`, and what becomes of them in code whose threads are not scheduled one by one.
+//! Instructions that yield, `YIELD`, and what becomes of them in code whose threads are not
+//! scheduled one by one.
 //!
-//! Code of PTX before sm_70 waits for other threads of its warp with them. As SASS alone, each has rows by which the link makes it an
-//! instruction that does nothing, `NOP`. They count if all objects of the link are of such PTX. Of objects with Mercury nvlink makes the
-//! SASS view anew, and takes no row from it: one object of such PTX is enough, and the instructions of all objects become `NOP`, in
-//! relocatable output by rows behind the others.
+//! Code of PTX before sm_70 waits for other threads of its warp with them. As SASS alone, each has
+//! rows by which the link makes it an instruction that does nothing, `NOP`. They count if all
+//! objects of the link are of such PTX. Of objects with Mercury nvlink makes the SASS view anew,
+//! and takes no row from it: one object of such PTX is enough, and the instructions of all objects
+//! become `NOP`, in relocatable output by rows after the others.
 
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::sass::Instruction;
@@ -12,7 +14,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::elf::origin::origin;
 
-/// Whether instructions that yield stay. Objects count that have no code, too.
+/// Returns `true` if instructions that yield stay. Objects count that have no code, too.
 pub(crate) fn stay(module: &Module<'_>) -> bool {
     let virtual_sm = |object: &Object<'_>| {
         let sections = &module.sections[object.sections];
@@ -28,7 +30,7 @@ pub(crate) fn stay(module: &Module<'_>) -> bool {
     }
 }
 
-/// The places of such instructions in some code.
+/// Returns the places of such instructions in some code.
 pub(crate) fn places(code: &[u8]) -> impl Iterator<Item = u64> {
     let instructions = (0_u64..).zip(Instruction::all(code));
     let found = instructions.filter(|(_, instruction)| instruction.is_yield());

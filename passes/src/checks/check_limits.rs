@@ -4,9 +4,9 @@
 //! - More registers than its limit (MAXREG_COUNT), because of a function that it reaches, is an error.
 //! - Reserved shared memory is an error where an option says that there is none.
 //!
-//! nvlink compares while it shows the call graph: these errors stand between the lines of `report-call-graph`, if there are any.
-//! With `-r` only the last is looked at, when nvlink says what kernels need: these errors stand before the lines of
-//! `report-resources`.
+//! nvlink compares while it shows the call graph: these errors stand between the lines of
+//! `report-call-graph`, if there are any. With `-r` only the last is looked at, when nvlink says
+//! what kernels need: these errors stand before the lines of `report-resources`.
 //!
 //! Linear if no kernel is over a limit; otherwise kernels in question times functions.
 
@@ -37,12 +37,13 @@ pub(crate) mod order {
     /// Kernels that need too much stack.
     pub(super) const STACK: (u32, u32) = (1, 0);
 
-    /// The raise of a kernel's registers, the one of this number among all, that is over its limit.
+    /// Returns the raise of a kernel's registers, the one of this number among all, that is over
+    /// its limit.
     pub(super) fn over_limit(index: usize) -> (u32, u32) {
         (2, 2 * index as u32)
     }
 
-    /// The raise of a kernel's registers, the one of this number among all.
+    /// Returns the raise of a kernel's registers, the one of this number among all.
     pub(crate) fn raised(index: usize) -> (u32, u32) {
         (2, 2 * index as u32 + 1)
     }

@@ -1,7 +1,8 @@
 //! `check-link`: what the link decided is proved before the file is written.
 //!
-//! The passes before it decide what stays, what each relocation becomes and what kernels need. This one reads the rows of the inputs
-//! again and asks, with nothing that made these decisions, whether the program still holds together:
+//! The passes before it decide what stays, what each relocation becomes and what kernels need. This
+//! one reads the rows of the inputs again and asks, with nothing that made these decisions, whether
+//! the program still holds together:
 //!
 //! - `call-target`: a function that can run calls nothing that is left out, nor what nobody defines unless the driver does.
 //! - `relocation-fate`: every relocation of code and data that stays is kept, applied or one of those that may go.
@@ -10,15 +11,15 @@
 //! - `record-target`: attribute records that stay refer to nothing that is left out.
 //! - `registers`, `barriers`, `stack`: a kernel has as many as each function that it reaches.
 //!
-//! A rule that is broken is a bug in cuweld, whatever the input: the link ends with an internal error, which leaves a reproducer,
-//! and no output.
+//! A rule that is broken is a bug in cuweld, whatever the input: the link ends with an internal
+//! error, which leaves a reproducer, and no output.
 //!
-//! Code that refers to a function which its call graph does not name is refused: what such code reaches is not known, and no compiler
-//! writes it.
+//! Code that refers to a function which its call graph does not name is refused: what such code
+//! reaches is not known, and no compiler writes it.
 //!
-//! Where nvlink itself drops what a function calls, that function must not be able to run: it stays for its address alone, and
-//! no indirect call has its prototype, or host code refers to one kernel, and it is another
-//! (`LiveFunctions::only_kernel`).
+//! Where nvlink itself drops what a function calls, that function must not be able to run: it stays
+//! for its address alone, and no indirect call has its prototype, or host code refers to one
+//! kernel, and it is another (`LiveFunctions::only_kernel`).
 //!
 //! Time is linear in calls, relocations, records and functions.
 
@@ -103,7 +104,8 @@ impl Pass for CheckLink {
     }
 }
 
-/// What became of a link symbol, side by side with the others: rows are large, and relocations refer to them in any order.
+/// What became of a link symbol, side by side with the others: rows are large, and relocations
+/// refer to them in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It is not part of the output.
@@ -139,7 +141,7 @@ struct Link<'a, 'data> {
 }
 
 impl Link<'_, '_> {
-    /// What a reference stands for.
+    /// Returns what a reference stands for.
     fn of(&self, target: SymbolRef) -> Option<LinkSymbolId> {
         self.meanings.link(target.symbol()?)
     }
@@ -148,24 +150,25 @@ impl Link<'_, '_> {
         self.states[link.index()].is_live()
     }
 
-    /// What a reference stands for, if that is left out.
+    /// Returns what a reference stands for, if that is left out.
     fn dead(&self, target: SymbolRef) -> Option<LinkSymbolId> {
         self.of(target).filter(|link| !self.is_live(*link))
     }
 
-    /// Whether a reference stands for something that is defined and has no value.
+    /// Returns `true` if a reference stands for something that is defined and has no value.
     fn is_unplaced(&self, target: SymbolRef) -> bool {
         let link = self.of(target);
         link.is_some_and(|link| self.states[link.index()] == State::Unplaced)
     }
 
-    /// Whether a call graph row says that a function calls another, or takes its address. Looks at all rows.
+    /// Returns `true` if a call graph row says that a function calls another, or takes its address.
+    /// Looks at all rows.
     fn names(&self, from: LinkSymbolId, to: LinkSymbolId) -> bool {
         let mut calls = self.module.calls.values();
         calls.any(|call| self.of(call.from) == Some(from) && self.of(call.to) == Some(to))
     }
 
-    /// A name in quotes.
+    /// Returns a name in quotes.
     fn quoted(&self, link: LinkSymbolId) -> String {
         format!("'{}'", String::from_utf8_lossy(self.module.link_name(link)))
     }

@@ -1,11 +1,13 @@
-//! `check-objects`: whether each object may be linked: made for the link's architecture, by a toolkit that this linker knows.
+//! `check-objects`: whether each object may be linked: made for the link's architecture, by a
+//! toolkit that this linker knows.
 //!
-//! What an object's header, notes and `.nv.compat` say is compared with the target and with the objects before it: after an EWP
-//! object, all have to be of the current toolkit [whole-program-lock]; after one with Mercury, SASS is judged as Mercury is.
-//! Executables are passed over: they take no part. A pipeline without this pass links whatever could be read.
+//! What an object's header, notes and `.nv.compat` say is compared with the target and with the
+//! objects before it: after an EWP object, all have to be of the current toolkit
+//! [whole-program-lock]; after one with Mercury, SASS is judged as Mercury is. Executables are
+//! passed over: they take no part. A pipeline without this pass links whatever could be read.
 //!
-//! nvlink judges an object as it reads it. What is said of one therefore comes before what is said of later inputs, and the first
-//! that may not be linked ends the link.
+//! nvlink judges an object as it reads it. What is said of one therefore comes before what is said
+//! of later inputs, and the first that may not be linked ends the link.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
@@ -77,7 +79,8 @@ impl Pass for CheckObjects {
                 return Err(PassError::Diagnosed);
             }
         }
-        // An input that could not be read ends the link, too, and so does a warning that is an error.
+        // An input that could not be read ends the link, too, and so does a warning that is an
+        // error.
         let least = match module.options.reports.warnings_are_errors {
             true => Severity::Warning,
             false => Severity::Error,
@@ -90,7 +93,8 @@ impl Pass for CheckObjects {
     }
 }
 
-/// Returns `true` if an object is of a newer toolkit than the link's, given the object's own rows: no later input is looked at then.
+/// Returns `true` if an object is of a newer toolkit than the link's, given the object's own rows:
+/// no later input is looked at then.
 pub fn is_too_new(
     object: &Object<'_>,
     (sections, notes): (&[Section<'_>], &[Note<'_>]),

@@ -1,7 +1,7 @@
 //! `check-undefined`: what is live and undefined is an error, unless the driver provides it.
 //!
-//! Each name is reported once, for the first object that names it, behind the warnings about stacks and
-//! the errors about memory [errors-in-order]. Executables only.
+//! Each name is reported once, for the first object that names it, after the warnings about stacks
+//! and the errors about memory [errors-in-order]. Executables only.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -26,7 +26,7 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
 
-/// Whether an undefined symbol needs a definition.
+/// Returns `true` if an undefined symbol needs a definition.
 fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     let name = symbol.name;
     match symbol.ty {
@@ -77,7 +77,7 @@ impl Pass for CheckUndefined {
         if !module.options.relocatable && report_undefined(module, cx) {
             let meanings = cx.analyses.get::<Meanings>(module);
             if let Some(finding) = past_end(module, meanings) {
-                // nvlink finds it behind all of them.
+                // nvlink finds it after all of them.
                 cx.diagnostics.emit(finding.at(u32::MAX, 0));
             }
             return Err(PassError::Diagnosed);
@@ -86,8 +86,9 @@ impl Pass for CheckUndefined {
     }
 }
 
-/// Returns whether a link of Mercury names the kernels or variables that it keeps, and has code with relocations that a
-/// later copy replaced: what nvlink does not link, whatever is named [named-kernels-lose-code].
+/// Returns whether a link of Mercury names the kernels or variables that it keeps, and has code
+/// with relocations that a later copy replaced: what nvlink does not link, whatever is named
+/// [named-kernels-lose-code].
 fn loses_code_among_left_out(module: &Module<'_>) -> bool {
     let options = &module.options;
     let names_kernels = options.host.kernels_external.is_some()
@@ -168,7 +169,7 @@ fn callers(module: &Module<'_>, id: LinkSymbolId, limit: usize) -> Vec<String> {
     found
 }
 
-/// The library that defines a well-known undefined name.
+/// Returns the library that defines a well-known undefined name.
 fn known_library(name: &[u8]) -> Option<&'static str> {
     if name.starts_with(b"cudaGetParameterBuffer")
         || name.starts_with(b"cudaLaunchDevice")

@@ -1,13 +1,15 @@
-//! The front end of NVIDIA's finalizer: what it asks of a file before and after a link, without its code generator.
+//! The front end of NVIDIA's finalizer: what it asks of a file before and after a link, without its
+//! code generator.
 //!
-//! nvlink calls its finalizer for every file with Mercury before the link and for the linked file after it. Here the
-//! same questions are asked in the same order (`docs/formats/mercury.md`): whether the file can be finalized at
-//! that stage, for that target, with those options. Code is never compiled: where NVIDIA's would be, the
-//! answer is a typed error. What remains is to take a file as it is, to copy it for another SM on which its
-//! SASS runs, or to write its SASS view alone.
+//! nvlink calls its finalizer for every file with Mercury before the link and for the linked file
+//! after it. Here the same questions are asked in the same order (`docs/formats/mercury.md`):
+//! whether the file can be finalized at that stage, for that target, with those options. Code is
+//! never compiled: where NVIDIA's would be, the answer is a typed error. What remains is to take a
+//! file as it is, to copy it for another SM on which its SASS runs, or to write its SASS view
+//! alone.
 //!
-//! [`Finalizer::run`] works on bytes, without files and without a link. In a link the passes `finalize-inputs` and
-//! `finalize-output` ask.
+//! [`Finalizer::run`] works on bytes, without files and without a link. In a link the passes
+//! `finalize-inputs` and `finalize-output` ask.
 
 mod config;
 mod error;
@@ -89,7 +91,8 @@ impl Finalizer {
         Self::run_traced(bytes, config, &mut Vec::new())
     }
 
-    /// Finalizes a file, and says what is done: lines for `--edbg`, then what is of interest without it.
+    /// Finalizes a file, and says what is done: lines for `--edbg`, then what is of interest
+    /// without it.
     pub fn run_traced<'data>(
         bytes: &'data [u8],
         config: &FinalizerConfig,
@@ -213,19 +216,19 @@ impl Finalizer {
     }
 }
 
-/// What is said of a copy for another SM.
+/// Returns what is said of a copy for another SM.
 pub fn off_target_message(source: u16, target: u16) -> String {
     format!(
         "[Finalizer] fastpath optimization applied for off-target {source} -> {target} finalization"
     )
 }
 
-/// Whether there is code for an SM: 101 is an older name of 110.
+/// Returns `true` if there is code for an SM: 101 is an older name of 110.
 fn has_code_generator(toolkit: &Toolkit, sm: u16) -> bool {
     sm == 101 || toolkit.targets.iter().any(|(known, _)| *known == sm)
 }
 
-/// The guard of a stage: a file is finalized once, and only one with Mercury is.
+/// Returns the guard of a stage: a file is finalized once, and only one with Mercury is.
 fn guard(flags: u32, legacy: bool, stage: Stage) -> Result<(), FinalizerError> {
     let is_sass = legacy || flags & 3 == 0;
     let as_validated = match stage {
@@ -257,7 +260,7 @@ fn mercury_code(view: &View<'_>) -> Result<(), FinalizerError> {
     Ok(())
 }
 
-/// A file with another SM and nothing else changed.
+/// Returns a file with another SM and nothing else changed.
 fn copy(bytes: &[u8], sm: u16) -> Result<Vec<u8>, FinalizerError> {
     let mut image = Vec::new();
     image

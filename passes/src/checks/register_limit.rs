@@ -33,9 +33,9 @@ struct Kernel {
     reached: Vec<bool>,
 }
 
-/// How nvlink raises each kernel's count: function by function in the order of their definitions,
-/// kernels last created first [raises-by-function]. Without `all` only raises of kernels that end up
-/// over their limit.
+/// Returns how nvlink raises each kernel's count: function by function in the order of their
+/// definitions, kernels last created first [raises-by-function]. Without `all` only raises of
+/// kernels that end up over their limit.
 ///
 /// Linear if there are no such kernels; otherwise kernels in question times functions.
 pub(crate) fn raises(
@@ -102,7 +102,7 @@ pub(crate) fn raises(
     found
 }
 
-/// The limit of a kernel, if it has one.
+/// Returns the limit of a kernel, if it has one.
 fn limit(module: &Module<'_>, kernel: FunctionId) -> Option<u16> {
     let section = module.functions[kernel].views.merged_info()?;
     module.attributes[module.sections[section].attributes]

@@ -1,7 +1,9 @@
-//! Reserved shared memory that code uses, where an option says that there is none [reserved-use-named].
+//! Reserved shared memory that code uses, where an option says that there is none
+//! [reserved-use-named].
 //!
-//! nvlink names the kernels whose attributes say that they use it, in order of creation, as `(null)` if they are left out;
-//! the last of its errors, behind the call graph and before what kernels need.
+//! nvlink names the kernels whose attributes say that they use it, in order of creation, as
+//! `(null)` if they are left out; the last of its errors, after the call graph and before what
+//! kernels need.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;

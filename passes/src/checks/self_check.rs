@@ -1,12 +1,13 @@
 //! `self-check`: the file is read again and proved against the module.
 //!
-//! First the file alone ([`cuweld_elf::check`]): every byte has an owner, tables refer to what exists, both views
-//! of a file with Mercury say the same. Then the file against the link: code, Mercury code, data and debug
-//! information are those of the objects but where relocations are applied; rows, symbols, section headers and
-//! program headers are those that were decided; every linked function has a symbol at its code.
+//! First the file alone ([`cuweld_elf::check`]): every byte has an owner, tables refer to what
+//! exists, both views of a file with Mercury say the same. Then the file against the link: code,
+//! Mercury code, data and debug information are those of the objects but where relocations are
+//! applied; rows, symbols, section headers and program headers are those that were decided; every
+//! linked function has a symbol at its code.
 //!
-//! It reads the file with nothing that wrote it. A rule that is broken is a bug in cuweld: the link fails, and
-//! leaves no output.
+//! It reads the file with nothing that wrote it. A rule that is broken is a bug in cuweld: the link
+//! fails, and leaves no output.
 
 mod contents;
 mod functions;

@@ -40,7 +40,7 @@ impl DumpPasses {
         }
     }
 
-    /// The names that are listed, for checks against the pipeline.
+    /// Returns the names that are listed, for checks against the pipeline.
     pub fn names(&self) -> &[String] {
         match self {
             DumpPasses::Named(names) => names,
@@ -68,7 +68,8 @@ pub struct Dump<'a> {
     pub after: DumpPasses,
     /// After passes that changed the text, whatever they say of themselves.
     pub changed: bool,
-    /// What is written of a change instead of the whole text: old name, old text, new name, new text.
+    /// What is written of a change instead of the whole text: old name, old text, new name, new
+    /// text.
     pub diff: Option<DiffText>,
     /// What names of dumps end in.
     pub extension: &'static str,
@@ -194,7 +195,7 @@ mod tests {
         }
     }
 
-    /// What the fake passes write into.
+    /// Returns what the fake passes write into.
     fn print(module: &Module<'_>) -> String {
         module.options.record.output_name.clone()
     }

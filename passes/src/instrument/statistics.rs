@@ -30,7 +30,7 @@ impl PassStatistics {
             .map(|(label, name, changed, counts)| (&**label, *name, *changed, counts))
     }
 
-    /// The counters as text, one a line.
+    /// Returns the counters as text, one a line.
     pub fn report(&self) -> String {
         let mut out = String::new();
         for (label, _, changed, counts) in self.steps() {
@@ -47,7 +47,7 @@ impl PassStatistics {
         out
     }
 
-    /// The counters as JSON: a list of steps.
+    /// Returns the counters as JSON: a list of steps.
     pub fn json(&self) -> String {
         // Names are those of passes and counters, which hold nothing that JSON escapes but what
         // Rust's own escapes agree on.

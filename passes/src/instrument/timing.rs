@@ -13,7 +13,8 @@ use super::RunInfo;
 use super::StepInfo;
 use crate::pass::PassError;
 
-/// Measures wall time, and CPU time if it is given a clock for that. Put it last, so that it measures no other instrument.
+/// Measures wall time, and CPU time if it is given a clock for that. Put it last, so that it
+/// measures no other instrument.
 pub struct Timing<'a> {
     clock: Box<dyn FnMut() -> Duration + 'a>,
     cpu: Option<Box<dyn FnMut() -> Duration + 'a>>,
@@ -94,7 +95,7 @@ impl<'a> Timing<'a> {
         }
     }
 
-    /// The times as a tree: the pipeline, the pipelines that it includes, their passes.
+    /// Returns the times as a tree: the pipeline, the pipelines that it includes, their passes.
     pub fn report(&self) -> String {
         let mut out = String::from(match self.cpu {
             Some(_) => "   wall ms    share      cpu ms  pass\n",

@@ -1,7 +1,8 @@
 //! Answers to "why is this in the output?": remarks on liveness and on objects that take part.
 //!
-//! The rules are those of `callgraph-dce`, `symbol-resolve` and `select-objects`; they are applied again to the module that these
-//! passes left, so that a link without questions does nothing for them.
+//! The rules are those of `callgraph-dce`, `symbol-resolve` and `select-objects`; they are applied
+//! again to the module that these passes left, so that a link without questions does nothing for
+//! them.
 
 mod extract;
 mod live;
@@ -32,7 +33,7 @@ impl Why {
         }
     }
 
-    /// The answers, with a line for each question that the run did not get to.
+    /// Returns the answers, with a line for each question that the run did not get to.
     pub fn report(&self) -> String {
         let mut text = self.text.clone();
         for name in self.extract.iter().chain(&self.live) {

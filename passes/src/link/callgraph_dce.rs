@@ -1,13 +1,15 @@
 //! `callgraph-dce`: which functions the output keeps.
 //!
-//! Whatever the kept kernels reach through direct and indirect calls is live. A kernel is kept unless `-kernels-used` names others
-//! or host information says that no host code references it, and it is kept all the same if its address is taken: device code
-//! may launch it. A device function whose address is taken stays as well, even if only dead code takes it, but what it calls stays
-//! only if a kernel reaches that too, or if it has no definition. Variables and constants always stay. With `-g`, and for
-//! relocatable output, everything stays.
+//! Whatever the kept kernels reach through direct and indirect calls is live. A kernel is kept
+//! unless `-kernels-used` names others or host information says that no host code references it,
+//! and it is kept all the same if its address is taken: device code may launch it. A device
+//! function whose address is taken stays as well, even if only dead code takes it, but what it
+//! calls stays only if a kernel reaches that too, or if it has no definition. Variables and
+//! constants always stay. With `-g`, and for relocatable output, everything stays.
 //!
-//! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay because their address is
-//! taken: their code stays, and what it calls goes. Such a kernel must not run; a note says so.
+//! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay
+//! because their address is taken: their code stays, and what it calls goes. Such a kernel must not
+//! run; a note says so.
 
 use std::any::TypeId;
 
@@ -144,7 +146,7 @@ impl Pass for CallgraphDce {
     }
 }
 
-/// The defined kernels whose address is taken.
+/// Returns the defined kernels whose address is taken.
 pub(crate) fn kernels_by_address(module: &Module<'_>, graph: &CallGraph) -> Vec<LinkSymbolId> {
     let taken = graph
         .calls(module)
@@ -157,7 +159,7 @@ pub(crate) fn kernels_by_address(module: &Module<'_>, graph: &CallGraph) -> Vec<
     kernels.collect()
 }
 
-/// What is said of a kernel that stays without something that it calls.
+/// Returns what is said of a kernel that stays without something that it calls.
 fn loses_callees(
     module: &Module<'_>,
     graph: &CallGraph,

@@ -80,7 +80,7 @@ impl Pass for Classify {
     }
 }
 
-/// The kind of a section, from its type, flags and name.
+/// Returns the kind of a section, from its type, flags and name.
 fn kind(section: &Section<'_>) -> SectionKind {
     let name = section.name;
     let is_owned = section.flags.contains(SectionFlags::INFO_LINK)
@@ -143,8 +143,8 @@ struct Part<'p, 'data> {
     second: Vec<SectionId>,
 }
 
-/// Gives sections kinds and owners and functions what their records say, object by object: no row of one refers to another.
-/// What is odd about an object is looked for while its rows are at hand.
+/// Gives sections kinds and owners and functions what their records say, object by object: no row
+/// of one refers to another. What is odd about an object is looked for while its rows are at hand.
 fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
     let rows = module.sections.len() + module.symbols.len();
     let rows = rows + module.relocs.len() + module.attributes.len();

@@ -1,15 +1,15 @@
 //! `constant-bank-dedup`: equal compiler constants are stored once [pool-beyond-limit].
 //!
-//! While every kernel's bank fits into 64 KiB nvlink merges nothing. If one does not, all kernels that
-//! have such a bank get one pool: bank by bank, last created first, the kernel's own constants and
-//! those of the device functions that it reaches, each function once. A value that the pool has is not
-//! added again, if nvlink has a table for its size; a zero of at most 8 bytes is.
+//! While every kernel's bank fits into 64 KiB nvlink merges nothing. If one does not, all kernels
+//! that have such a bank get one pool: bank by bank, last created first, the kernel's own constants
+//! and those of the device functions that it reaches, each function once. A value that the pool has
+//! is not added again, if nvlink has a table for its size; a zero of at most 8 bytes is.
 //!
-//! Constants of other sizes nvlink adds to the pool, but leaves the code with addresses from before.
-//! A link that has such constants and needs the pool is refused.
+//! Constants of other sizes nvlink adds to the pool, but leaves the code with addresses from
+//! before. A link that has such constants and needs the pool is refused.
 //!
-//! With `below-limit` banks that fit are merged too, without those exceptions, if that makes the output
-//! smaller.
+//! With `below-limit` banks that fit are merged too, without those exceptions, if that makes the
+//! output smaller.
 //!
 //! Linear in the constants and in the pieces of banks.
 
@@ -123,7 +123,7 @@ impl Pass for ConstantBankDedup {
                 module.link_symbols[link].value = Some(offset);
             }
         }
-        // Those of a bank of the module come behind them.
+        // Those of a bank of the module come after them.
         let of_module = std::mem::replace(&mut module.pool_parts, pool.parts);
         module.pool_parts.extend(of_module);
         Ok(Changed::Yes)
@@ -184,7 +184,7 @@ impl Banks {
         }
     }
 
-    /// Why these constants cannot be taken apart, if they cannot.
+    /// Returns why these constants cannot be taken apart, if they cannot.
     fn refusal(&self, module: &Module<'_>) -> Option<Diagnostic> {
         let refused = |section: SectionId, what: &str| {
             let name = String::from_utf8_lossy(module.sections[section].name).into_owned();
@@ -241,8 +241,9 @@ impl Banks {
     }
 }
 
-/// Kernels in the order of their sections of constants, last created first. Sections of kernels without
-/// constants of their own were created last, at first need, kernels last created first.
+/// Returns the kernels in the order of their sections of constants, last created first. Sections of
+/// kernels without constants of their own were created last, at first need, kernels last created
+/// first.
 fn by_bank_section(
     module: &Module<'_>,
     kernels: &[FunctionId],

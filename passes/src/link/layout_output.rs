@@ -1,9 +1,10 @@
-//! `layout-output`: the output file is decided: sections, symbols, strings, offsets, program headers.
+//! `layout-output`: the output file is decided: sections, symbols, strings, offsets, program
+//! headers.
 //!
 //! nvlink's output orders all follow from the order in which it creates things while it merges
 //! object after object. `creation` replays that order in one linear walk; a pass that adds, renames
-//! or reorders entities keeps no books for it. `contents` then fills the sections, `finish`
-//! sorts them into file order [sections-by-class], numbers sections and symbols and lays out the file.
+//! or reorders entities keeps no books for it. `contents` then fills the sections, `finish` sorts
+//! them into file order [sections-by-class], numbers sections and symbols and lays out the file.
 
 mod bank_pool;
 pub(crate) mod constant_rows;
@@ -106,7 +107,7 @@ pub(crate) fn record<'data>(
     module.plan = Some(plan);
 }
 
-/// The output file of a link; of objects with Mercury, the Mercury view.
+/// Returns the output file of a link; of objects with Mercury, the Mercury view.
 pub(crate) fn lay_out<'data>(
     module: &Module<'data>,
     cx: &mut PassCx<'_, 'data>,
@@ -214,7 +215,7 @@ enum Content {
 }
 
 impl Content {
-    /// Whether there are few sections of the kind, that are looked for one by one.
+    /// Returns `true` if there are few sections of the kind, that are looked for one by one.
     fn is_special(self) -> bool {
         match self {
             Content::ToolInfo
@@ -298,7 +299,8 @@ struct Created<'data> {
     /// Parts of input sections, and which of them each output section has.
     pieces: Vec<PlanPiece>,
     piece_order: Grouped<u32>,
-    /// Input sections whose relocation rows the output may have, and sections that it may have as they are, in order of input.
+    /// Input sections whose relocation rows the output may have, and sections that it may have as
+    /// they are, in order of input.
     with_rows: Vec<WithRows>,
     copied: Vec<SectionId>,
     /// Sections of which there are few, in order of creation.
@@ -311,7 +313,8 @@ struct Created<'data> {
     text: Vec<u32>,
     /// The pieces of each kernel's constant banks.
     banks: Grouped<u32>,
-    /// The output section of each input section that made it or came to it in creation; [`NO_SECTION`] says nothing.
+    /// The output section of each input section that made it or came to it in creation;
+    /// [`NO_SECTION`] says nothing.
     placed: Vec<u32>,
     /// Place of each function's list in the merged attribute lists.
     info_lists: Vec<u32>,
@@ -321,7 +324,8 @@ struct Created<'data> {
     resolved_relocs: HashMap<&'data [u8], OutId, FixedState>,
     /// Whether the Mercury view is laid out.
     capmerc: bool,
-    /// Whether names of dynamic shared memory show because the reserved block is added to their address.
+    /// Whether names of dynamic shared memory show because the reserved block is added to their
+    /// address.
     shows_reserve: bool,
     /// The weak definitions of shared variables that strong ones replaced, where their names show.
     replaced_shared: Vec<(LinkSymbolId, cuweld_ir::SymbolId)>,
@@ -330,8 +334,9 @@ struct Created<'data> {
 }
 
 impl<'data> Created<'data> {
-    /// Whether the file has a `.symtab_shndx`: if any section that was created has a number that
-    /// `st_shndx` cannot hold, also if that section is not in the file [numbers-of-dead-sections].
+    /// Returns `true` if the file has a `.symtab_shndx`: if any section that was created has a
+    /// number that `st_shndx` cannot hold, also if that section is not in the file
+    /// [numbers-of-dead-sections].
     fn needs_index_table(&self) -> bool {
         self.next_number > SHN_LORESERVE.into()
     }
@@ -365,25 +370,25 @@ impl<'data> Created<'data> {
         self.pieces.push(piece);
     }
 
-    /// The parts of an output section, once grouped.
+    /// Returns the parts of an output section, once grouped.
     fn pieces_of(&self, section: OutId) -> impl ExactSizeIterator<Item = &PlanPiece> {
         let order = self.piece_order.of(section).iter();
         order.map(|index| &self.pieces[*index as usize])
     }
 
-    /// The sections of one content among those of which there are few.
+    /// Returns the sections of one content among those of which there are few.
     fn special(&self, is_one: impl Fn(Content) -> bool) -> impl Iterator<Item = OutId> {
         let special = self.special.iter().copied();
         special.filter(move |id| is_one(self.sections[*id].content))
     }
 
-    /// A function's section.
+    /// Returns a function's section.
     fn of_function(&self, link: LinkSymbolId, name: &[u8]) -> Option<OutId> {
         let name_of = |id: OutId| self.sections[id].name;
         self.by_function.find(link, name, name_of)
     }
 
-    /// The name of an input section in what is laid out.
+    /// Returns the name of an input section in what is laid out.
     fn name_of(&self, section: &Section<'data>) -> Cow<'data, [u8]> {
         match self.capmerc {
             true => mercury_name(section),
@@ -392,7 +397,7 @@ impl<'data> Created<'data> {
     }
 }
 
-/// The name of an input section in the Mercury view.
+/// Returns the name of an input section in the Mercury view.
 fn mercury_name<'data>(section: &Section<'data>) -> Cow<'data, [u8]> {
     if let SectionKind::FunctionConstants(number) = section.kind
         && let Some(bank) = Bank::numbered(number)

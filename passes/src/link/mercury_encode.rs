@@ -1,12 +1,12 @@
 //! `mercury-encode`: the output file of a link for sm_100 and later is decided.
 //!
-//! nvlink merges the Mercury view of the objects as it merges any objects, then derives the SASS view from
-//! the result and writes both. So does this pass: it lays out the Mercury view, then renames constant
-//! banks, adds the parameters of kernels, and makes of every section that differs between the views a
-//! second one, behind all others [sass-derived-from-mercury].
+//! nvlink merges the Mercury view of the objects as it merges any objects, then derives the SASS
+//! view from the result and writes both. So does this pass: it lays out the Mercury view, then
+//! renames constant banks, adds the parameters of kernels, and makes of every section that differs
+//! between the views a second one, after all others [sass-derived-from-mercury].
 //!
-//! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are reported, or refused
-//! (`detector`, deviation D12) [scheduled-anew].
+//! SASS is copied as the objects have it. Kernels that nvlink would schedule anew are reported, or
+//! refused (`detector`, deviation D12) [scheduled-anew].
 //!
 //! Links of objects without Mercury are laid out as for any target.
 
@@ -190,7 +190,7 @@ fn second_of(section: &PlanSection<'_>) -> Second {
     }
 }
 
-/// The same of a section that its name tells apart.
+/// Returns the same of a section that its name tells apart.
 fn second_of_named(section: &PlanSection<'_>) -> Second {
     if let Some((bank, rest)) = Bank::of_name(section.name) {
         return if bank == HEADER_INDICES {
@@ -210,7 +210,8 @@ fn second_of_named(section: &PlanSection<'_>) -> Second {
     }
 }
 
-/// Whether a section of the view holds the slots of textures, samplers and surfaces of a kernel.
+/// Returns `true` if a section of the view holds the slots of textures, samplers and surfaces of a
+/// kernel.
 fn is_header_indices(name: &[u8]) -> bool {
     Bank::of_name(name).is_some_and(|(bank, _)| bank == HEADER_INDICES)
 }
@@ -238,13 +239,15 @@ struct Encode<'m, 'data> {
     functions: Vec<Option<FunctionId>>,
     /// What each section of the view becomes.
     second: Vec<Second>,
-    /// For each section of the view, the index of what stands for it in the Mercury view of the file.
+    /// For each section of the view, the index of what stands for it in the Mercury view of the
+    /// file.
     twin: Vec<Option<u32>>,
     /// Index of `.nv.merc.symtab`.
     mercury_symbols: u32,
     /// Index tables of symbols.
     index_tables: IndexTables,
-    /// Kernels with the index of the section of their parameters, but for those that have slots of textures.
+    /// Kernels with the index of the section of their parameters, but for those that have slots of
+    /// textures.
     parameters: Vec<(FunctionId, u32)>,
     inputs: Inputs,
     refusals: Vec<Refusal>,
@@ -316,8 +319,9 @@ impl<'m, 'data> Encode<'m, 'data> {
         Ok(self.plan)
     }
 
-    /// Decides the indices of the sections that are added: parameters of kernels, code, the clones in the
-    /// order of their originals, symbols; and tables of section indices, where symbols need them.
+    /// Decides the indices of the sections that are added: parameters of kernels, code, the clones
+    /// in the order of their originals, symbols; and tables of section indices, where symbols need
+    /// them.
     fn number(&mut self) {
         let functions = self.functions.iter().flatten();
         let kernels: Vec<FunctionId> = functions
@@ -370,8 +374,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.arena.joined(prefix, name)
     }
 
-    /// `.nv.constant0.K`, which the Mercury view does not have. Returns the sections that hold slots of textures, each with the
-    /// parameters that precede them.
+    /// `.nv.constant0.K`, which the Mercury view does not have. Returns the sections that hold
+    /// slots of textures, each with the parameters that precede them.
     fn parameter_sections(&mut self) -> Vec<(usize, PlanContent<'data>)> {
         let mut before_slots = Vec::new();
         let slots: HashMap<u32, usize, FixedState> = (0..self.view)
@@ -503,7 +507,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an executable.
+    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an
+    /// executable.
     fn module_shared(&mut self) {
         if self.module.options.relocatable {
             return;

@@ -1,9 +1,10 @@
 //! `merge-metadata`: attribute lists, compatibility records and notes of the output.
 //!
 //! Each output list of `.nv.info` and `.nv.info.F` is the reverse of the concatenated input lists,
-//! with references mapped and with the records of what is not linked left out [attributes-reversed].
-//! `.nv.compat` records are merged pairwise in input order [compat-merged]. The tool note is
-//! followed by those of all inputs; the cuinfo note carries the smallest virtual SM [notes-of-inputs].
+//! with references mapped and with the records of what is not linked left out
+//! [attributes-reversed]. `.nv.compat` records are merged pairwise in input order [compat-merged].
+//! The tool note is followed by those of all inputs; the cuinfo note carries the smallest virtual
+//! SM [notes-of-inputs].
 //!
 //! Linear in the records.
 
@@ -129,12 +130,13 @@ struct Input {
     attributes: IdRange<AttributeId>,
 }
 
-/// What the output's lists are made of, in their order.
+/// Returns what the output's lists are made of, in their order.
 fn inputs(module: &Module<'_>, kinds: &Kinds, meanings: &Meanings) -> Vec<Input> {
     let functions = module.functions.len().min(module.link_symbols.len());
     let mut inputs = Vec::with_capacity(functions + module.objects.len());
     let mut placed = vec![false; module.link_symbols.len()];
-    // The copy whose turn created a function's section gives the place, the chosen copy the records.
+    // The copy whose turn created a function's section gives the place, the chosen copy the
+    // records.
     let mut input = |function: FunctionId| {
         let row = &module.functions[function];
         let link = meanings.link(row.symbol)?;
@@ -268,7 +270,7 @@ enum Fate {
     LosesSome,
 }
 
-/// What becomes of a record of a function, or of the module.
+/// Returns what becomes of a record of a function, or of the module.
 fn fate(
     module: &Module<'_>,
     meanings: &Meanings,
@@ -307,7 +309,7 @@ fn fate(
     }
 }
 
-/// A list of externs with those that the output keeps.
+/// Returns a list of externs with those that the output keeps.
 fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
     let row = module.attributes[id].clone();
     let refs = module.refs(&row).iter();
@@ -320,7 +322,7 @@ fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
     created(module, record, &kept)
 }
 
-/// Whether what a record refers to is part of the output.
+/// Returns `true` if what a record refers to is part of the output.
 fn survives(module: &Module<'_>, meanings: &Meanings, target: SymbolRef) -> bool {
     match target {
         SymbolRef::None => true,
@@ -360,7 +362,7 @@ pub(crate) fn created<'data>(
     module.attributes.push(Attribute { refs, ..attribute })
 }
 
-/// A record without payload.
+/// Returns a record without payload.
 pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute<'data> {
     Attribute {
         section: None,

@@ -130,7 +130,8 @@ struct Found {
     concatenated: Vec<SectionId>,
     /// Those of functions' constants.
     constants: Vec<SectionId>,
-    /// Whether functions or variables have places in tables that several programs share [unified-needs-index].
+    /// Whether functions or variables have places in tables that several programs share
+    /// [unified-needs-index].
     has_unified_tables: bool,
     /// Whether there is uninitialised memory.
     has_global: bool,
@@ -160,8 +161,9 @@ impl Found {
     }
 }
 
-/// The symbols that took memory at their turn, each with its section: those of variables that no definition before kept from
-/// it, also if another definition replaced them later [taken-memory-stays].
+/// The symbols that took memory at their turn, each with its section: those of variables that no
+/// definition before kept from it, also if another definition replaced them later
+/// [taken-memory-stays].
 pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, SectionId)) {
     // Whether a weak (or tentative) and a strong definition came before, by link symbol.
     let mut defined = vec![(false, false); module.link_symbols.len()];
@@ -189,7 +191,8 @@ pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, Sec
     }
 }
 
-/// The sections of uninitialised memory that the output has room for: those with a symbol that took some.
+/// Returns the sections of uninitialised memory that the output has room for: those with a symbol
+/// that took some.
 fn taken_memory(module: &Module<'_>) -> Vec<bool> {
     let mut taken = vec![false; module.sections.len()];
     each_taken(module, |_, section| taken[section.index()] = true);
@@ -199,8 +202,8 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
 /// The bank of compiler constants.
 const COMPILER_BANK: u8 = 2;
 
-/// Gives every contribution its offset in the output section and every variable its value. Returns an error for
-/// each constant bank that is too large.
+/// Gives every contribution its offset in the output section and every variable its value. Returns
+/// an error for each constant bank that is too large.
 fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     let taken = match found.has_global {

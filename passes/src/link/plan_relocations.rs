@@ -75,7 +75,8 @@ impl Pass for PlanRelocations {
             ));
             return Err(PassError::Diagnosed);
         }
-        // No row depends on another: threads that decide on some of them store what becomes of each in place.
+        // No row depends on another: threads that decide on some of them store what becomes of each
+        // in place.
         let mut relocs = std::mem::take(&mut module.relocs);
         let meanings = cx.analyses.get::<Meanings>(module);
         let decided = decide(&Facts::new(module, meanings), relocs.rows_mut(), cx.threads);
@@ -214,7 +215,8 @@ fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &Threads) -> Decid
     decided
 }
 
-/// What nvlink says of the first relocation that lies behind its section, also if names are undefined.
+/// Returns what nvlink says of the first relocation that lies after its section, also if names are
+/// undefined.
 pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
     let facts = Facts::new(module, meanings);
     let mut planner = Planner::new(&facts);

@@ -163,7 +163,7 @@ struct Listed {
     is_kernel: bool,
 }
 
-/// The functions with lists, in the order of these.
+/// Returns the functions with lists, in the order of these.
 fn listed(module: &Module<'_>, kernels: &[(LinkSymbolId, FunctionId)]) -> Vec<Listed> {
     let mut is_kernel = vec![false; module.link_symbols.len()];
     for (link, _) in kernels {
@@ -183,7 +183,8 @@ fn listed(module: &Module<'_>, kernels: &[(LinkSymbolId, FunctionId)]) -> Vec<Li
     listed.collect()
 }
 
-/// Removes the emptied list of externs of a kernel that gets nothing of what it reaches; device functions have none.
+/// Removes the emptied list of externs of a kernel that gets nothing of what it reaches; device
+/// functions have none.
 fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
     let attributes = &module.attributes;
     let stays = |id: &AttributeId| {
@@ -192,7 +193,8 @@ fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
     module.merged_info[list].records.retain(stays);
 }
 
-/// A device function of a compiler that writes no masks, beside one that does, gets that of a function without.
+/// A device function of a compiler that writes no masks, beside one that does, gets that of a
+/// function without.
 fn without_mask(module: &mut Module<'_>, list: usize) {
     let mut records = module.merged_info[list].records.iter();
     if !records.any(|id| module.attributes[*id].code == code::SPARSE_MMA_MASK) {
@@ -202,9 +204,10 @@ fn without_mask(module: &mut Module<'_>, list: usize) {
     }
 }
 
-/// Records barrier counts in section flags [barriers-in-flags]: a function without a record gets one at the end, of its
-/// own count or a larger one of what it reaches, and its flags are cleared. If there is a record, own or of a function
-/// that is reached, the function's own flags do not count in it, and stay.
+/// Records barrier counts in section flags [barriers-in-flags]: a function without a record gets
+/// one at the end, of its own count or a larger one of what it reaches, and its flags are cleared.
+/// If there is a record, own or of a function that is reached, the function's own flags do not
+/// count in it, and stay.
 fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, reached: u8) {
     let records = &module.merged_info[list].records;
     let place = records
@@ -227,8 +230,9 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
     }
 }
 
-/// `-extrawarn`: device functions whose address is taken while nothing that a kernel reaches calls them, or makes an indirect
-/// call of their prototype; not with `-g`. Kernels are launched, not called, but for those that options or host information leave out.
+/// `-extrawarn`: device functions whose address is taken while nothing that a kernel reaches calls
+/// them, or makes an indirect call of their prototype; not with `-g`. Kernels are launched, not
+/// called, but for those that options or host information leave out.
 fn addresses_without_calls(
     module: &Module<'_>,
     graph: &CallGraph,
@@ -283,8 +287,8 @@ fn addresses_without_calls(
 /// Targets below link functions without REGCOUNT (seeds 8182 and 16095 of the conformance engine).
 const FIRST_SM_THAT_MISSES_REGISTERS: u16 = 90;
 
-/// What is said of a function without a REGCOUNT record. From sm_90 on nvlink refuses it if what it calls has none
-/// either; otherwise it links, in a way that is not known.
+/// Returns what is said of a function without a REGCOUNT record. From sm_90 on nvlink refuses it if
+/// what it calls has none either; otherwise it links, in a way that is not known.
 fn without_registers(
     module: &Module<'_>,
     graph: &CallGraph,
@@ -295,7 +299,7 @@ fn without_registers(
         |(_, function): &(LinkSymbolId, FunctionId)| module.functions[*function].registers == 0;
     let (bare, _) = live.defined().find(is_bare)?;
     let name = String::from_utf8_lossy(module.link_name(bare));
-    // nvlink finds it behind undefined names and the call graph, if it needs the number at all.
+    // nvlink finds it after undefined names and the call graph, if it needs the number at all.
     let undefined = module.link_symbols.values().any(|link| {
         link.live.is_live()
             && link.definition.is_none()
@@ -355,8 +359,8 @@ fn registers<'data>(
     }
 }
 
-/// Appends the kernels' MIN_STACK_SIZE records to the module-wide list, in the order of the output's
-/// symbol table.
+/// Appends the kernels' MIN_STACK_SIZE records to the module-wide list, in the order of the
+/// output's symbol table.
 fn stack<'data>(
     module: &mut Module<'data>,
     kernels: &[(LinkSymbolId, FunctionId)],

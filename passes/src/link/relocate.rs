@@ -1,8 +1,8 @@
 //! `relocate`: the relocations that are applied become patches.
 //!
-//! Each fills `field = (S + A) >> shift` at its bits; constant bank types also fill the bank number.
-//! REL rows add to the old field. Within a section rows are applied in reverse input order, so that
-//! of two rows on one site the first wins [first-row-wins].
+//! Each fills `field = (S + A) >> shift` at its bits; constant bank types also fill the bank
+//! number. REL rows add to the old field. Within a section rows are applied in reverse input order,
+//! so that of two rows on one site the first wins [first-row-wins].
 
 mod header_operands;
 mod replaced_constants;
@@ -72,7 +72,8 @@ impl Pass for Relocate {
         for more in made {
             patches.extend(more);
         }
-        // The writer finds a section's patches by binary search; the sort is stable. Few sections have rows of two others.
+        // The writer finds a section's patches by binary search; the sort is stable. Few sections
+        // have rows of two others.
         patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
         let of_rows = patches.len();
         if let Err(constants) = replaced_constants::add(module, &mut patches) {
@@ -124,7 +125,7 @@ fn parts(rows: &[Reloc], count: usize) -> Vec<Range<usize>> {
     parts
 }
 
-/// The patches of whole sections of rows.
+/// Returns the patches of whole sections of rows.
 fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
     let mut patches = Vec::new();
     let mut start = part.start;
@@ -174,7 +175,8 @@ fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
     patches
 }
 
-/// The type whose fields a type has: those of the Mercury view in data have those of the SASS view.
+/// Returns the type whose fields a type has: those of the Mercury view in data have those of the
+/// SASS view.
 fn plain_type(ty: u32) -> u32 {
     counterparts(ty, false).first().copied().unwrap_or(ty)
 }
@@ -241,19 +243,21 @@ fn apply(
     }
 }
 
-/// Whether a relocation refers to a texture, sampler or surface, whose slots lie in bank 0.
+/// Returns `true` if a relocation refers to a texture, sampler or surface, whose slots lie in bank
+/// 0.
 fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
     target
         .symbol()
         .is_some_and(|symbol| module.symbols[symbol].ty.is_header())
 }
 
-/// The bank number that nvlink derives from the type of the section that defines the target, without
-/// looking whether it is a constant bank.
+/// Returns the bank number that nvlink derives from the type of the section that defines the
+/// target, without looking whether it is a constant bank.
 fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
     let section = match target {
         SymbolRef::Section(section) => Some(section),
-        // Dynamic shared memory has no section in the input; with -g nvlink makes it one [dynamic-shared-bank].
+        // Dynamic shared memory has no section in the input; with -g nvlink makes it one
+        // [dynamic-shared-bank].
         SymbolRef::Symbol(symbol)
             if module.shows_dynamic_shared()
                 && module.symbols[symbol]

@@ -1,9 +1,9 @@
 //! `select-objects`: which objects take part.
 //!
 //! Every object that fits the target was lowered as a candidate. Finished executables are ignored.
-//! A member of NVIDIA's device runtime library takes part only if, at its turn, a function is undefined
-//! that the driver does not provide, as it does `vprintf`; variables do not count [runtime-when-needed].
-//! `-keep-system-libraries` lifts the condition.
+//! A member of NVIDIA's device runtime library takes part only if, at its turn, a function is
+//! undefined that the driver does not provide, as it does `vprintf`; variables do not count
+//! [runtime-when-needed]. `-keep-system-libraries` lifts the condition.
 
 use std::any::TypeId;
 
@@ -78,7 +78,8 @@ impl Pass for SelectObjects {
     }
 }
 
-/// Undefined functions that a device runtime library is linked for, as objects take part one by one.
+/// Undefined functions that a device runtime library is linked for, as objects take part one by
+/// one.
 #[derive(Default)]
 pub(crate) struct Awaited<'data> {
     /// Whether each name is defined so far, or need not be.
@@ -87,12 +88,12 @@ pub(crate) struct Awaited<'data> {
 }
 
 impl<'data> Awaited<'data> {
-    /// Whether any function is awaited.
+    /// Returns `true` if any function is awaited.
     pub(crate) fn any(&self) -> bool {
         self.undefined > 0
     }
 
-    /// Whether a symbol refers to a function that is.
+    /// Returns `true` if a symbol refers to a function that is.
     pub(crate) fn waits_for(&self, symbol: &Symbol<'_>) -> bool {
         self.defined.get(symbol.name) == Some(&false)
     }

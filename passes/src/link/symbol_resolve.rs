@@ -10,9 +10,9 @@
 //!   to the largest size and the first alignment, a real definition wins over them;
 //! - memory spaces and sizes must agree; size 0 agrees with every size.
 //!
-//! A conflict between functions is an error only if the function is live, so `callgraph-dce` reports
-//! it; everything else is reported here. What nvlink
-//! says of an object while it merges it is reported here, too. Each name is hashed once.
+//! A conflict between functions is an error only if the function is live, so `callgraph-dce`
+//! reports it; everything else is reported here. What nvlink says of an object while it merges it
+//! is reported here, too. Each name is hashed once.
 
 mod functions;
 mod reports;
@@ -192,11 +192,12 @@ struct Resolver<'m, 'data> {
     prototypes: Prototypes<'data>,
     /// The first definitions, also those that others replaced, by link symbol.
     first_definition: Vec<Option<SymbolId>>,
-    /// The symbol whose file messages name as the variable's, by link symbol: the first, or the common symbol or the
-    /// initialised variable over a common symbol that gave it its memory; not another definition
-    /// [named-by-first-symbol].
+    /// The symbol whose file messages name as the variable's, by link symbol: the first, or the
+    /// common symbol or the initialised variable over a common symbol that gave it its memory; not
+    /// another definition [named-by-first-symbol].
     named_by: Vec<SymbolId>,
-    /// Whether a strong definition without contents has taken the memory of a common symbol, by link symbol.
+    /// Whether a strong definition without contents has taken the memory of a common symbol, by
+    /// link symbol.
     common_is_taken: Vec<bool>,
     /// The same with two weak symbols, where it fails elsewhere.
     weak_function_over_variable: bool,
@@ -207,7 +208,7 @@ struct Resolver<'m, 'data> {
 /// How many of the first symbols tell what the others are like.
 const SAMPLE: usize = 4 << 10;
 
-/// About how many names there are: each has one strong definition.
+/// Returns about how many names there are: each has one strong definition.
 fn likely_names(module: &Module<'_>) -> usize {
     let symbols = module.symbols.values().as_slice();
     let sample = symbols.get(..SAMPLE).unwrap_or(symbols);
@@ -216,7 +217,8 @@ fn likely_names(module: &Module<'_>) -> usize {
     strong.count() * symbols.len() / sample.len().max(1)
 }
 
-/// A name, by what it stands for. Its hash stands beside it, so that the table grows without looking at names.
+/// A name, by what it stands for. Its hash stands beside it, so that the table grows without
+/// looking at names.
 struct Named {
     hash: NameHash,
     link: LinkSymbolId,
@@ -320,7 +322,8 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// Reports one name in two memory spaces, and what else is wrong with it [space-conflict-goes-on].
+    /// Reports one name in two memory spaces, and what else is wrong with it
+    /// [space-conflict-goes-on].
     fn space_conflict(
         &mut self,
         known: &LinkSymbol,

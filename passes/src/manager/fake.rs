@@ -40,7 +40,7 @@ const FAKES: [(&str, Phase, Option<Phase>); 15] = [
 ];
 
 impl Fake {
-    /// The fake pass of this name.
+    /// Returns the fake pass of this name.
     pub fn boxed(name: &str) -> Box<dyn Pass> {
         let (name, requires, establishes) = FAKES
             .into_iter()
@@ -58,7 +58,7 @@ impl Fake {
         registry.register_made(Fake::boxed(name).info(), move |_| Ok(Fake::boxed(name)));
     }
 
-    /// A registry of all fake passes.
+    /// Returns a registry of all fake passes.
     pub fn registry() -> Registry {
         let mut registry = Registry::new();
         for (name, ..) in FAKES {

@@ -7,7 +7,7 @@ use cuweld_elf::behaviours;
 use crate::pass::PassInfo;
 use crate::registry::Registry;
 
-/// The reference of all passes, as Markdown.
+/// Returns the reference of all passes, as Markdown.
 pub fn generate_passes_doc(registry: &Registry) -> String {
     let mut out = String::from(
         "# Passes\n\n\

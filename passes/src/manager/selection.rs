@@ -52,8 +52,8 @@ pub struct RunOptions {
     pub stop_after: Option<StepSelector>,
     /// Steps to leave out; a name means every step that runs this pass.
     pub skip: Vec<StepSelector>,
-    /// How many of the optional steps to run, counted from the first of the pipeline; the others are
-    /// left out. `None` for all.
+    /// How many of the optional steps to run, counted from the first of the pipeline; the others
+    /// are left out. `None` for all.
     pub optional_limit: Option<usize>,
 }
 
@@ -160,7 +160,7 @@ impl Selection {
         Ok(selection)
     }
 
-    /// The steps that run, with their numbers.
+    /// Returns the steps that run, with their numbers.
     pub fn steps<'p>(
         &self,
         pipeline: &'p Resolved,
@@ -211,7 +211,8 @@ impl Selection {
     }
 }
 
-/// The numbers of the steps that a link is right without ([`crate::PassInfo::is_optional`]), in order.
+/// Returns the numbers of the steps that a link is right without
+/// ([`crate::PassInfo::is_optional`]), in order.
 pub fn optional_steps(pipeline: &Resolved) -> impl Iterator<Item = usize> {
     numbered(pipeline)
         .filter(|(_, step)| step.pass.info().is_optional())
@@ -222,7 +223,7 @@ fn numbered(pipeline: &Resolved) -> impl Iterator<Item = (usize, &ResolvedStep)>
     (1..).zip(pipeline.steps())
 }
 
-/// The steps that a selector names.
+/// Returns the steps that a selector names.
 fn all(pipeline: &Resolved, selector: &StepSelector) -> Result<Vec<usize>, SelectionError> {
     let steps = pipeline.steps().len();
     let name = match selector {
@@ -254,7 +255,7 @@ fn all(pipeline: &Resolved, selector: &StepSelector) -> Result<Vec<usize>, Selec
     Ok(found)
 }
 
-/// The one step that a selector names.
+/// Returns the one step that a selector names.
 fn one(pipeline: &Resolved, selector: &StepSelector) -> Result<usize, SelectionError> {
     match *all(pipeline, selector)? {
         [number] => Ok(number),

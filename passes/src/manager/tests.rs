@@ -36,12 +36,12 @@ impl PipelineSource for Front {
 }
 
 impl Bench {
-    /// A pipeline in the one-line form.
+    /// Creates a pipeline in the one-line form.
     pub fn new(text: &str) -> Self {
         Self::starting(text, Phase::Lowered)
     }
 
-    /// A pipeline that may include `front`: classify and select-objects.
+    /// Creates a pipeline that may include `front`: classify and select-objects.
     pub fn including(text: &str) -> Self {
         Self::new(text)
     }

@@ -77,7 +77,7 @@ pub enum PipelineErrorKind {
 }
 
 impl PipelineError {
-    /// An error at a place of a text, if it is known.
+    /// Creates an error at a place of a text, if it is known.
     pub(super) fn new(kind: PipelineErrorKind, source: Option<&Source>, place: &Place) -> Self {
         let at = source.zip(place.0.as_ref()).map(|(source, range)| {
             let text = &source.text;
@@ -97,7 +97,7 @@ impl PipelineError {
         }
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn kind(&self) -> &PipelineErrorKind {
         &self.kind
     }
@@ -115,7 +115,7 @@ impl PipelineError {
         ))
     }
 
-    /// What can be done.
+    /// Returns what can be done.
     pub fn help(&self) -> Option<String> {
         match &*self.kind {
             PipelineErrorKind::UnknownPass { suggestion, .. }
@@ -133,7 +133,7 @@ impl PipelineError {
         }
     }
 
-    /// The message with the lines of the text that it is about.
+    /// Returns the message with the lines of the text that it is about.
     pub fn render(&self) -> String {
         let message = self.kind.to_string();
         let mut report = Level::ERROR

@@ -38,7 +38,7 @@ pub(super) struct Expansion {
 }
 
 impl Expansion {
-    /// The text of a step or condition.
+    /// Returns the text of a step or condition.
     pub fn source(&self, index: usize) -> Option<&Source> {
         self.sources.get(index)?.as_ref()
     }
@@ -56,7 +56,8 @@ pub(super) fn expand(
 }
 
 /// Appends a pipeline's steps. `open` names the pipelines that are being expanded, which bounds the
-/// depth: a pipeline is open once, and there are as many as the source has. Files are named by their paths.
+/// depth: a pipeline is open once, and there are as many as the source has. Files are named by
+/// their paths.
 fn walk(
     pipeline: &Pipeline,
     source: &dyn PipelineSource,

@@ -1,7 +1,7 @@
 //! Facts of a link that conditions of pipelines can name.
 //!
-//! They follow from the target and the options alone, so that a pipeline is resolved before any input
-//! is read.
+//! They follow from the target and the options alone, so that a pipeline is resolved before any
+//! input is read.
 
 use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
@@ -71,7 +71,7 @@ impl Facts {
         },
     ];
 
-    /// The facts of a link.
+    /// Returns the facts of a link.
     pub fn new(target: Target, options: &LinkOptions) -> Self {
         let holding = Self::ALL
             .iter()
@@ -80,13 +80,13 @@ impl Facts {
         Facts(holding.fold(0, |bits, (index, _)| bits | 1 << index))
     }
 
-    /// Whether a fact holds; `None` if there is no such fact.
+    /// Returns whether a fact holds; `None` if there is no such fact.
     pub fn holds(self, name: &str) -> Option<bool> {
         let index = Self::ALL.iter().position(|info| info.name == name)?;
         Some(self.0 >> index & 1 != 0)
     }
 
-    /// What a mistyped name was meant to be.
+    /// Returns what a mistyped name was meant to be.
     pub fn suggest(name: &str) -> Option<&'static str> {
         suggest::nearest(name, Self::ALL.iter().map(|info| info.name))
     }

@@ -2,9 +2,9 @@
 //!
 //! A [`Pipeline`] is what a file ([`toml_form`]) or a command line ([`text_form`]) says: steps that
 //! name passes or include other pipelines, with options and conditions. [`resolve()`] turns it into
-//! passes ready to run and refuses everything that is wrong with it before any input is read: names,
-//! options, conditions, cycles of includes, and an order in which a pass comes before the phase that
-//! it requires.
+//! passes ready to run and refuses everything that is wrong with it before any input is read:
+//! names, options, conditions, cycles of includes, and an order in which a pass comes before the
+//! phase that it requires.
 
 mod error;
 mod expand;

@@ -46,7 +46,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A pass without options and conditions.
+    /// Creates a pass without options and conditions.
     pub fn pass(name: impl Into<String>) -> Self {
         let action = Action::Pass {
             name: name.into(),

@@ -53,27 +53,27 @@ impl fmt::Debug for ResolvedStep {
 }
 
 impl Resolved {
-    /// Name of the pipeline.
+    /// Returns the name of the pipeline.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The phase that a module has at its start.
+    /// Returns the phase that a module has at its start.
     pub fn start(&self) -> Phase {
         self.start
     }
 
-    /// The phase that a module has at its end.
+    /// Returns the phase that a module has at its end.
     pub fn end(&self) -> Phase {
         self.end
     }
 
-    /// The passes, in order. A step's number is its place counted from one.
+    /// Returns the passes, in order. A step's number is its place counted from one.
     pub fn steps(&self) -> &[ResolvedStep] {
         &self.steps
     }
 
-    /// The pipeline with everything decided: no includes, no conditions.
+    /// Returns the pipeline with everything decided: no includes, no conditions.
     pub fn to_pipeline(&self) -> Pipeline {
         let steps = self.steps.iter().map(|step| Step {
             action: Action::Pass {
@@ -181,7 +181,8 @@ pub fn resolve(
     })
 }
 
-/// Returns `true` if a pass brings a module to the missing phase. One that itself requires it is no help.
+/// Returns `true` if a pass brings a module to the missing phase. One that itself requires it is no
+/// help.
 fn provides(info: &PassInfo, missing: Phase) -> bool {
     info.requires < missing && info.establishes.is_some_and(|phase| phase >= missing)
 }

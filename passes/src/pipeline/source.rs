@@ -17,10 +17,10 @@ use cuweld_ir::Phase;
 /// Finds pipelines by name. Who calls from a program with files implements this by reading them;
 /// this crate does no IO.
 pub trait PipelineSource {
-    /// The pipeline file of this name; `within` is the text that includes it, if one does.
+    /// Returns the pipeline file of this name; `within` is the text that includes it, if one does.
     fn find(&self, name: &str, within: Option<&Source>) -> Option<Source>;
 
-    /// The names that there are, for suggestions.
+    /// Returns the names that there are, for suggestions.
     fn names(&self) -> Vec<String>;
 }
 
@@ -33,11 +33,13 @@ struct File {
     name: &'static str,
     summary: &'static str,
     text: &'static str,
-    /// Its passes with their conditions, so that the usual link parses no TOML; `None` if a step says more.
+    /// Its passes with their conditions, so that the usual link parses no TOML; `None` if a step
+    /// says more.
     steps: Option<&'static [(&'static str, &'static [&'static str])]>,
 }
 
-/// The pipelines that are part of cuweld, by name; `passes/build.rs` writes them from `pipelines/*.toml`.
+/// The pipelines that are part of cuweld, by name; `passes/build.rs` writes them from
+/// `pipelines/*.toml`.
 const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/pipelines.rs"));
 
 impl File {
@@ -85,7 +87,7 @@ impl PipelineSource for Embedded {
 }
 
 impl Embedded {
-    /// The pipeline that a link runs if none is asked for.
+    /// Returns the pipeline that a link runs if none is asked for.
     pub fn standard(facts: Facts) -> &'static str {
         let holds = |fact| facts.holds(fact) == Some(true);
         match (holds("relocatable"), holds("mercury")) {
@@ -103,7 +105,8 @@ impl Embedded {
 }
 
 impl Resolved {
-    /// The pipeline that a link runs if none is asked for, resolved without parsing its file.
+    /// Returns the pipeline that a link runs if none is asked for, resolved without parsing its
+    /// file.
     pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
         let name = Embedded::standard(facts);
         let pipeline = File::named(name).map(File::pipeline).unwrap_or_else(|| {

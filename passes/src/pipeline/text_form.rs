@@ -9,8 +9,9 @@
 //! value     = word | a TOML value without ''' and """
 //! word      = letter or "_", then letters, digits, "_", "-", "."; not true, false, inf, nan
 //! ```
-//! Names and keys are made of letters, digits, `_`, `-` and `.`; keys and paths of pipelines may also be quoted. Blanks are
-//! free between tokens. A word as a value is a string: `roots=kernels` is `roots="kernels"`.
+//! Names and keys are made of letters, digits, `_`, `-` and `.`; keys and paths of pipelines may
+//! also be quoted. Blanks are free between tokens. A word as a value is a string: `roots=kernels`
+//! is `roots="kernels"`.
 //!
 //! `classify,symbol-resolve,callgraph-dce{roots=kernels}[not debug],@mercury[mercury],emit`
 
@@ -89,8 +90,8 @@ fn name_or_quoted(name: &str) -> String {
     }
 }
 
-/// A TOML value on one line, with the one kind of quotes that [`Parser::toml_value`] looks for ends
-/// of.
+/// Returns a TOML value on one line, with the one kind of quotes that [`Parser::toml_value`] looks
+/// for ends of.
 fn one_line(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => escaped(text),
@@ -109,7 +110,7 @@ fn one_line(value: &toml::Value) -> String {
     }
 }
 
-/// A TOML basic string.
+/// Returns a TOML basic string.
 fn escaped(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -239,7 +240,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A name that may be quoted, its place and where it begins.
+    /// Returns a name that may be quoted, its place and where it begins.
     fn name_or_string(&mut self, what: &str) -> Result<(String, Place, usize), Refusal> {
         let mark = self.peek();
         let start = self.at;
@@ -277,7 +278,8 @@ impl<'t> Parser<'t> {
         self.toml_value()
     }
 
-    /// A TOML value: up to the `,` or `}` that is outside all quotes and brackets of its own.
+    /// Returns a TOML value: up to the `,` or `}` that is outside all quotes and brackets of its
+    /// own.
     fn toml_value(&mut self) -> Result<toml::Value, Refusal> {
         let start = self.at;
         let mut quote = None;
@@ -326,7 +328,7 @@ impl<'t> Parser<'t> {
         Ok((name, Place::at(start..self.at)))
     }
 
-    /// The next character that is not blank.
+    /// Returns the next character that is not blank.
     fn peek(&mut self) -> Option<char> {
         let rest = self.rest();
         let trimmed = rest.trim_start();

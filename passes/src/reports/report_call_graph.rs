@@ -2,14 +2,15 @@
 //!
 //! - One line for each function in the order in which nvlink creates them, numbered; functions that
 //!   are not part of the output keep their number, and nothing else is said of them.
-//! - Callees stand in reverse order of the rows of `.nv.callgraph`, behind the candidates of indirect
+//! - Callees stand in reverse order of the rows of `.nv.callgraph`, after the candidates of indirect
 //!   calls: for each row of an indirect call, in order, all functions of its prototype whose address is
 //!   taken, last created first, repeated as often as there are rows.
 //! - Then, function by function, which kernels need more registers because of it. What is over a limit, `check-limits` says
 //!   in between.
 //!
-//! Executables only. Names are always spelled as in the source, also with `-dump-callgraph-no-demangle`
-//! [call-graph-names]. The text is as long as nvlink's, whose indirect calls repeat all candidates.
+//! Executables only. Names are always spelled as in the source, also with
+//! `-dump-callgraph-no-demangle` [call-graph-names]. The text is as long as nvlink's, whose
+//! indirect calls repeat all candidates.
 
 use std::fmt::Write as _;
 
@@ -93,7 +94,7 @@ fn displayed(module: &Module<'_>, link: LinkSymbolId) -> String {
     cuweld_demangle::displayed(module.link_name(link)).into_owned()
 }
 
-/// The functions with what they call.
+/// Returns the functions with what they call.
 fn nodes(module: &Module<'_>) -> String {
     let functions = all_functions_in_creation_order(module);
     let mut number_of = vec![0_u32; module.link_symbols.len()];

@@ -1,13 +1,14 @@
 //! `report-resources`: what the link and its kernels need of memory, registers and barriers (`-v`).
 //!
 //! A line for global memory and module-wide constants, then two lines for each kernel, last created
-//! first. Registers, barriers and stack are those of the merged attribute records, so that they count
-//! what the kernel reaches; a kernel that reaches a recursion is shown with its own frame [reported-frame].
-//! The report comes last, also after errors that are not fatal.
+//! first. Registers, barriers and stack are those of the merged attribute records, so that they
+//! count what the kernel reaches; a kernel that reaches a recursion is shown with its own frame
+//! [reported-frame]. The report comes last, also after errors that are not fatal.
 //!
-//! With `format` the pass reports whether `-v` is given or not, as a table or as JSON: of each kernel what `-v` says, which
-//! function its registers are for, and the chain of calls that needs the most stack. `*` in a chain is an indirect call;
-//! a chain that enters a recursion ends there with `...`. Linear in the call graph and in the length of the chains.
+//! With `format` the pass reports whether `-v` is given or not, as a table or as JSON: of each
+//! kernel what `-v` says, which function its registers are for, and the chain of calls that needs
+//! the most stack. `*` in a chain is an indirect call; a chain that enters a recursion ends there
+//! with `...`. Linear in the call graph and in the length of the chains.
 
 mod call_chains;
 mod kernels;
@@ -167,8 +168,8 @@ fn module_memory(module: &Module<'_>) -> String {
     text
 }
 
-/// Returns whether a bank is one of the module, and not of each kernel. Reports leave out a bank where it
-/// should not be, though it is in the output [reported-banks].
+/// Returns whether a bank is one of the module, and not of each kernel. Reports leave out a bank
+/// where it should not be, though it is in the output [reported-banks].
 fn is_module_bank(bank: u8) -> bool {
     matches!(bank, 1 | 3..=6)
 }
@@ -289,7 +290,7 @@ impl Needs {
         }
     }
 
-    /// Size in bytes of a kernel's shared memory.
+    /// Returns the size in bytes of a kernel's shared memory.
     fn shared(&self, module: &Module<'_>, function: FunctionId) -> u64 {
         // The Mercury view has no reserved block.
         let reserved = match module.is_capmerc() && !module.options.relocatable {

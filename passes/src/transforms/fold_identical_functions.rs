@@ -1,16 +1,17 @@
 //! `fold-identical-functions`: of device functions that do the same one is linked.
 //!
-//! Opt-in. Functions whose code, relocations, attributes and calls are equal, references to folded functions counting
-//! as references to the one that stands for them, become one: all symbols of the others stand for the first, whose
-//! name the output has. Callees come before callers, so that functions which differ only in which of two equal
-//! functions they call are equal, too.
+//! Opt-in. Functions whose code, relocations, attributes and calls are equal, references to folded
+//! functions counting as references to the one that stands for them, become one: all symbols of the
+//! others stand for the first, whose name the output has. Callees come before callers, so that
+//! functions which differ only in which of two equal functions they call are equal, too.
 //!
-//! Kept apart: kernels; functions whose address is taken or stands in data, for programs may compare addresses;
-//! functions with constants, shared or local memory of their own; functions that are part of a recursion; weak functions of
-//! which an earlier copy was replaced. Rows of line tables for a folded function go as those of weak copies that lose.
+//! Kept apart: kernels; functions whose address is taken or stands in data, for programs may
+//! compare addresses; functions with constants, shared or local memory of their own; functions that
+//! are part of a recursion; weak functions of which an earlier copy was replaced. Rows of line
+//! tables for a folded function go as those of weak copies that lose.
 //!
-//! Runs between `symbol-resolve` and `callgraph-dce`; linear in what it compares. Refused: `-r`, `-g` and
-//! `-preserve-relocs`, whose output names every function, and objects with Mercury.
+//! Runs between `symbol-resolve` and `callgraph-dce`; linear in what it compares. Refused: `-r`,
+//! `-g` and `-preserve-relocs`, whose output names every function, and objects with Mercury.
 
 mod identity;
 
@@ -85,7 +86,8 @@ impl Pass for FoldIdenticalFunctions {
     }
 }
 
-/// Makes the symbols of folded functions stand for what they fold into, and forgets their link symbols.
+/// Makes the symbols of folded functions stand for what they fold into, and forgets their link
+/// symbols.
 fn fold(module: &mut Module<'_>, stands_for: &[LinkSymbolId], cx: &mut PassCx<'_, '_>) -> bool {
     let is_folded = |id: LinkSymbolId| stands_for[id.index()] != id;
     if !module.link_symbols.ids().any(is_folded) {

@@ -1,15 +1,16 @@
 //! `internalize`: functions that no other link is to see become local symbols.
 //!
-//! Opt-in. Every defined function that is no kernel and whose name matches no pattern of `keep` is local in
-//! the output, whatever its objects say; with `variables`, variables in global and constant memory too, but for
-//! those that host code is known to name. In relocatable output (`-r`) such names meet nothing in a later link: two
-//! libraries can each have a `helper`. In executables only the symbol table changes, so that `cuweld diff` and
-//! profilers tell what is private.
+//! Opt-in. Every defined function that is no kernel and whose name matches no pattern of `keep` is
+//! local in the output, whatever its objects say; with `variables`, variables in global and
+//! constant memory too, but for those that host code is known to name. In relocatable output (`-r`)
+//! such names meet nothing in a later link: two libraries can each have a `helper`. In executables
+//! only the symbol table changes, so that `cuweld diff` and profilers tell what is private.
 //!
-//! Runs between `symbol-resolve` and `layout-output`. Weak functions lose their other copies in a later link;
-//! textures, samplers, surfaces, shared and tentative variables keep their binding.
+//! Runs between `symbol-resolve` and `layout-output`. Weak functions lose their other copies in a
+//! later link; textures, samplers, surfaces, shared and tentative variables keep their binding.
 //!
-//! Refused: objects with Mercury; `variables` without `keep` where nothing says which ones host code names.
+//! Refused: objects with Mercury; `variables` without `keep` where nothing says which ones host
+//! code names.
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;

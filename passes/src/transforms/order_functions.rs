@@ -1,11 +1,13 @@
 //! `order-functions`: the code of functions stands in the output in a given order.
 //!
-//! Opt-in. The functions that `functions` names come first, in that order; all others stay behind them in nvlink's order.
-//! Only the order of the `.text` sections changes, with their offsets and numbers: calls, symbols and relocations
-//! do not. What is used together can so share pages and cache lines of instructions. A name that no function has is a
-//! warning, for an order may be that of a larger program.
+//! Opt-in. The functions that `functions` names come first, in that order; all others stay after
+//! them in nvlink's order. Only the order of the `.text` sections changes, with their offsets and
+//! numbers: calls, symbols and relocations do not. What is used together can so share pages and
+//! cache lines of instructions. A name that no function has is a warning, for an order may be that
+//! of a larger program.
 //!
-//! Runs between `symbol-resolve` and `layout-output`. Refused: objects with Mercury, and names given twice.
+//! Runs between `symbol-resolve` and `layout-output`. Refused: objects with Mercury, and names
+//! given twice.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

@@ -1,13 +1,14 @@
 //! `rename-symbols`: functions and variables get other names.
 //!
-//! Opt-in. Each entry of `names` is `old=new`: every symbol of that name in every object, defined or not,
-//! gets the new name, and so do the sections of a function, whose names end with its name
-//! (`.text.F`, `.nv.info.F`, `.nv.constant0.F`), and what host information says of it. Two names may change
-//! places. Host code that registers a kernel or a variable has to be compiled with the new name;
-//! names in debug information and in strings stay as they are. A name that nothing has is a warning.
+//! Opt-in. Each entry of `names` is `old=new`: every symbol of that name in every object, defined
+//! or not, gets the new name, and so do the sections of a function, whose names end with its name
+//! (`.text.F`, `.nv.info.F`, `.nv.constant0.F`), and what host information says of it. Two names
+//! may change places. Host code that registers a kernel or a variable has to be compiled with the
+//! new name; names in debug information and in strings stay as they are. A name that nothing has is
+//! a warning.
 //!
-//! Runs between `classify` and `symbol-resolve`. Refused: a new name that a symbol has already which is
-//! not renamed itself, and one name given twice.
+//! Runs between `classify` and `symbol-resolve`. Refused: a new name that a symbol has already
+//! which is not renamed itself, and one name given twice.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

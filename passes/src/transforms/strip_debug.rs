@@ -1,8 +1,9 @@
 //! `strip-debug`: debug sections stay out of the output.
 //!
-//! Opt-in: nvlink keeps what its inputs hold, `.debug_frame` also without `-g`. Sections named `.debug_*`
-//! and `.nv_debug_*` are marked as stripped, with the relocation sections that patch them. Code, variables
-//! and what kernels need are as without the pass; with `-g` dead code still stays.
+//! Opt-in: nvlink keeps what its inputs hold, `.debug_frame` also without `-g`. Sections named
+//! `.debug_*` and `.nv_debug_*` are marked as stripped, with the relocation sections that patch
+//! them. Code, variables and what kernels need are as without the pass; with `-g` dead code still
+//! stays.
 //!
 //! Runs between `classify` and `merge-metadata`. Refused: objects with Mercury, whose two forms of
 //! `.debug_frame` stand for each other.

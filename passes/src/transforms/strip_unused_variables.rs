@@ -1,15 +1,20 @@
-//! `strip-unused-variables`: variables in global and constant memory that nothing uses stay out of the output.
+//! `strip-unused-variables`: variables in global and constant memory that nothing uses stay out of
+//! the output.
 //!
-//! Opt-in: nvlink keeps every variable of every object that takes part. A variable is used if code that is linked refers to it,
-//! if another variable that is used holds its address, if debug information or an attribute names it, or if host code can
-//! name it: what that is follows from `-variables-used`, or else from host information (`.nvHRDE`, `.nvHRDI`, `.nvHRCE`,
-//! `.nvHRCI`); where neither is known, all variables count as named, but those that `unnamed` lists.
-//! Of sections that lose variables the rest moves up, each variable as aligned as before. Relocations in what goes, go.
+//! Opt-in: nvlink keeps every variable of every object that takes part. A variable is used if code
+//! that is linked refers to it, if another variable that is used holds its address, if debug
+//! information or an attribute names it, or if host code can name it: what that is follows from
+//! `-variables-used`, or else from host information (`.nvHRDE`, `.nvHRDI`, `.nvHRCE`, `.nvHRCI`);
+//! where neither is known, all variables count as named, but those that `unnamed` lists. Of
+//! sections that lose variables the rest moves up, each variable as aligned as before. Relocations
+//! in what goes, go.
 //!
-//! Whole stay: sections that something refers to as a whole; those with bytes of which no variable is known, but zeros; those with
-//! a definition that lost to another; banks but 3. So do managed variables, textures and tentative definitions.
+//! Whole stay: sections that something refers to as a whole; those with bytes of which no variable
+//! is known, but zeros; those with a definition that lost to another; banks but 3. So do managed
+//! variables, textures and tentative definitions.
 //!
-//! Runs between `callgraph-dce` and `merge-metadata`. Refused: `-r`, whose names a later link may use, and objects with Mercury.
+//! Runs between `callgraph-dce` and `merge-metadata`. Refused: `-r`, whose names a later link may
+//! use, and objects with Mercury.
 
 mod compact;
 
@@ -150,7 +155,7 @@ impl Variables {
         }
     }
 
-    /// The link symbol of a variable that the pass may leave out.
+    /// Returns the link symbol of a variable that the pass may leave out.
     fn variable(&self, module: &Module<'_>, link: LinkSymbolId) -> Option<SectionId> {
         let definition = module.link_symbols[link].definition?;
         match module.symbols[definition].place {
@@ -230,7 +235,7 @@ impl Variables {
         }
     }
 
-    /// The relocation rows of each section that may shrink.
+    /// Returns the relocation rows of each section that may shrink.
     fn rows(&self, module: &Module<'_>) -> BTreeMap<SectionId, Vec<RelocId>> {
         let mut found = BTreeMap::<_, Vec<_>>::new();
         for section in module.sections.values() {
@@ -247,7 +252,7 @@ impl Variables {
         found
     }
 
-    /// The variables of each section that may shrink, by place.
+    /// Returns the variables of each section that may shrink, by place.
     fn by_section(&self, module: &Module<'_>) -> BTreeMap<SectionId, Vec<SymbolId>> {
         let mut sorted: BTreeSet<(SectionId, u64, SymbolId)> = BTreeSet::new();
         for (id, symbol) in module.symbols.iter() {
@@ -266,7 +271,7 @@ impl Variables {
     }
 }
 
-/// The last variable that begins at an offset or before it, if the offset lies in it.
+/// Returns the last variable that begins at an offset or before it, if the offset lies in it.
 fn holder(module: &Module<'_>, symbols: &[SymbolId], offset: u64) -> Option<LinkSymbolId> {
     let after = symbols.partition_point(|id| module.symbols[*id].value <= offset);
     let symbol = &module.symbols[*symbols.get(after.checked_sub(1)?)?];

@@ -1,5 +1,5 @@
-//! Options checked against each other, in nvlink's order: the first mistake that nvlink would name is
-//! the one that is named.
+//! Options checked against each other, in nvlink's order: the first mistake that nvlink would name
+//! is the one that is named.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
@@ -15,12 +15,13 @@ use super::value::lossy;
 pub struct Arch {
     /// The GPU.
     pub target: Target,
-    /// Named as `compute_*`. nvlink accepts that, and without link-time optimisation writes nothing.
+    /// Named as `compute_*`. nvlink accepts that, and without link-time optimisation writes
+    /// nothing.
     pub is_virtual: bool,
 }
 
-/// Checks the options of a link. What is to be said about a valid command line is added to `notices`,
-/// also when a mistake is found after it.
+/// Checks the options of a link. What is to be said about a valid command line is added to
+/// `notices`, also when a mistake is found after it.
 pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgError> {
     let name = low.text(Id::Arch).map(lossy).ok_or(ArgError::NoArch)?;
     if name.starts_with("sm_") && !low.given(Id::OutputFile) {
@@ -47,7 +48,7 @@ pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgEr
     Ok(arch)
 }
 
-/// Whether options say which kernels or variables are used, instead of host objects.
+/// Returns `true` if options say which kernels or variables are used, instead of host objects.
 pub fn names_used(low: &LowArgs) -> bool {
     low.given(Id::KernelsUsed) || low.given(Id::VariablesUsed)
 }

@@ -1,5 +1,5 @@
-//! The whole way from argument words to a [`Command`], with everything that is to be said about them
-//! reported.
+//! The whole way from argument words to a [`Command`], with everything that is to be said about
+//! them reported.
 
 use std::io;
 
@@ -42,10 +42,10 @@ pub enum Command {
     Link(Box<NvlinkArgs>),
 }
 
-/// Reads the arguments behind the program's name and sets up `reporter` as they ask. None means that
+/// Reads the arguments after the program's name and sets up `reporter` as they ask. None means that
 /// they are wrong, and that this was reported; an error is one of the reporter's writer.
 ///
-/// Messages of the parse carry nvlink's own name; those of the checks behind it already the name of
+/// Messages of the parse carry nvlink's own name; those of the checks after it already the name of
 /// `-tool-name` and the target of `-report-arch`.
 pub fn read_command_line(
     arguments: &[&[u8]],
@@ -116,7 +116,8 @@ fn set_up(reporter: &mut Reporter<'_>, low: &LowArgs) {
         reporter.report_arch = low.text(Id::Arch).map(lossy);
     }
     reporter.werror = low.given(Id::WarningAsError);
-    // nvlink 13.0 mixes two names up: -disable-infos silences warnings, before -Werror sees them, and
+    // nvlink 13.0 mixes two names up: -disable-infos silences warnings, before -Werror sees them,
+    // and
     // -w does nothing.
     reporter.silence_warnings = low.given(Id::DisableInfos);
     // What nvlink does not say is silenced by either.

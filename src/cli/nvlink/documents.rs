@@ -1,12 +1,12 @@
-//! The nvlink-compatible command line as a manual page and as a completion for shells, from the option
-//! table.
+//! The nvlink-compatible command line as a manual page and as a completion for shells, from the
+//! option table.
 
 use super::options;
 use super::options::OptionSpec;
 use super::options::Section;
 use super::options::ValueKind;
 
-/// Names of an option as typed, `-o` and `--output-file`.
+/// Returns the names of an option as typed, `-o` and `--output-file`.
 fn names(option: &OptionSpec) -> Vec<String> {
     [("-", option.short), ("--", option.long)]
         .into_iter()
@@ -19,7 +19,7 @@ fn listed() -> impl Iterator<Item = &'static OptionSpec> {
     options::all().filter(|option| option.section != Section::Hidden)
 }
 
-/// A manual page in the man macros.
+/// Returns a manual page in the man macros.
 pub fn man_page() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut page = format!(
@@ -55,7 +55,7 @@ fn roff(text: &str) -> String {
     }
 }
 
-/// The values that an option can have, if they are few.
+/// Returns the values that an option can have, if they are few.
 fn values(option: &OptionSpec) -> Vec<String> {
     let (ValueKind::Choice(choices) | ValueKind::OptionalChoice(choices, _)) = option.kind else {
         return Vec::new();
@@ -68,7 +68,7 @@ fn values(option: &OptionSpec) -> Vec<String> {
     all.collect()
 }
 
-/// A completion for bash, of `nvlink` by name.
+/// Returns a completion for bash, of `nvlink` by name.
 pub fn bash_completion() -> String {
     let mut words: Vec<String> = listed().flat_map(names).collect();
     words.sort();
@@ -91,7 +91,7 @@ pub fn bash_completion() -> String {
     )
 }
 
-/// A completion for zsh, of `nvlink` by name: for a folder of `$fpath`, as `_nvlink`.
+/// Returns a completion for zsh, of `nvlink` by name: for a folder of `$fpath`, as `_nvlink`.
 pub fn zsh_completion() -> String {
     let mut lines = String::new();
     for option in listed() {
@@ -109,7 +109,7 @@ pub fn zsh_completion() -> String {
     format!("#compdef nvlink\n_arguments \\\n{lines}  '*:file:_files'\n")
 }
 
-/// A completion for fish, of `nvlink` by name.
+/// Returns a completion for fish, of `nvlink` by name.
 pub fn fish_completion() -> String {
     let mut text = String::new();
     for option in listed() {

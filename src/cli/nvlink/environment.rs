@@ -13,8 +13,8 @@ use super::value::lossy;
 /// Looks up an environment variable. The library never reads the environment itself.
 pub type Environment<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 
-/// Gives our own options the values of their environment variables, unless the command line has them.
-/// An empty variable counts as unset.
+/// Gives our own options the values of their environment variables, unless the command line has
+/// them. An empty variable counts as unset.
 pub fn apply_environment(low: &mut LowArgs, environment: &Environment<'_>) -> Result<(), ArgError> {
     for option in options::own() {
         if !low.given(option.id)
@@ -27,12 +27,13 @@ pub fn apply_environment(low: &mut LowArgs, environment: &Environment<'_>) -> Re
     Ok(())
 }
 
-/// Whether messages are to be explained; also known where the command line is wrong elsewhere.
+/// Returns `true` if messages are to be explained; also known where the command line is wrong
+/// elsewhere.
 pub fn explains(low: &LowArgs, environment: &Environment<'_>) -> bool {
     !has_explain(low, environment, b"off")
 }
 
-/// Whether what messages count is to be listed.
+/// Returns `true` if what messages count is to be listed.
 pub fn explains_all(low: &LowArgs, environment: &Environment<'_>) -> bool {
     has_explain(low, environment, b"all")
 }

@@ -8,7 +8,7 @@ use super::options::ValueKind;
 const WIDTH: usize = 80;
 const INDENT: &str = "        ";
 
-/// The help text, from the option table.
+/// Returns the help text, from the option table.
 pub fn help_text(tool_name: &str) -> String {
     let mut text = format!(
         "Usage: {tool_name} [OPTION | FILE]...\n\n\

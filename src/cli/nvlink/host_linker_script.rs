@@ -1,4 +1,5 @@
-//! `-ghls`: a script for the host's linker, which keeps together what finds device code at run time.
+//! `-ghls`: a script for the host's linker, which keeps together what finds device code at run
+//! time.
 
 use std::io;
 use std::io::Write;
@@ -10,19 +11,19 @@ use cuweld_diagnostics::codes::system;
 use super::output::write_output;
 use crate::diagnostics::Reporter;
 
-/// What a host linker must keep together. The blank behind the second entry is nvlink's.
+/// What a host linker must keep together. The blank after the second entry is nvlink's.
 const FATBIN_SECTIONS: &str = "SECTIONS\n{\n\
     \t.nvFatBinSegment : { *(.nvFatBinSegment) }\n\
     \t__nv_relfatbin : { *(__nv_relfatbin) } \n\
     \t.nv_fatbin : { *(.nv_fatbin) }\n}\n";
 
 /// Prints the default script of the linker that the host compiler uses, as nvlink has it printed
-/// with `ld --verbose` and those options of the compiler's own call of it that choose a script, without
-/// what it says about itself.
+/// with `ld --verbose` and those options of the compiler's own call of it that choose a script,
+/// without what it says about itself.
 const DEFAULT_SCRIPT: &str = r#"ld --verbose $("$CUWELD_HOST_COMPILER" -### /dev/null -m64 2>&1 | grep collect2 | grep -wo -e -pie -e "-z [^[:space:]]*" -e "-m [^[:space:]]*" -e -r -e -shared | tr "\n" " ") | grep -Fvx -e "$(ld -V)" | sed '1,2d;$d'"#;
 
-/// Writes the script to a file, or to standard output. A complete one begins with the default script
-/// of the host's linker.
+/// Writes the script to a file, or to standard output. A complete one begins with the default
+/// script of the host's linker.
 pub fn host_linker_script(
     complete: bool,
     host_compiler: Option<&str>,

@@ -1,12 +1,12 @@
 //! The nvlink-compatible command line.
 //!
 //! [`parse`](mod@parse) turns words into [`LowArgs`](parse::LowArgs) by nvlink's exact rules,
-//! [`check`](mod@check) checks them against each other, [`run`](mod@run) links. Drivers own this command line, so
-//! each of our own options is also an environment variable. It is parsed without clap, as a tiny
-//! link costs about a millisecond.
+//! [`check`](mod@check) checks them against each other, [`run`](mod@run) links. Drivers own this
+//! command line, so each of our own options is also an environment variable. It is parsed without
+//! clap, as a tiny link costs about a millisecond.
 //!
-//! Behaviour is nvlink 13.0.88's, message for message; `testdata/observed.json` holds what it was seen
-//! to do, and `testdata/observe.py` obtains that anew.
+//! Behaviour is nvlink 13.0.88's, message for message; `testdata/observed.json` holds what it was
+//! seen to do, and `testdata/observe.py` obtains that anew.
 
 pub mod args;
 pub mod check;
@@ -34,7 +34,7 @@ pub use run::run;
 
 use std::path::PathBuf;
 
-/// A path from the bytes of an argument.
+/// Returns a path from the bytes of an argument.
 fn path_of(bytes: &[u8]) -> PathBuf {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;

@@ -2,8 +2,8 @@
 
 use super::error::ArgError;
 
-/// Splits the contents of an options file at blanks. Double quotes keep blanks, a backslash keeps the
-/// next byte whatever it is, and a NUL ends the file. There are no comments.
+/// Splits the contents of an options file at blanks. Double quotes keep blanks, a backslash keeps
+/// the next byte whatever it is, and a NUL ends the file. There are no comments.
 ///
 /// A quote leaves the word even where a backslash kept it from quoting, unless a backslash remains
 /// before it: `\"x\"` is `x`, and `\\\"` is `\"`.

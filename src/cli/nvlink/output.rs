@@ -68,7 +68,7 @@ pub(super) fn report_output(
     }
 }
 
-/// Whether a file could be opened, but does not take all bytes.
+/// Returns `true` if a file could be opened, but does not take all bytes.
 fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind;
     matches!(

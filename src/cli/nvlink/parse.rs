@@ -1,9 +1,9 @@
 //! From argument words to [`LowArgs`]: each option with its value, as given.
 //!
 //! Words are read from left to right, and the first mistake ends the parse. Short names take one
-//! dash and are never bundled; a value follows after `=` or as the next word, and for `-l`, `-L` and
-//! `-m` directly. An options file is read where it is named, on its own: an option at its end does
-//! not find its value behind the file.
+//! dash and are never bundled; a value follows after `=` or as the next word, and for `-l`, `-L`
+//! and `-m` directly. An options file is read where it is named, on its own: an option at its end
+//! does not find its value after the file.
 
 use std::io;
 use std::path::Path;
@@ -46,17 +46,17 @@ impl Default for LowArgs {
 }
 
 impl LowArgs {
-    /// The value of an option, if it was given.
+    /// Returns the value of an option, if it was given.
     pub fn value(&self, id: OptionId) -> Option<&Value> {
         self.values.get(id as usize)?.as_ref()
     }
 
-    /// Whether an option was given.
+    /// Returns `true` if an option was given.
     pub fn given(&self, id: OptionId) -> bool {
         self.value(id).is_some()
     }
 
-    /// The text of an option.
+    /// Returns the text of an option.
     pub fn text(&self, id: OptionId) -> Option<&[u8]> {
         match self.value(id)? {
             Value::Text(text) => Some(text),
@@ -64,7 +64,7 @@ impl LowArgs {
         }
     }
 
-    /// The number of an option.
+    /// Returns the number of an option.
     pub fn number(&self, id: OptionId) -> Option<i32> {
         match self.value(id)? {
             Value::Number(number) => Some(*number),
@@ -72,7 +72,7 @@ impl LowArgs {
         }
     }
 
-    /// The truth value of an option.
+    /// Returns the truth value of an option.
     pub fn boolean(&self, id: OptionId) -> Option<bool> {
         match self.value(id)? {
             Value::Boolean(value) => Some(*value),
@@ -80,7 +80,7 @@ impl LowArgs {
         }
     }
 
-    /// The elements of a list option.
+    /// Returns the elements of a list option.
     pub fn list(&self, id: OptionId) -> &[Vec<u8>] {
         match self.value(id) {
             Some(Value::List(elements)) => elements,
@@ -117,7 +117,7 @@ pub struct Redefinition {
 /// Reads a file, for `-optf`.
 pub type ReadFile<'a> = dyn FnMut(&Path) -> io::Result<Vec<u8>> + 'a;
 
-/// Parses the arguments behind the program's name. After an error `low` and `redefinitions` hold
+/// Parses the arguments after the program's name. After an error `low` and `redefinitions` hold
 /// what came before it.
 pub fn parse(
     arguments: &[&[u8]],
@@ -125,7 +125,7 @@ pub fn parse(
     low: &mut LowArgs,
     redefinitions: &mut Vec<Redefinition>,
 ) -> Result<(), ArgError> {
-    // The option may stand behind the first such file.
+    // The option may stand after the first such file.
     let strict = arguments.contains(&&b"--cuweld-strict"[..]);
     Parser {
         low,
@@ -220,7 +220,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// The file that `@file` stands for, if it is there and no input has that name.
+    /// Returns the file that `@file` stands for, if it is there and no input has that name.
     fn response_file(&mut self, word: &[u8]) -> Option<Vec<u8>> {
         let file = word.strip_prefix(b"@").filter(|file| !file.is_empty())?;
         let mut exists = |name: &[u8]| (self.read_file)(&path_of(name)).is_ok();
@@ -244,7 +244,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// A single dash is an input.
+/// Returns a single dash is an input.
 fn is_option(word: &[u8]) -> bool {
     word.len() > 1 && word.starts_with(b"-")
 }

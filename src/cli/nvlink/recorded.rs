@@ -6,9 +6,9 @@ use super::options::Recorded;
 use super::parse::LowArgs;
 use super::value::Value;
 
-/// The options in nvlink's canonical form: those given, in table order, each as short name and value
-/// with a blank behind both; a flag's value is empty, hence its two blanks. A debug link also records
-/// the files by name, without their directories.
+/// Returns the options in nvlink's canonical form: those given, in table order, each as short name
+/// and value with a blank after both; a flag's value is empty, hence its two blanks. A debug link
+/// also records the files by name, without their directories.
 ///
 /// Bytes rather than text, since a path need not be UTF-8 and is recorded verbatim.
 pub fn recorded_options(low: &LowArgs) -> Vec<u8> {
@@ -46,7 +46,8 @@ pub fn recorded_options(low: &LowArgs) -> Vec<u8> {
     record
 }
 
-/// The file name that the record gives to the output: its base name in a debug link, else nothing.
+/// Returns the file name that the record gives to the output: its base name in a debug link, else
+/// nothing.
 pub fn recorded_object_name(low: &LowArgs) -> &[u8] {
     match low.text(OptionId::OutputFile) {
         Some(output) if names_files(low) => base_name(output),
@@ -54,7 +55,8 @@ pub fn recorded_object_name(low: &LowArgs) -> &[u8] {
     }
 }
 
-/// Whether files are recorded by name: in a debug link, unless `--verbose-tkinfo` says otherwise.
+/// Returns `true` if files are recorded by name: in a debug link, unless `--verbose-tkinfo` says
+/// otherwise.
 fn names_files(low: &LowArgs) -> bool {
     match low.value(OptionId::VerboseTkinfo) {
         Some(Value::Boolean(names)) => *names,
@@ -62,7 +64,7 @@ fn names_files(low: &LowArgs) -> bool {
     }
 }
 
-/// What follows the last slash.
+/// Returns what follows the last slash.
 fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

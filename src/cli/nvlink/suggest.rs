@@ -5,7 +5,7 @@ use cuweld_passes::suggest::nearest;
 use super::options;
 use super::options::ValueKind;
 
-/// A help line for an unknown option; `name` is the text after its first dash.
+/// Returns a help line for an unknown option; `name` is the text after its first dash.
 pub fn for_unknown(name: &str) -> Option<String> {
     let bare = name.strip_prefix('-').unwrap_or(name);
     if options::find_long(bare.as_bytes()).is_some() {
@@ -15,7 +15,7 @@ pub fn for_unknown(name: &str) -> Option<String> {
         return Some(format!("this option takes one dash: -{bare}"));
     }
     let glued = options::all().find(|option| {
-        // `-ofile`: a one-letter option with its value directly behind it.
+        // `-ofile`: a one-letter option with its value directly after it.
         option.short.len() == 1
             && !matches!(option.kind, ValueKind::Flag)
             && bare.starts_with(option.short)
@@ -36,7 +36,7 @@ pub fn for_unknown(name: &str) -> Option<String> {
     }
 }
 
-/// A help line for a value that `option` does not know.
+/// Returns a help line for a value that `option` does not know.
 pub fn for_value(value: &str, option: &str) -> Option<String> {
     let spec = options::find_long(option.as_bytes())?;
     let choices = match spec.kind {

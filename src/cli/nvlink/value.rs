@@ -51,7 +51,7 @@ pub fn convert(option: &OptionSpec, text: &[u8]) -> Result<Value, ArgError> {
     }
 }
 
-/// Text for a message.
+/// Returns the text for a message.
 pub fn lossy(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

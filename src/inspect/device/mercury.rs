@@ -8,8 +8,8 @@ use crate::inspect::device_model::*;
 use crate::inspect::error::SectionDamage;
 
 impl<'data> Decoder<'data> {
-    /// The Mercury code of a section, if it holds any; with a finding if it is of another form, or does not stand
-    /// for the code of the section that it names.
+    /// Returns the Mercury code of a section, if it holds any; with a finding if it is of another
+    /// form, or does not stand for the code of the section that it names.
     pub(super) fn mercury(
         &mut self,
         section: &Section<'data>,

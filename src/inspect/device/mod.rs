@@ -75,7 +75,8 @@ pub fn decode_device_elf(
     Ok((elf, decoder.errors))
 }
 
-/// Decodes the ELF64 form `wide` of an ELF32 device file, with offsets and sizes as in the file itself.
+/// Decodes the ELF64 form `wide` of an ELF32 device file, with offsets and sizes as in the file
+/// itself.
 pub fn decode_narrow_device_elf<'data>(
     image: &'data [u8],
     wide: &'data [u8],
@@ -106,7 +107,8 @@ pub fn decode_narrow_device_elf<'data>(
 /// What inspections call ELF32 and ELF64.
 const CLASS_NAMES: [&str; 2] = ["ELF32", "ELF64"];
 
-/// Bits of `e_flags` in the layout that toolkits before 13.0 write below sm_100, and all 32-bit files have.
+/// Bits of `e_flags` in the layout that toolkits before 13.0 write below sm_100, and all 32-bit
+/// files have.
 mod legacy {
     /// 64-bit addresses.
     pub(super) const ADDRESSES_64: u32 = 1 << 10;
@@ -120,7 +122,7 @@ mod legacy {
     pub(super) const FIRST_SPECIFIC: u16 = 90;
 }
 
-/// What `e_flags` of the legacy layout say.
+/// Returns what `e_flags` of the legacy layout say.
 fn legacy_flags(flags: u32) -> LegacyFlags {
     LegacyFlags {
         virtual_sm: (flags >> 16 & 0xff) as u8,
@@ -130,7 +132,7 @@ fn legacy_flags(flags: u32) -> LegacyFlags {
     }
 }
 
-/// Whether `.nv.compat` marks the file as made for an `a` variant.
+/// Returns `true` if `.nv.compat` marks the file as made for an `a` variant.
 fn is_specific(elf: &DeviceElf<'_>) -> bool {
     elf.attributes
         .iter()
@@ -205,7 +207,7 @@ impl<'data> Decoder<'data> {
         });
     }
 
-    /// The bytes of a table that is about to be decoded.
+    /// Returns the bytes of a table that is about to be decoded.
     fn take(&mut self, section: &Section<'data>) -> &'data [u8] {
         let size = section.contents.len() as u64;
         match self.budget.checked_sub(size) {

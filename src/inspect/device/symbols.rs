@@ -30,7 +30,7 @@ impl<'data> Symbols<'data> {
         self.tables.push((section, names));
     }
 
-    /// The names of the table that is this section.
+    /// Returns the names of the table that is this section.
     pub(super) fn table(&self, section: u32) -> Option<&[Name<'data>]> {
         let found = self
             .tables
@@ -39,7 +39,7 @@ impl<'data> Symbols<'data> {
         Some(names)
     }
 
-    /// A symbol of that table.
+    /// Returns a symbol of that table.
     pub(super) fn find(&self, section: u32, index: u32) -> Option<SymbolUse<'data>> {
         let name = *self.table(section)?.get(index as usize)?;
         Some(SymbolUse { index, name })

@@ -20,7 +20,7 @@ use crate::inspect::name::Hex;
 use crate::inspect::name::Name;
 
 impl<'data> Decoder<'data> {
-    /// The whole rows of a table.
+    /// Returns the whole rows of a table.
     pub(super) fn rows<T: FromBytes + Immutable + KnownLayout>(
         &mut self,
         section: u32,
@@ -109,7 +109,7 @@ impl<'data> Decoder<'data> {
         }
     }
 
-    /// The string table that prototypes are offsets into: that of the symbol table.
+    /// Returns the string table that prototypes are offsets into: that of the symbol table.
     fn prototype_names(&mut self, section: &Section<'data>) -> &'data [u8] {
         let symbols = self.view.sections.get(section.link as usize);
         match symbols.and_then(|symbols| self.view.bytes_at(symbols.link.get())) {

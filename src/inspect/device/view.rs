@@ -78,7 +78,7 @@ impl<'data> View<'data> {
         Ok((view, error.filter(|_| !by_section)))
     }
 
-    /// The bytes of a section; none if they lie outside of the file.
+    /// Returns the bytes of a section; none if they lie outside of the file.
     pub(super) fn bytes(&self, header: &SectionHeader) -> Option<&'data [u8]> {
         if is_no_bits(header.ty.get(), header.flags()) || header.ty.get() == 0 {
             return Some(&[]);
@@ -88,12 +88,12 @@ impl<'data> View<'data> {
         self.image.get(start..start.checked_add(size)?)
     }
 
-    /// The bytes of the section with this index.
+    /// Returns the bytes of the section with this index.
     pub(super) fn bytes_at(&self, index: u32) -> Option<&'data [u8]> {
         self.bytes(self.sections.get(index as usize)?)
     }
 
-    /// The name of a section.
+    /// Returns the name of a section.
     pub(super) fn name(&self, index: u32) -> Option<Name<'data>> {
         let header = self.sections.get(index as usize)?;
         let names = match (self.file.shstrndx.get(), self.sections.first()) {

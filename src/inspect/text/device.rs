@@ -341,7 +341,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The name as in the source, or as it is.
+    /// Returns the name as in the source, or as it is.
     fn source_name(&self, name: Name<'_>) -> String {
         self.options
             .demangle
@@ -350,7 +350,7 @@ impl Printer<'_> {
             .unwrap_or_else(|| name.to_string())
     }
 
-    /// The name as it is, and as in the source behind it.
+    /// Returns the name as it is, and as in the source after it.
     fn both_names(&self, name: Name<'_>) -> String {
         match self.options.demangle.then(|| name.demangled()).flatten() {
             Some(demangled) => format!("{name} ({demangled})"),
@@ -367,7 +367,7 @@ impl Printer<'_> {
     }
 }
 
-/// The letters of section flags, and the bits that have none.
+/// Returns the letters of section flags, and the bits that have none.
 fn flag_letters(flags: u64) -> String {
     let mut rest = flags;
     let mut text = String::new();

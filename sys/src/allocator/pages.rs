@@ -19,13 +19,16 @@ const SMALL_PAGE: usize = 4 << 10;
 /// Bytes that the heap begins with.
 pub(super) const FIRST: usize = 256 << 10;
 
-/// The least that it grows by before it is known that the link is a large one, on small pages: what is left of them then takes page faults.
+/// The least that it grows by before it is known that the link is a large one, on small pages: what
+/// is left of them then takes page faults.
 const LEAST: usize = 256 << 10;
 
-/// Limit for growth on small pages: a command line that needs more memory than this has enough inputs to justify large pages.
+/// Limit for growth on small pages: a command line that needs more memory than this has enough
+/// inputs to justify large pages.
 const MOST_SMALL: usize = 1 << 20;
 
-/// Memory that comes with the program: links of small inputs ask the system for none. What is not used is never touched, and takes none.
+/// Memory that comes with the program: links of small inputs ask the system for none. What is not
+/// used is never touched, and takes none.
 #[repr(align(4096))]
 struct First(UnsafeCell<[u8; FIRST]>);
 
@@ -50,8 +53,8 @@ impl Pages {
         }
     }
 
-    /// Switches the heap to growing by `room` bytes of large pages. Returns true if this changed anything, that is, if the heap is in use
-    /// and was not switched before.
+    /// Switches the heap to growing by `room` bytes of large pages. Returns true if this changed
+    /// anything, that is, if the heap is in use and was not switched before.
     pub(super) fn switch_to_large(&mut self, room: usize) -> bool {
         let is_news = self.small.get() != 0 && self.room.get() == 0;
         if is_news {
@@ -60,7 +63,7 @@ impl Pages {
         is_news
     }
 
-    /// Whether the heap grows on large pages.
+    /// Returns `true` if the heap grows on large pages.
     pub(super) fn is_large(&self) -> bool {
         self.room.get() != 0
     }
@@ -117,8 +120,8 @@ unsafe impl Allocator for Pages {
 fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
     let page = if is_large { LARGE_PAGE } else { SMALL_PAGE };
     let pages = bytes.checked_next_multiple_of(page)?;
-    // Memory that takes whole large pages is put at the beginning of one. The heap notes where it ends at its end, on a small page: what
-    // lies behind that is never touched, and takes no memory.
+    // Memory that takes whole large pages is put at the beginning of one. The heap notes where it
+    // ends at its end, on a small page: what lies after that is never touched, and takes no memory.
     let all = pages.checked_add(page)?;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: memory that nobody has.

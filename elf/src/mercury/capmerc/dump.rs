@@ -1,8 +1,8 @@
-//! What a section of Mercury code says, in text: a line for the head, then one for each item that has an
-//! entry and one for each stretch of plain items.
+//! What a section of Mercury code says, in text: a line for the head, then one for each item that
+//! has an entry and one for each stretch of plain items.
 //!
-//! Names are those of the fields that were found out by changing objects; bytes without a name are shown
-//! as they are.
+//! Names are those of the fields that were found out by changing objects; bytes without a name are
+//! shown as they are.
 
 use std::fmt;
 
@@ -47,19 +47,20 @@ const SYSTEM_VALUE: u8 = 0x0b;
 pub const IMMEDIATE: usize = 0x1c;
 
 impl Record<'_> {
-    /// Its operation.
+    /// Returns its operation.
     pub fn operation(self) -> u8 {
         self.0.get(1).copied().unwrap_or(0)
     }
 
-    /// The name of its operation, if it is known.
+    /// Returns the name of its operation, if it is known.
     pub fn operation_name(self) -> Option<&'static str> {
         let operation = self.operation();
         let found = OPERATIONS.iter().find(|(known, _)| *known == operation);
         found.map(|(_, name)| *name)
     }
 
-    /// Returns the register and the id of a system value; RZ, which is 1023 here, is 255 as in SASS.
+    /// Returns the register and the id of a system value; RZ, which is 1023 here, is 255 as in
+    /// SASS.
     pub fn system_value(self) -> Option<(u16, u16)> {
         let half = |at: usize| Some(u16::from_le_bytes(self.0.get(at..at + 2)?.try_into().ok()?));
         if self.operation() != SYSTEM_VALUE || self.0.len() != 16 {
@@ -72,7 +73,7 @@ impl Record<'_> {
         Some((register, half(0xc)?))
     }
 
-    /// The immediate value or offset of a record of 32 bytes.
+    /// Returns the immediate value or offset of a record of 32 bytes.
     pub fn immediate(self) -> Option<u32> {
         word(self.0, IMMEDIATE).filter(|_| self.0.len() == 32)
     }
@@ -127,7 +128,7 @@ impl fmt::Display for Item<'_> {
 }
 
 impl<'data> Capmerc<'data> {
-    /// The dump, a line each.
+    /// Returns the dump, a line each.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let mut counts = [0_u64; 5];
         let mut rows = Vec::new();
@@ -162,7 +163,7 @@ impl<'data> Capmerc<'data> {
     }
 }
 
-/// The line for plain items from the first up to `end`.
+/// Returns the line for plain items from the first up to `end`.
 fn stretch((first, instruction): (u32, u64), end: u32) -> String {
     let code = instruction * super::INSTRUCTION;
     match end - first {

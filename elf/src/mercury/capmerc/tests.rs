@@ -1,7 +1,7 @@
 use super::*;
 
-/// `.nv.capmerc.text` of `__global__ void leaf(float* p) { p[0] = p[1] * 2.f; }`, by ptxas 13.0.88 for
-/// sm_100.
+/// `.nv.capmerc.text` of `__global__ void leaf(float* p) { p[0] = p[1] * 2.f; }`, by ptxas 13.0.88
+/// for sm_100.
 const LEAF: &str = "12000000010000c00800000058000000010b040af8000400000041000004000002220e06f800520000008300400002000000\
     0000000000000000000000000000010b0e0afa000500000003013904000002380e32f80040110000000082000a0000020140\
     010000000000000000000000d004";
@@ -18,7 +18,7 @@ fn bytes(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// A section with these items behind its head.
+/// Returns a section with these items after its head.
 fn section(items: u32, bitmap: u32, rest: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [7, VERSION, items, bitmap] {

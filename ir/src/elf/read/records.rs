@@ -57,7 +57,7 @@ impl<'data> Reader<'_, 'data> {
         }
     }
 
-    /// Rows of 32 bytes that begin with a symbol.
+    /// Returns the rows of 32 bytes that begin with a symbol.
     pub(super) fn unified_entries(&mut self, index: usize) -> Result<(), ReadError> {
         let start = self.part.attributes.len();
         let mut rows = self.bytes(index).chunks_exact(UNIFIED_ENTRY_SIZE);
@@ -137,7 +137,7 @@ impl<'data> Reader<'_, 'data> {
         Ok(())
     }
 
-    /// The string table that prototypes are offsets into: that of the symbol table.
+    /// Returns the string table that prototypes are offsets into: that of the symbol table.
     pub(super) fn prototype_names(&self, index: usize) -> &'data [u8] {
         let symtab = self
             .headers
@@ -251,7 +251,7 @@ impl<'data> Reader<'_, 'data> {
     }
 }
 
-/// How many attribute records these bytes hold.
+/// Returns how many attribute records these bytes hold.
 pub(super) fn records_in(mut bytes: &[u8]) -> usize {
     let mut count = 0;
     while let &[format, _, low, high, ref tail @ ..] = bytes {

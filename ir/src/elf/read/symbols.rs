@@ -135,8 +135,8 @@ impl<'data> Reader<'_, 'data> {
         Ok(())
     }
 
-    /// Where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in the same
-    /// places, with the sections and sizes of the Mercury view.
+    /// Returns where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in
+    /// the same places, with the sections and sizes of the Mercury view.
     pub(super) fn mercury_symbols(&mut self) -> Result<(), ReadError> {
         let tables = self.headers.sections.iter().enumerate();
         for (table, _) in tables.filter(|(_, row)| row.ty.get() == sht::CUDA_MERCURY_SYMTAB) {

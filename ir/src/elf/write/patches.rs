@@ -14,7 +14,7 @@ pub(super) struct Patches<'m> {
 }
 
 impl<'m> Patches<'m> {
-    /// Those of a module.
+    /// Returns those of a module.
     pub(super) fn new(module: &'m Module<'_>) -> Result<Self, WriteError> {
         let rows = module.patches.as_slice();
         match rows.is_sorted_by_key(|patch| patch.section) {
@@ -23,7 +23,7 @@ impl<'m> Patches<'m> {
         }
     }
 
-    /// The patches of a section, in order.
+    /// Returns the patches of a section, in order.
     pub(super) fn of(&mut self, section: SectionId) -> &'m [Patch] {
         let start = self.start(section);
         let end = self.first_behind(start, |patch| patch.section <= section);
@@ -31,7 +31,8 @@ impl<'m> Patches<'m> {
         self.rows.get(start..end).unwrap_or(&[])
     }
 
-    /// The place of a section's patches: most often a little behind those that were found last.
+    /// Returns the place of a section's patches: most often a little after those that were found
+    /// last.
     fn start(&self, section: SectionId) -> usize {
         let is_before = |patch: &Patch| patch.section < section;
         let last = self
@@ -46,8 +47,9 @@ impl<'m> Patches<'m> {
         self.first_behind(from, is_before)
     }
 
-    /// The first patch from a place on, all of which before it are of some kind that none is behind it: looked for nearby first, as
-    /// patches far from each other are not in the processor's cache.
+    /// Returns the first patch from a place on, all of which before it are of some kind that none
+    /// is after it: looked for nearby first, as patches far from each other are not in the
+    /// processor's cache.
     fn first_behind(&self, mut from: usize, is_before: impl Fn(&Patch) -> bool) -> usize {
         let mut step = 1;
         while self.rows.get(from + step - 1).is_some_and(&is_before) {

@@ -1,8 +1,10 @@
-//! Writing in the order of the file, block by block: what is larger than a block is put together part by part.
+//! Writing in the order of the file, block by block: what is larger than a block is put together
+//! part by part.
 //!
-//! All blocks but the last are of one size, so that each begins at a multiple of it in the file: the system keeps a file that is written
-//! so in few large pieces. Large contents are copied, too: one call with bytes of a mapped file, whose pages come in one by one meanwhile,
-//! takes twice as long as copying them into a block and writing that.
+//! All blocks but the last are of one size, so that each begins at a multiple of it in the file:
+//! the system keeps a file that is written so in few large pieces. Large contents are copied, too:
+//! one call with bytes of a mapped file, whose pages come in one by one meanwhile, takes twice as
+//! long as copying them into a block and writing that.
 
 use thiserror::Error;
 use zerocopy::IntoBytes;
@@ -34,7 +36,8 @@ use crate::plan::PlanSection;
 use crate::reloc::Patch;
 use crate::section::SectionContent;
 
-/// How much is gathered before it is handed on: what stays in a processor's cache while it is filled and copied away.
+/// How much is gathered before it is handed on: what stays in a processor's cache while it is
+/// filled and copied away.
 const BLOCK_SIZE: usize = 256 << 10;
 
 /// Contents of at most this size are put together as one, also across the end of a block.
@@ -51,8 +54,8 @@ pub enum StreamError<E> {
     Sink(E),
 }
 
-/// Serialises a plan of this module, as [`write`](super::write()) does, and hands the bytes on in order. Whoever takes a block gives back
-/// memory for another one, empty.
+/// Serialises a plan of this module, as [`write`](super::write()) does, and hands the bytes on in
+/// order. Whoever takes a block gives back memory for another one, empty.
 pub fn write_in_order<E>(
     module: &Module<'_>,
     plan: &ElfPlan<'_>,
@@ -91,7 +94,7 @@ pub fn write_in_order<E>(
     (stream.sink)(last).map(|_| ()).map_err(StreamError::Sink)
 }
 
-/// Whether every part of the file begins where the one before it ends, or behind.
+/// Returns `true` if every part of the file begins where the one before it ends, or after.
 fn is_in_order(plan: &ElfPlan<'_>) -> bool {
     let sections = plan.sections.iter().filter(|row| is_stored(&row.content));
     let sections = sections.map(|row| (row.offset, row.size));
@@ -107,7 +110,8 @@ fn is_in_order(plan: &ElfPlan<'_>) -> bool {
     sections.chain(tables).all(&mut fits) && fits((plan.file_size, 1))
 }
 
-/// Whether every piece begins where the one before it ends, or behind, and none ends behind the section.
+/// Returns `true` if every piece begins where the one before it ends, or after, and none ends after
+/// the section.
 fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
     let mut position = 0;
     pieces.iter().all(|piece| {
@@ -123,8 +127,9 @@ fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
     })
 }
 
-/// Where a part ends that begins at `start` and takes what is left of a block or a little more, so that no field of a patch lies across
-/// its end. Patches are in the order of their offsets.
+/// Returns where a part ends that begins at `start` and takes what is left of a block or a little
+/// more, so that no field of a patch lies across its end. Patches are in the order of their
+/// offsets.
 fn part_end(start: usize, length: usize, left: usize, patches: &[Patch]) -> usize {
     if length - start <= SMALL {
         return length;
@@ -149,14 +154,14 @@ struct Stream<S> {
     sink: S,
     /// What was not handed on yet: less than a block and what was added last.
     block: Vec<u8>,
-    /// What is behind the end of a block, on its way into the next one.
+    /// What is after the end of a block, on its way into the next one.
     rest: Vec<u8>,
     /// How many bytes were handed on.
     flushed: u64,
 }
 
 impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
-    /// The contents of a section.
+    /// Returns the contents of a section.
     fn section(
         &mut self,
         module: &Module<'_>,
@@ -204,7 +209,8 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(fill_section(target, module, plan, patches, index, row)?)
     }
 
-    /// Rows of one size each, a part at a time; the error is that they do not fill the section exactly.
+    /// Returns the rows of one size each, a part at a time; the error is that they do not fill the
+    /// section exactly.
     fn rows<T>(
         &mut self,
         row: &PlanSection<'_>,
@@ -275,7 +281,8 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         self.pad(row.offset.saturating_add(row.size))
     }
 
-    /// Room for the bytes at an offset of the file, zeroed, as is all between it and what came before.
+    /// Returns the room for the bytes at an offset of the file, zeroed, as is all between it and
+    /// what came before.
     fn room(&mut self, offset: u64, size: usize) -> Result<&mut [u8], StreamError<E>> {
         self.pad(offset)?;
         self.flush()?;
@@ -286,7 +293,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(self.block.get_mut(start..).unwrap_or_default())
     }
 
-    /// Bytes that follow those before; returns their copy.
+    /// Returns the bytes that follow those before; returns their copy.
     fn append(&mut self, bytes: &[u8]) -> Result<&mut [u8], StreamError<E>> {
         self.flush()?;
         let start = self.block.len();
@@ -296,7 +303,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(self.block.get_mut(start..).unwrap_or_default())
     }
 
-    /// Bytes that follow those before, however many.
+    /// Returns the bytes that follow those before, however many.
     fn copy(&mut self, mut bytes: &[u8]) -> Result<(), StreamError<E>> {
         while bytes.len() > SMALL {
             let (now, later) = bytes.split_at(bytes.len().min(self.left()));
@@ -320,7 +327,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         }
     }
 
-    /// How much comes before the end of a block.
+    /// Returns how much comes before the end of a block.
     fn left(&self) -> usize {
         BLOCK_SIZE - self.block.len() % BLOCK_SIZE
     }
@@ -412,7 +419,8 @@ mod tests {
         for size in [bytes.len(), 70_000, 3, bytes.len()] {
             module.sections.push(input(&bytes[..size]));
         }
-        // Fields across the ends of parts, one behind another, one cut by the end of the section; and some out of order.
+        // Fields across the ends of parts, one after another, one cut by the end of the section;
+        // and some out of order.
         let end = bytes.len();
         let places = [
             0,

@@ -1,12 +1,13 @@
-//! The grammar of `docs/framework/lir.md`: rules and fields are those of the printer and the parser, and every rule has an example that is
-//! taken and one that is not.
+//! The grammar of `docs/framework/lir.md`: rules and fields are those of the printer and the
+//! parser, and every rule has an example that is taken and one that is not.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// A rule; a piece of the sample's text, what takes its place and is parsed, what takes its place and is refused, and why.
+/// A rule; a piece of the sample's text, what takes its place and is parsed, what takes its place
+/// and is refused, and why.
 const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     (
         "file",
@@ -235,7 +236,7 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ),
 ];
 
-/// The rules of the page by name.
+/// Returns the rules of the page by name.
 fn rules() -> BTreeMap<String, String> {
     let page = include_str!("../../../../docs/framework/lir.md");
     let section = page.split_once("## Grammar").unwrap().1;
@@ -258,7 +259,7 @@ fn rules() -> BTreeMap<String, String> {
     rules
 }
 
-/// The sample, with everything that a module can hold.
+/// Returns the sample, with everything that a module can hold.
 fn printed() -> String {
     let arena = Arena::new();
     let mut module = sample(&arena);
@@ -290,7 +291,7 @@ fn every_rule_has_an_example_and_a_refusal() {
     }
 }
 
-/// The words before `=` in a text, outside of quotes.
+/// Returns the words before `=` in a text, outside of quotes.
 fn keys(text: &str) -> BTreeSet<String> {
     let bare: String = text.split('"').step_by(2).collect();
     let words =
@@ -301,7 +302,7 @@ fn keys(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The rule of a row, by its first word; headings that only help the eye have none.
+/// Returns the rule of a row, by its first word; headings that only help the eye have none.
 fn rule_of(line: &str) -> Option<&str> {
     let first = line.split(' ').next()?;
     let by_id = [

@@ -8,7 +8,8 @@ use super::Check;
 use super::Link;
 use crate::analyses::CallGraph;
 
-/// Checks `call-target` and `address-taken`: what can run is part of the output, and so is what an indirect call may reach.
+/// Checks `call-target` and `address-taken`: what can run is part of the output, and so is what an
+/// indirect call may reach.
 pub(super) fn check(link: &Link<'_, '_>, graph: &CallGraph, check: &mut Check) {
     for (index, (is_live, runs)) in link.states.iter().zip(&link.running).enumerate() {
         if *runs && !is_live.is_live() {

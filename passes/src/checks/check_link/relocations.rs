@@ -121,8 +121,8 @@ impl Holder {
 struct Discarded(Vec<(u64, u64)>);
 
 impl Discarded {
-    /// The definitions in a section in whose place others are linked. Symbols lie in the SASS view, of whose sections those of
-    /// the Mercury view are twins.
+    /// Returns the definitions in a section in whose place others are linked. Symbols lie in the
+    /// SASS view, of whose sections those of the Mercury view are twins.
     fn in_section(module: &Module<'_>, id: SectionId) -> Self {
         let patched = &module.sections[id];
         let lies_there = |place| match place {
@@ -195,7 +195,8 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Whether it lies in the module's constants where nvlink's own losses are asked for (deviation D14).
+    /// Returns `true` if it lies in the module's constants where nvlink's own losses are asked for
+    /// (deviation D14).
     fn goes_if_strict(&self) -> bool {
         let section = &self.link.module.sections[self.patched.0];
         let is_view = || Bank::numbered(3).is_some_and(|bank| view_name(section) == bank.name);
@@ -208,7 +209,7 @@ impl Row<'_, '_> {
         self.holder.discarded.get_or_init(find)
     }
 
-    /// What it refers to, if that is a symbol.
+    /// Returns what it refers to, if that is a symbol.
     fn symbol(&self) -> Option<(SymbolId, &Symbol<'_>)> {
         let symbol = self.reloc.target.symbol()?;
         Some((symbol, &self.link.module.symbols[symbol]))
@@ -249,7 +250,7 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Why a row that leaves should have stayed; `None` if it may go.
+    /// Returns why a row that leaves should have stayed; `None` if it may go.
     fn lost(&self) -> Option<&'static str> {
         let ty = counterparts(self.reloc.ty, self.patched.1 == SectionKind::MercuryText);
         let ty = ty.first().copied().unwrap_or(self.reloc.ty);
@@ -286,7 +287,7 @@ impl Row<'_, '_> {
         }
     }
 
-    /// What is said of code that refers to a function which its call graph does not name.
+    /// Returns what is said of code that refers to a function which its call graph does not name.
     #[cold]
     fn unnamed(&self) -> Option<Diagnostic> {
         let (from, to) = (self.holder.function?, self.link.dead(self.reloc.target)?);

@@ -58,7 +58,8 @@ pub(super) fn check(
     }
 }
 
-/// What the functions of each component of the call graph need, given what each needs by itself.
+/// Returns what the functions of each component of the call graph need, given what each needs by
+/// itself.
 fn needs(graph: &CallGraph, own: &[Need]) -> Vec<Need> {
     let components = graph.components();
     let mut needs: Vec<Need> = Vec::with_capacity(components.len());

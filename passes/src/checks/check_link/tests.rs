@@ -11,7 +11,7 @@ use crate::threads::Threads;
 
 const SOUND: &str = include_str!("../../../../tests/passes/check-link/sound.lir");
 
-/// What is said of the sound module with some words replaced.
+/// Returns what is said of the sound module with some words replaced.
 fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {
     let mut input = SOUND.to_owned();
     for (from, to) in changes {

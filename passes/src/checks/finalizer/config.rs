@@ -39,7 +39,7 @@ pub enum Stage {
 }
 
 impl EntryPoint {
-    /// The place from which nvlink calls its finalizer for an object of a link.
+    /// Returns the place from which nvlink calls its finalizer for an object of a link.
     pub fn of_object(origin: ObjectOrigin) -> Self {
         match origin {
             ObjectOrigin::Cubin => EntryPoint::InputCubin,
@@ -48,7 +48,7 @@ impl EntryPoint {
         }
     }
 
-    /// What the trace calls it.
+    /// Returns what the trace calls it.
     pub fn name(self) -> &'static str {
         match self {
             EntryPoint::InputCubin => "input cubin",
@@ -61,7 +61,7 @@ impl EntryPoint {
         }
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub fn stage(self) -> Stage {
         match self {
             EntryPoint::PostLink | EntryPoint::JitPostLink => Stage::PostLink,
@@ -69,7 +69,7 @@ impl EntryPoint {
         }
     }
 
-    /// Whether a program calls that links in memory.
+    /// Returns `true` if a program calls that links in memory.
     pub fn is_jit(self) -> bool {
         matches!(self, EntryPoint::JitPreLink | EntryPoint::JitPostLink)
     }
@@ -94,14 +94,14 @@ impl BinaryKind {
         ("sass", BinaryKind::Sass),
     ];
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
         found.map(|(_, kind)| kind)
     }
 }
 
-/// The name of an output that has none.
+/// Returns the name of an output that has none.
 pub fn default_output_name(target: Target, kind: Option<BinaryKind>) -> &'static str {
     if !target.is_mercury() {
         return "cubin";
@@ -124,8 +124,8 @@ pub struct FinalizerOptions {
     pub self_check: bool,
     /// `--out-sass`: the SASS view alone, after a self-check.
     pub out_sass: bool,
-    /// `--opportunistic-finalization-lvl`: 0 and 1 copy no code for another SM, 2 does within a family, 3 and 4 do
-    /// beyond.
+    /// `--opportunistic-finalization-lvl`: 0 and 1 copy no code for another SM, 2 does within a
+    /// family, 3 and 4 do beyond.
     pub opportunistic_level: u8,
     /// `--fastpath-off`: no copies.
     pub fast_path_off: bool,
@@ -226,13 +226,13 @@ impl FinalizerOptions {
         }
     }
 
-    /// Whether a file with Mercury is asked for.
+    /// Returns `true` if a file with Mercury is asked for.
     pub fn wants_mercury(&self) -> bool {
         let kind = self.binary_kind;
         self.cap_merc || matches!(kind, Some(BinaryKind::Mercury | BinaryKind::Capmerc))
     }
 
-    /// How far code is copied for other SMs.
+    /// Returns how far code is copied for other SMs.
     pub fn copies(&self) -> OffTarget {
         match self.opportunistic_level {
             _ if self.fast_path_off => OffTarget::None,
@@ -243,8 +243,8 @@ impl FinalizerOptions {
     }
 }
 
-/// One call of the finalizer. Fields up to `suppress_debug_info` are those of NVIDIA's structure of 160 bytes, with
-/// their offset in it.
+/// One call of the finalizer. Fields up to `suppress_debug_info` are those of NVIDIA's structure of
+/// 160 bytes, with their offset in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalizerConfig {
     /// The optimization level of the call, at 24: 4, or 5 with `-g`.
@@ -283,7 +283,7 @@ pub struct FinalizerConfig {
 const IN_MEMORY: &str = "in-memory-ELF-image";
 
 impl FinalizerConfig {
-    /// A call without options.
+    /// Creates a call without options.
     pub fn new(target: Target, entry: EntryPoint) -> Self {
         Self::with_debug(target, entry, false)
     }
@@ -336,7 +336,7 @@ impl FinalizerConfig {
         }
     }
 
-    /// The same call for a file with a name.
+    /// Returns the same call for a file with a name.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -383,7 +383,7 @@ impl FinalizerConfig {
         }
     }
 
-    /// What the notes say of a file that a linker of NVIDIA's wrote.
+    /// Returns what the notes say of a file that a linker of NVIDIA's wrote.
     pub(super) fn trace_linked(
         &self,
         already_linked: impl FnOnce() -> bool,

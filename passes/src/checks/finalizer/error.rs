@@ -149,7 +149,7 @@ impl FinalizerError {
         })
     }
 
-    /// What NVIDIA's return codes mean, 0 included.
+    /// Returns what NVIDIA's return codes mean, 0 included.
     pub fn meaning(code: u32) -> Option<&'static str> {
         Some(match code {
             0 => "success",
@@ -166,7 +166,7 @@ impl FinalizerError {
         })
     }
 
-    /// What nvlink says of it, for a file with this name.
+    /// Returns what nvlink says of it, for a file with this name.
     pub fn nvlinks_message(&self, name: &str) -> String {
         match self {
             FinalizerError::Stage(_) => "Internal error".to_owned(),
@@ -178,7 +178,7 @@ impl FinalizerError {
         }
     }
 
-    /// What is known beside that message, a line each.
+    /// Returns what is known beside that message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(code) = self.code() {

@@ -1,9 +1,10 @@
 //! `finalize-inputs`: asks of every object with Mercury what NVIDIA's finalizer asks before a link.
 //!
-//! An object must not be finalized yet, its target has to take its code, and the version of its Mercury has to be known.
-//! Code for another SM is taken as it is from sm_120 to sm_121, or where its SASS runs on the target and a copy was
-//! asked for (`--opportunistic-finalization-lvl`); elsewhere NVIDIA's finalizer would compile it, and the link is
-//! refused. With `--edbg 1` each call is shown.
+//! An object must not be finalized yet, its target has to take its code, and the version of its
+//! Mercury has to be known. Code for another SM is taken as it is from sm_120 to sm_121, or where
+//! its SASS runs on the target and a copy was asked for (`--opportunistic-finalization-lvl`);
+//! elsewhere NVIDIA's finalizer would compile it, and the link is refused. With `--edbg 1` each
+//! call is shown.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
@@ -87,7 +88,7 @@ impl Pass for FinalizeInputs {
     }
 }
 
-/// The one message of a link about objects whose code is copied for another SM.
+/// Returns the one message of a link about objects whose code is copied for another SM.
 fn told(module: &Module<'_>, copied: &[&Object<'_>]) -> Option<Diagnostic> {
     let target = module.target.sm;
     let (first, others) = copied.split_first()?;
@@ -108,7 +109,7 @@ fn told(module: &Module<'_>, copied: &[&Object<'_>]) -> Option<Diagnostic> {
     Some(info)
 }
 
-/// Whether the code of an object is copied for another SM.
+/// Returns whether the code of an object is copied for another SM.
 fn ask(
     module: &Module<'_>,
     object: &Object<'_>,

@@ -76,7 +76,7 @@ impl Input {
         }
     }
 
-    /// Whether the header is one of the two that compilers write.
+    /// Returns `true` if the header is one of the two that compilers write.
     pub(super) fn has_known_header(&self) -> bool {
         match self.osabi {
             OSABI_CUDA => self.abi_version == ABI_VERSION,
@@ -84,17 +84,17 @@ impl Input {
         }
     }
 
-    /// Whether the file has the header of toolkits up to 12.9.
+    /// Returns `true` if the file has the header of toolkits up to 12.9.
     pub(super) fn is_legacy(&self) -> bool {
         self.osabi != OSABI_CUDA
     }
 
-    /// Whether the file holds SASS alone.
+    /// Returns `true` if the file holds SASS alone.
     pub(super) fn is_sass(&self) -> bool {
         self.is_legacy() || self.flags & 3 == 0
     }
 
-    /// Whether the file holds Mercury alone.
+    /// Returns `true` if the file holds Mercury alone.
     pub(super) fn is_bare_mercury(&self) -> bool {
         self.osabi == OSABI_CUDA && self.flags & 3 == 1
     }
@@ -145,8 +145,8 @@ fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
     })))
 }
 
-/// Gathers what records of `.nv.compat` say: code, value and payload of each. Records that are not there have the values that a
-/// merge gives them.
+/// Gathers what records of `.nv.compat` say: code, value and payload of each. Records that are not
+/// there have the values that a merge gives them.
 fn profile<'a>(records: impl Iterator<Item = (u8, u16, &'a [u8])>) -> Profile {
     let mut profile = Profile {
         isa_class: 0,

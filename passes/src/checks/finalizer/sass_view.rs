@@ -1,7 +1,7 @@
 //! The SASS view of a file, alone.
 //!
-//! The sections of the Mercury view stand behind all others, so that indices stay as they are. Files close up,
-//! and the kind bits and `.nv.compat` say that there is no Mercury.
+//! The sections of the Mercury view stand after all others, so that indices stay as they are. Files
+//! close up, and the kind bits and `.nv.compat` say that there is no Mercury.
 
 use cuweld_elf::align::align_up;
 use cuweld_elf::check;
@@ -92,7 +92,7 @@ fn without_fast_path(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// A program header for the new places of what it loads.
+/// Returns a program header for the new places of what it loads.
 fn moved(
     view: &View<'_>,
     segment: &ProgramHeader,

@@ -14,12 +14,12 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(links.join(name)).unwrap()
 }
 
-/// An object with Mercury for sm_120.
+/// Returns an object with Mercury for sm_120.
 fn object() -> Vec<u8> {
     fixture("mercury/mercury-targets/sm_120/b.cubin")
 }
 
-/// An object for sm_100, which is for no variant.
+/// Returns an object for sm_100, which is for no variant.
 fn object_100() -> Vec<u8> {
     fixture("shared-memory/shared-static/sm_100/a.cubin")
 }
@@ -36,7 +36,7 @@ fn error(bytes: &[u8], config: &FinalizerConfig) -> FinalizerError {
     Finalizer::run(bytes, config).unwrap_err()
 }
 
-/// The error's text and code.
+/// Returns the error's text and code.
 /// An error as users see it.
 fn said(error: &FinalizerError) -> String {
     Diagnostic::fatal(error.diagnostic_code(), error.to_string()).to_string()
@@ -47,7 +47,7 @@ fn refusal(bytes: &[u8], config: &FinalizerConfig) -> (String, Option<u32>) {
     (said(&error), error.code())
 }
 
-/// The place of the value of a record of `.nv.compat`.
+/// Returns the place of the value of a record of `.nv.compat`.
 fn record(image: &[u8], code: u8) -> usize {
     let view = cuweld_elf::check::read(image, &mut Default::default()).unwrap();
     let section = view
@@ -90,7 +90,8 @@ fn files_of_linkers_are_known_by_their_notes() {
     let mut other = linked.clone();
     other[at] = b'x';
     assert!(!is_linked(&other) && is_linked(&linked));
-    // Programs that link in memory have another name; the strings of a note are found by their places.
+    // Programs that link in memory have another name; the strings of a note are found by their
+    // places.
     let jit = b"nvJIT API\0";
     other[at..at + jit.len()].copy_from_slice(jit);
     assert!(is_linked(&other));

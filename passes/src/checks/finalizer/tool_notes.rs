@@ -1,4 +1,5 @@
-//! Who wrote a file, by `.note.nv.tkinfo`: a file that NVIDIA's linker or JIT linker wrote is linked already.
+//! Who wrote a file, by `.note.nv.tkinfo`: a file that NVIDIA's linker or JIT linker wrote is
+//! linked already.
 
 use cuweld_elf::check;
 use cuweld_elf::check::Findings;
@@ -10,7 +11,7 @@ use cuweld_elf::note_records::tool_info_strings;
 /// Tools that link.
 const LINKERS: [&[u8]; 2] = [b"nvlink", b"nvJIT API"];
 
-/// Whether a note says that a linker of NVIDIA's wrote the file.
+/// Returns `true` if a note says that a linker of NVIDIA's wrote the file.
 pub fn is_linked(image: &[u8]) -> bool {
     let view = check::read(image, &mut Findings::default());
     view.is_some_and(|view| is_view_linked(&view))

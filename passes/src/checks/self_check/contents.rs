@@ -54,7 +54,7 @@ pub(super) fn check(
     mercury(module, view, findings);
 }
 
-/// Which rule contents come under.
+/// Returns which rule contents come under.
 fn rule(section: &ViewSection<'_>) -> Rule {
     let name = section.name;
     let has = |part: &[u8]| name.windows(part.len()).any(|bytes| bytes == part);
@@ -73,7 +73,7 @@ fn rule(section: &ViewSection<'_>) -> Rule {
     }
 }
 
-/// The bytes of the objects with relocations applied, zeros between them.
+/// Returns the bytes of the objects with relocations applied, zeros between them.
 fn copied(module: &Module<'_>, pieces: &[PlanPiece], size: usize) -> Vec<u8> {
     let mut bytes = vec![0; size];
     for piece in pieces {
@@ -169,7 +169,7 @@ fn mercury(module: &Module<'_>, view: &View<'_>, findings: &mut Findings) {
     }
 }
 
-/// Where Mercury code differs from that of an object in what a link does not change.
+/// Returns where Mercury code differs from that of an object in what a link does not change.
 fn difference(found: &[u8], input: &[u8]) -> Option<u64> {
     if found.len() != input.len() {
         return Some(found.len().min(input.len()) as u64);

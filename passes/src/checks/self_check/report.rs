@@ -17,20 +17,21 @@ pub struct SelfCheckError {
 }
 
 impl SelfCheckError {
-    /// The error that findings make; none if there are none. `mercury` says that the file holds Mercury.
+    /// Returns the error that findings make; none if there are none. `mercury` says that the file
+    /// holds Mercury.
     pub fn new(findings: Vec<Finding>, mercury: bool) -> Option<Self> {
         (!findings.is_empty()).then_some(SelfCheckError { findings, mercury })
     }
 
-    /// What the first finding is about.
+    /// Returns what the first finding is about.
     pub fn part(&self) -> Part {
         self.findings
             .first()
             .map_or(Part::Symbols, |finding| finding.rule.part())
     }
 
-    /// NVIDIA's code of the failure: 17 for text and debug sections, 18 for relocations, 19 for symbols and
-    /// sections.
+    /// NVIDIA's code of the failure: 17 for text and debug sections, 18 for relocations, 19 for
+    /// symbols and sections.
     pub fn code(&self) -> u32 {
         match self.part() {
             Part::Text | Part::Debug => 17,
@@ -39,12 +40,12 @@ impl SelfCheckError {
         }
     }
 
-    /// All findings.
+    /// Returns all findings.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// What more there is to say, a line each: the section, then the findings.
+    /// Returns what more there is to say, a line each: the section, then the findings.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let first = self.findings.first();

@@ -7,7 +7,8 @@ use cuweld_ir::ObjectState;
 
 use crate::link::select_objects::Awaited;
 
-/// Says of each object whose file or member ends with this name why it takes part or does not. Linear in the link.
+/// Says of each object whose file or member ends with this name why it takes part or does not.
+/// Linear in the link.
 pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     let mut text = String::new();
     let mut awaited = Awaited::default();
@@ -26,7 +27,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     text
 }
 
-/// Whether a name is that of a file or a member, or the last parts of a path.
+/// Returns `true` if a name is that of a file or a member, or the last parts of a path.
 fn is_named(object: &Object<'_>, name: &str) -> bool {
     let ends = |whole: &[u8]| {
         let before = whole.strip_suffix(name.as_bytes());
@@ -58,7 +59,7 @@ fn reason(module: &Module<'_>, id: ObjectId, awaited: &Awaited<'_>) -> String {
     }
 }
 
-/// The first name that objects before this one wait for, and the object that does.
+/// Returns the first name that objects before this one wait for, and the object that does.
 fn first_awaited(
     module: &Module<'_>,
     id: ObjectId,

@@ -18,7 +18,8 @@ use crate::analyses::counting_calls;
 use crate::link::callgraph_dce::kernels_by_address;
 use crate::suggest;
 
-/// Says of each symbol of this name what it stands for and why it is live or not. Linear in the link.
+/// Says of each symbol of this name what it stands for and why it is live or not. Linear in the
+/// link.
 pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     let named = |id: &LinkSymbolId| module.link_name(*id) == name.as_bytes();
     let found: Vec<LinkSymbolId> = module.link_symbols.ids().filter(named).collect();
@@ -49,7 +50,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     text
 }
 
-/// Where it is defined, and what became of its other definitions, from the merge log.
+/// Returns where it is defined, and what became of its other definitions, from the merge log.
 fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
     let file = |symbol: SymbolId| object(module, module.symbols[symbol].object);
     let mut lines = vec![match module.link_symbols[id].definition {
@@ -79,7 +80,7 @@ fn object(module: &Module<'_>, id: ObjectId) -> String {
     module.objects[id].display()
 }
 
-/// The rule that keeps it, or that none does.
+/// Returns the rule that keeps it, or that none does.
 fn reasons(module: &Module<'_>, analyses: &Analyses, id: LinkSymbolId) -> Vec<String> {
     let symbol = &module.symbols[module.link_symbols[id].first];
     let live = module.link_symbols[id].live.is_live();
@@ -135,7 +136,8 @@ fn left_out(host: &HostKernels) -> &'static str {
     }
 }
 
-/// The shortest chain of calls from a kernel that stays, the kernel first; `None` if there is none.
+/// Returns the shortest chain of calls from a kernel that stays, the kernel first; `None` if there
+/// is none.
 fn chain(
     module: &Module<'_>,
     graph: &CallGraph,

@@ -1,6 +1,7 @@
-//! Section headers as the compilers of the toolkit write them. nvlink takes type, flags, link and info of a header
-//! at their word, each by rules of its own, so that an object with others is refused. What compilers write was read from
-//! 527 objects for sm_75 to sm_90a of the toolkits 12 and 13.
+//! Section headers as the compilers of the toolkit write them. nvlink takes type, flags, link and
+//! info of a header at their word, each by rules of its own, so that an object with others is
+//! refused. What compilers write was read from 527 objects for sm_75 to sm_90a of the toolkits 12
+//! and 13.
 
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
@@ -14,8 +15,8 @@ use super::rows::Rows;
 
 const NONE: SectionFlags = SectionFlags::empty();
 
-/// Flags that say nothing here: barrier counts of code, `SHF_INFO_LINK`, which toolkit 12.0 does not set, and that of packed
-/// contents.
+/// Flags that say nothing here: barrier counts of code, `SHF_INFO_LINK`, which toolkit 12.0 does
+/// not set, and that of packed contents.
 const BESIDE: SectionFlags = SectionFlags::BARRIERS
     .union(SectionFlags::INFO_LINK)
     .union(SectionFlags::COMPRESSED);
@@ -40,7 +41,7 @@ enum Info {
     Function,
 }
 
-/// The header of a section that compilers write; `None` for the others.
+/// Returns the header of a section that compilers write; `None` for the others.
 fn expected(section: &Section<'_>) -> Option<Expected> {
     let name = section.name;
     let starts = |prefix: &[u8]| name.starts_with(prefix);
@@ -84,7 +85,7 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
     }
 }
 
-/// Whether a header of a SASS object is none that compilers write.
+/// Returns `true` if a header of a SASS object is none that compilers write.
 pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) -> bool {
     let Some(expected) = expected(section) else {
         return false;

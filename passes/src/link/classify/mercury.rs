@@ -1,5 +1,5 @@
-//! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be linked
-//! exactly (`docs/formats/mercury.md`).
+//! Sections of objects that hold Mercury beside SASS, and the refusal of what is not known to be
+//! linked exactly (`docs/formats/mercury.md`).
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
@@ -32,10 +32,10 @@ use crate::located::located;
 use crate::threads::Threads;
 use crate::threads::Work;
 
-/// The kind of a section in a link of such objects; `None` if both views share it.
+/// Returns the kind of a section in a link of such objects; `None` if both views share it.
 ///
-/// Relocations and attributes of the Mercury view take the place of those of the SASS view, which are
-/// derived from the result.
+/// Relocations and attributes of the Mercury view take the place of those of the SASS view, which
+/// are derived from the result.
 pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
     let of_function = section.flags.contains(SectionFlags::INFO_LINK);
     if !section.flags.contains(SectionFlags::MERCURY) {
@@ -67,8 +67,8 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
     })
 }
 
-/// Returns whether a section is left out of a link of SASS alone: all of the Mercury view of an object with Mercury, and of
-/// another object what only that view has [sass-link].
+/// Returns whether a section is left out of a link of SASS alone: all of the Mercury view of an
+/// object with Mercury, and of another object what only that view has [sass-link].
 pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
     let is_of_view = matches!(
         section.ty,
@@ -82,7 +82,7 @@ pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
     section.flags.contains(SectionFlags::MERCURY) && (object.is_capmerc() || is_of_view)
 }
 
-/// Whether code for another SM than the target's is taken as it is.
+/// Returns `true` if code for another SM than the target's is taken as it is.
 fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
     let copies = match (
         module.options.mercury.copy_within_family,
@@ -115,8 +115,8 @@ fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
     Some(fatal.at(section.object.index_u32(), 0).note(note))
 }
 
-/// Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink makes their code anew, and some of it is
-/// another then.
+/// Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink makes
+/// their code anew, and some of it is another then.
 fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
     let toolkit = |object: &Object<'_>| {
         let infos = object.functions.iter();
@@ -151,7 +151,8 @@ fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
     Some(finding.at(id.index_u32(), 0))
 }
 
-/// Whether a section holds debug information of a kind that is known to be linked exactly, by its name in the view.
+/// Returns `true` if a section holds debug information of a kind that is known to be linked
+/// exactly, by its name in the view.
 pub(crate) fn is_debug(name: &[u8]) -> bool {
     const KNOWN: [&[u8]; 12] = [
         b".debug_abbrev",
@@ -176,7 +177,7 @@ const LARGE_OBJECT: usize = 1 << 19;
 /// How many sections of a large object a thread compares at a time.
 const SECTIONS_AT_A_TIME: usize = 1 << 10;
 
-/// Whether a section is one of the unified tables that compilers write.
+/// Returns `true` if a section is one of the unified tables that compilers write.
 fn is_known_table(section: &Section<'_>) -> bool {
     matches!(
         (section.ty, section.name),
@@ -296,7 +297,7 @@ enum Compared<'data> {
     Later(Box<Views<'data>>),
 }
 
-/// What is found of the views of each object but the linker's.
+/// Returns what is found of the views of each object but the linker's.
 fn compared(module: &Module<'_>, threads: &Threads) -> Vec<Option<Finding>> {
     let objects = module.objects.values();
     let objects = objects.filter(|object| object.state != ObjectState::Linker);
@@ -323,7 +324,8 @@ fn compared(module: &Module<'_>, threads: &Threads) -> Vec<Option<Finding>> {
     read.into_iter().map(first).collect()
 }
 
-/// Whether Mercury names this code as what it stands for: where nothing was found by [`compared`], it does stand for it.
+/// Returns `true` if Mercury names this code as what it stands for: where nothing was found by
+/// [`compared`], it does stand for it.
 fn is_code_of(module: &Module<'_>, text: SectionId, mercury: SectionId) -> bool {
     let section = &module.sections[text];
     let index = module.objects[section.object].sections.ordinal(text);

@@ -1,5 +1,6 @@
-//! Attribute records and relocations of frames that no compiler of the toolkit writes: nvlink takes them at
-//! their word, crashes, or ends with an internal error, in ways that are not known, so they are refused.
+//! Attribute records and relocations of frames that no compiler of the toolkit writes: nvlink takes
+//! them at their word, crashes, or ends with an internal error, in ways that are not known, so they
+//! are refused.
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;
@@ -24,18 +25,18 @@ use super::rows::Rows;
 /// Registers that a function can use, at most.
 const MOST_REGISTERS: u32 = 255;
 
-/// Whether a section holds records of compatibility, which have codes of their own.
+/// Returns `true` if a section holds records of compatibility, which have codes of their own.
 pub(super) fn is_compat(rows: &Rows<'_, '_>, section: Option<SectionId>) -> bool {
     section.is_some_and(|section| rows.sections[section].kind == SectionKind::Compat)
 }
 
-/// What is odd about a record of compatibility.
+/// Returns what is odd about a record of compatibility.
 pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<Code> {
     let known = format::NVAL..=format::SVAL;
     (!known.contains(&attribute.format)).then_some(unsupported::COMPAT_RECORD)
 }
 
-/// What is odd about another record of a SASS view.
+/// Returns what is odd about another record of a SASS view.
 pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
         return Some(unsupported::RECORD_PAYLOAD);
@@ -105,7 +106,8 @@ pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -
     }
 }
 
-/// Whether a section is the list of a function that is not just the stub of a unified one.
+/// Returns `true` if a section is the list of a function that is not just the stub of a unified
+/// one.
 pub(super) fn is_list_of_code(
     sections: Part<'_, SectionId, Section<'_>>,
     section: &Section<'_>,
@@ -115,7 +117,7 @@ pub(super) fn is_list_of_code(
             if sections[code].ty == sht::CUDA_UNIFIED_FUNCTION)
 }
 
-/// The section that the rows of a relocation section patch, if it is `.debug_frame`.
+/// Returns the section that the rows of a relocation section patch, if it is `.debug_frame`.
 pub(super) fn frames(rows: &Rows<'_, '_>, relocs: &Section<'_>) -> Option<SectionId> {
     match relocs.info {
         SectionInfo::Section(patched) if rows.sections[patched].name == b".debug_frame" => {
@@ -125,7 +127,7 @@ pub(super) fn frames(rows: &Rows<'_, '_>, relocs: &Section<'_>) -> Option<Sectio
     }
 }
 
-/// Whether a row of frames refers to something else than code and frames.
+/// Returns `true` if a row of frames refers to something else than code and frames.
 pub(super) fn is_odd_frame(rows: &Rows<'_, '_>, frames: SectionId, reloc: &Reloc) -> bool {
     match reloc.target {
         SymbolRef::None => true,

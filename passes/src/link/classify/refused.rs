@@ -40,7 +40,8 @@ const OF_CODE: SectionFlags = SectionFlags::WRITE
     .union(SectionFlags::COMPRESSED)
     .union(SectionFlags::BARRIERS);
 
-/// Reports what cannot be linked exactly, with what was found of each part of the objects; an error if there is anything.
+/// Reports what cannot be linked exactly, with what was found of each part of the objects; an error
+/// if there is anything.
 pub(super) fn refuse(
     module: &Module<'_>,
     found: Vec<Found>,
@@ -190,7 +191,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Whether any symbol is a shared variable.
+    /// Returns `true` if any symbol is a shared variable.
     pub(super) fn has_shared(&self) -> bool {
         self.has_shared
     }
@@ -323,7 +324,7 @@ impl Found {
         }
     }
 
-    /// Whether the function that owns a section has no other one of its kind so far.
+    /// Returns `true` if the function that owns a section has no other one of its kind so far.
     fn is_only_one(&mut self, object: &Object<'_>, section: &Section<'_>) -> bool {
         let kind = match section.kind {
             SectionKind::FunctionConstants(bank) => PARAMETERS << bank,
@@ -341,8 +342,8 @@ impl Found {
             })
     }
 
-    /// Looks at the rows of a relocation section: those of frames, and all where a symbol of the object lies in reserved
-    /// shared memory.
+    /// Looks at the rows of a relocation section: those of frames, and all where a symbol of the
+    /// object lies in reserved shared memory.
     fn relocs(
         &mut self,
         rows: &Rows<'_, '_>,
@@ -473,14 +474,14 @@ impl Found {
     }
 }
 
-/// What is odd about a section.
+/// Returns what is odd about a section.
 fn refused(module: &Module<'_>, code: Code, section: SectionId) -> Diagnostic {
     Diagnostic::refusal(code)
         .note(located(module, section))
         .at(module.sections[section].object.index_u32(), 0)
 }
 
-/// What is odd about a symbol.
+/// Returns what is odd about a symbol.
 fn named(code: Code, symbol: &Symbol<'_>) -> Diagnostic {
     Diagnostic::refusal(code)
         .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))
@@ -493,7 +494,8 @@ const SHARED: u32 = 1;
 /// The bit of parameters, bank 0. There are banks 0 to 17.
 const PARAMETERS: u32 = 2;
 
-/// Whether a section is a constant bank by its type and another or none by its name, or the reverse. No compiler writes that.
+/// Returns `true` if a section is a constant bank by its type and another or none by its name, or
+/// the reverse. No compiler writes that.
 fn has_foreign_bank(section: &Section<'_>) -> bool {
     let (bank, of_function) = match section.kind {
         SectionKind::ConstantBank(bank) => (Some(bank), false),
@@ -520,8 +522,8 @@ fn has_foreign_bank(section: &Section<'_>) -> bool {
     named != Some(bank) || !right_end
 }
 
-/// Whether the linker makes sections of this name itself, so that another kind of section of that name would be taken
-/// for one of them.
+/// Returns `true` if the linker makes sections of this name itself, so that another kind of section
+/// of that name would be taken for one of them.
 fn is_made_by_linker(name: &[u8]) -> bool {
     let whole: [&[u8]; 9] = [
         b".nv.info",
@@ -538,7 +540,7 @@ fn is_made_by_linker(name: &[u8]) -> bool {
     whole.contains(&name) || beginnings.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether a section of constants has the name that the linker would give it.
+/// Returns `true` if a section of constants has the name that the linker would give it.
 fn is_bank_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>, bank: u8) -> bool {
     let digits = [b'0' + bank / 10, b'0' + bank % 10];
     let digits = if bank < 10 { &digits[1..] } else { &digits[..] };
@@ -552,7 +554,8 @@ fn is_bank_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>, bank: u8) -> boo
 /// Alignments in bytes of `.nv.constant0.K`; compilers write 4.
 const PARAMETER_ALIGNS: [u64; 2] = [4, 8];
 
-/// Whether a section of shared memory has the alignment of its variables, or, a kernel's, a larger one.
+/// Returns `true` if a section of shared memory has the alignment of its variables, or, a kernel's,
+/// a larger one.
 fn shared_align_fits(section: &Section<'_>, of_variables: u64) -> bool {
     matches!(of_variables, 0 | u64::MAX)
         || section.align == of_variables

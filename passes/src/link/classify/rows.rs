@@ -37,7 +37,7 @@ pub(super) struct Shared<'m, 'data> {
 }
 
 impl<'m> Shared<'m, '_> {
-    /// The references of an attribute.
+    /// Returns the references of an attribute.
     pub(super) fn refs(&self, attribute: &Attribute<'_>) -> &'m [SymbolRef] {
         let range = attribute.refs.start as usize..attribute.refs.end as usize;
         self.attribute_refs.get(range).unwrap_or(&[])
@@ -53,7 +53,7 @@ pub(super) struct Rows<'m, 'data> {
 }
 
 impl<'data> Rows<'_, 'data> {
-    /// The name of a function.
+    /// Returns the name of a function.
     pub(super) fn function_name(&self, function: FunctionId) -> &'data [u8] {
         self.shared.symbols[self.functions[function].symbol].name
     }

@@ -1,7 +1,9 @@
-//! Relocations of local functions of one name in an object with Mercury, which only a link with `-r` makes.
+//! Relocations of local functions of one name in an object with Mercury, which only a link with
+//! `-r` makes.
 //!
-//! nvlink finds the relocations of code by the name of their section, in each object anew. So of several sections of a name the
-//! first one's rows count for all functions that have one: their code refers to what the first function refers to.
+//! nvlink finds the relocations of code by the name of their section, in each object anew. So of
+//! several sections of a name the first one's rows count for all functions that have one: their
+//! code refers to what the first function refers to.
 
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -12,7 +14,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
-/// Relocation sections of code, each with the first of its name in its object, which is another one.
+/// Relocation sections of code, each with the first of its name in its object, which is another
+/// one.
 pub(super) fn shared_rows(module: &Module<'_>) -> Vec<(SectionId, SectionId)> {
     let mut found = Vec::new();
     let mut names = HashSet::<_, FixedState>::default();
@@ -45,7 +48,8 @@ fn shared_in(module: &Module<'_>, object: &Object<'_>, found: &mut Vec<(SectionI
     }
 }
 
-/// Whether the rows of two sections are of the same types and in the same places, so that one can have what the other says.
+/// Returns `true` if the rows of two sections are of the same types and in the same places, so that
+/// one can have what the other says.
 pub(super) fn same_sites(module: &Module<'_>, a: SectionId, b: SectionId) -> bool {
     let sites = |id: SectionId| {
         let rows = &module.relocs[module.sections[id].relocs];

@@ -1,5 +1,5 @@
-//! Symbols that no compiler of the toolkit writes: nvlink takes each of their fields at its word, in ways
-//! that are not known, so they are refused.
+//! Symbols that no compiler of the toolkit writes: nvlink takes each of their fields at its word,
+//! in ways that are not known, so they are refused.
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;
@@ -25,11 +25,11 @@ use hashbrown::HashMap;
 
 use super::rows::Rows;
 
-/// Larger alignments in bytes of shared variables, which would make files of any size, are refused. (Compilers take
-/// up to 128.)
+/// Larger alignments in bytes of shared variables, which would make files of any size, are refused.
+/// (Compilers take up to 128.)
 const LARGEST_ALIGN: u64 = 1 << 20;
 
-/// What is odd about a symbol that is defined elsewhere.
+/// Returns what is odd about a symbol that is defined elsewhere.
 fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Code> {
     if capmerc {
         return (symbol.ty == SymbolType::NOTYPE).then_some(unsupported::UNDEFINED_SYMBOL);
@@ -79,13 +79,14 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Co
     (!fits).then_some(unsupported::UNDEFINED_SYMBOL)
 }
 
-/// What is odd about a function that an object defines.
+/// Returns what is odd about a function that an object defines.
 fn function(
     (toolkit, capmerc): (&Toolkit, bool),
     symbol: &Symbol<'_>,
     section: &Section<'_>,
 ) -> Option<Code> {
-    // nvlink takes it for a kernel in some respects: its sections, warnings about its stack, no comparison of prototypes.
+    // nvlink takes it for a kernel in some respects: its sections, warnings about its stack, no
+    // comparison of prototypes.
     if toolkit.is_system_function(symbol.name) {
         return Some(unsupported::DRIVER_FUNCTION);
     }
@@ -96,15 +97,16 @@ fn function(
     (!fits).then_some(unsupported::FUNCTION_SIZE)
 }
 
-/// What is odd about a variable that an object defines in a section.
+/// Returns what is odd about a variable that an object defines in a section.
 fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = match section.kind {
         SectionKind::Global | SectionKind::GlobalInit => {
             symbol.other - SymbolOther::MANAGED == SymbolOther::GLOBAL
         }
         SectionKind::KernelShared | SectionKind::ModuleShared => {
-            // The value is the alignment. Names of the compiler's own making begin with a dollar sign. Outputs of -r
-            // that were linked with -r again define what stands for dynamic shared memory, with the visibility "internal" (1).
+            // The value is the alignment. Names of the compiler's own making begin with a dollar
+            // sign. Outputs of -r that were linked with -r again define what stands for dynamic
+            // shared memory, with the visibility "internal" (1).
             let instance = symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE;
             let other = match instance {
                 true => SymbolOther::SHARED | SymbolOther::COMPILER,
@@ -158,8 +160,9 @@ fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
     Some((start.parse().ok()?, end.parse().ok()?))
 }
 
-/// Whether a texture, sampler or surface lies in a section that is never part of the output as it is. Sections of code and
-/// data are mapped at a turn of their own; in those such a symbol is only odd.
+/// Returns `true` if a texture, sampler or surface lies in a section that is never part of the
+/// output as it is. Sections of code and data are mapped at a turn of their own; in those such a
+/// symbol is only odd.
 pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let SymbolPlace::Section(section) = symbol.place else {
         return false;
@@ -186,7 +189,7 @@ pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     is_table && !rows.shared.is_mercury
 }
 
-/// What is odd about a symbol, once sections have their kinds.
+/// Returns what is odd about a symbol, once sections have their kinds.
 pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     let capmerc = rows.shared.capmerc;
     if symbol.is_reserved_alias() {
@@ -241,14 +244,14 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     }
 }
 
-/// Whether a symbol is another name of the reserved block, or a variable in it.
+/// Returns `true` if a symbol is another name of the reserved block, or a variable in it.
 pub(super) fn is_in_reserved(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let in_section = matches!(symbol.place, SymbolPlace::Section(section)
         if rows.sections[section].kind == SectionKind::ReservedShared);
     in_section || symbol.is_reserved_alias()
 }
 
-/// Whether a symbol that stands for something lies in a section, by section of an object.
+/// Returns whether a symbol that stands for something lies in a section, by section of an object.
 pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<bool> {
     let mut with_symbols = vec![false; object.sections.len()];
     for symbol in symbols {
@@ -261,7 +264,7 @@ pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<b
     with_symbols
 }
 
-/// What is odd about a variable in reserved shared memory.
+/// Returns what is odd about a variable in reserved shared memory.
 fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = known_symbols::is_reserved_shared_variable(symbol.name)
         && (symbol.bind, symbol.ty) == (Binding::WEAK, SymbolType::CUDA_OBJECT)
@@ -270,8 +273,8 @@ fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code>
     (!fits).then_some(unsupported::RESERVED_SHARED_SYMBOL)
 }
 
-/// The largest alignment in bytes of the shared variables in each section of an object: 0 without any, the
-/// largest number with dynamic shared memory.
+/// Returns the largest alignment in bytes of the shared variables in each section of an object: 0
+/// without any, the largest number with dynamic shared memory.
 pub(super) fn shared_aligns(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<u64> {
     let mut aligns = vec![0; object.sections.len()];
     for symbol in symbols {
@@ -291,13 +294,14 @@ pub(super) fn shared_aligns(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<
     aligns
 }
 
-/// Whether a symbol is one whose name no kernel or texture of another object may have.
+/// Returns `true` if a symbol is one whose name no kernel or texture of another object may have.
 pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
     symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant()
 }
 
-/// Kernels, textures, samplers and surfaces with the name of a local symbol of another object: nvlink refuses such
-/// links in some orders, and gives kernels of one name each other's parts in others.
+/// Kernels, textures, samplers and surfaces with the name of a local symbol of another object:
+/// nvlink refuses such links in some orders, and gives kernels of one name each other's parts in
+/// others.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     for symbol in module.symbols.values() {
@@ -314,13 +318,13 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
     module.symbols.values().filter(is_shadowed).collect()
 }
 
-/// Whether a symbol has a name, but no type.
+/// Returns `true` if a symbol has a name, but no type.
 pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
     symbol.ty == SymbolType::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
 }
 
-/// Symbols without a type whose name an object before theirs has: nvlink takes references to them for
-/// references to that name, else to symbol 0 [untyped-symbols].
+/// Symbols without a type whose name an object before theirs has: nvlink takes references to them
+/// for references to that name, else to symbol 0 [untyped-symbols].
 pub(super) fn bound_without_type<'module>(
     module: &'module Module<'_>,
 ) -> Vec<&'module Symbol<'module>> {
@@ -341,7 +345,7 @@ pub(super) fn bound_without_type<'module>(
     bare.into_iter().filter(is_bound).collect()
 }
 
-/// What is odd about call graphs and prototypes.
+/// Returns what is odd about call graphs and prototypes.
 pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<Code> {
     let mut prototypes = module.prototypes.values();
     if prototypes.any(|row| is_odd_prototype(&module.symbols, row)) {
@@ -353,7 +357,7 @@ pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<Code> {
         .then_some(unsupported::UNTYPED_CALL)
 }
 
-/// Whether a prototype is that of a local function.
+/// Returns `true` if a prototype is that of a local function.
 pub(super) fn is_odd_prototype(
     symbols: &PrimaryMap<SymbolId, Symbol<'_>>,
     row: &PrototypeRecord<'_>,
@@ -362,7 +366,7 @@ pub(super) fn is_odd_prototype(
     symbol.is_some_and(|symbol| symbols[symbol].is_local())
 }
 
-/// Whether a call is of or by a symbol without a type: nvlink crashes.
+/// Returns `true` if a call is of or by a symbol without a type: nvlink crashes.
 pub(super) fn is_odd_call(
     symbols: &PrimaryMap<SymbolId, Symbol<'_>>,
     row: &CallRecord<'_>,

@@ -3,13 +3,13 @@
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 
-/// Whether a function has a bank's pool in place of its pieces: every kernel has.
+/// Returns `true` if a function has a bank's pool in place of its pieces: every kernel has.
 pub(super) fn has_pool(module: &Module<'_>, function: FunctionId, bank: u8) -> bool {
     let kernel = module.symbols[module.functions[function].symbol].is_entry();
     kernel && !module.pool(bank).is_empty()
 }
 
-/// The bytes of a pool.
+/// Returns the bytes of a pool.
 pub(super) fn pool_bytes(module: &Module<'_>, bank: u8) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in module.pool(bank) {

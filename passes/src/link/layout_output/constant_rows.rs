@@ -1,7 +1,7 @@
 //! Mercury relocations of constants of functions, such as the tables of switches.
 //!
-//! The constants of a device function stand in the banks of all kernels that reach it, and their rows with
-//! them. The SASS view has offsets in their place and no rows [mercury-switch-tables].
+//! The constants of a device function stand in the banks of all kernels that reach it, and their
+//! rows with them. The SASS view has offsets in their place and no rows [mercury-switch-tables].
 
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -18,7 +18,7 @@ use super::Content;
 use super::Created;
 use super::OutId;
 
-/// The Mercury rows of constants of functions, by the section of the SASS view.
+/// Returns the Mercury rows of constants of functions, by the section of the SASS view.
 pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedState> {
     let mut found = HashMap::default();
     if !module.is_capmerc() {
@@ -47,13 +47,13 @@ pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedSt
     found
 }
 
-/// Whether rows patch constants of a function.
+/// Returns `true` if rows patch constants of a function.
 pub(super) fn patches_constants(module: &Module<'_>, patched: SectionId) -> bool {
     let section = &module.sections[patched];
     section.kind == SectionKind::MercuryTwin && section.owner.is_some()
 }
 
-/// Where the constants of a section begin, in bytes, ascending.
+/// Returns where the constants of a section begin, in bytes, ascending.
 fn constants_of(module: &Module<'_>, section: SectionId) -> Vec<u64> {
     let object = &module.objects[module.sections[section].object];
     let symbols = module.symbols[object.symbols].iter();
@@ -65,7 +65,8 @@ fn constants_of(module: &Module<'_>, section: SectionId) -> Vec<u64> {
     starts
 }
 
-/// The rows of a bank with their offsets in it, by offset; `None` for what is no bank of the Mercury view.
+/// Returns the rows of a bank with their offsets in it, by offset; `None` for what is no bank of
+/// the Mercury view.
 pub(super) fn of_bank<'m>(
     module: &'m Module<'_>,
     out: &Created<'_>,
@@ -100,8 +101,9 @@ pub(super) fn of_bank<'m>(
                 .filter(|row| piece.size.is_none_or(|size| row.offset < size))
                 .collect();
             if bank_of != function(piece.section) {
-                // Constants that move do so one by one, the last first, each with its rows reversed: in `-r`
-                // output they stand the other way round already [mercury-switch-tables].
+                // Constants that move do so one by one, the last first, each with its rows
+                // reversed: in `-r` output they stand the other way round already
+                // [mercury-switch-tables].
                 let starts = constants_of(module, piece.section);
                 let constant = |row: &Reloc| starts.partition_point(|start| *start <= row.offset);
                 own.sort_by_key(|row| std::cmp::Reverse(constant(row)));

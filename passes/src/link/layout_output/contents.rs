@@ -83,7 +83,7 @@ pub(super) fn of_kernel(module: &Module<'_>, out: &mut Created<'_>, id: OutId) {
     }
 }
 
-/// The size of the reserved block of shared memory, as the file shows it.
+/// Returns the size of the reserved block of shared memory, as the file shows it.
 pub(super) fn reserved_size(module: &Module<'_>) -> u64 {
     let all = module.sections.values();
     let sizes = all
@@ -104,8 +104,8 @@ pub(super) fn fill(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantM
     relocs(module, out);
 }
 
-/// Keeps the section of module-wide shared variables, empty, as the mark of dynamic shared memory, which nvlink tells by
-/// its alignment [dynamic-shared-by-alignment].
+/// Keeps the section of module-wide shared variables, empty, as the mark of dynamic shared memory,
+/// which nvlink tells by its alignment [dynamic-shared-by-alignment].
 fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
     let sections = out.special(|content| content == Content::ModuleShared);
     let sections: Vec<OutId> = sections.collect();
@@ -148,7 +148,7 @@ fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
     }
 }
 
-/// A whole input section at an offset of its output section.
+/// Returns a whole input section at an offset of its output section.
 pub(super) fn whole(offset: u64, section: SectionId) -> PlanPiece {
     PlanPiece {
         offset,
@@ -157,7 +157,7 @@ pub(super) fn whole(offset: u64, section: SectionId) -> PlanPiece {
     }
 }
 
-/// Whether the output has a section as it is, alone or as one of several.
+/// Returns `true` if the output has a section as it is, alone or as one of several.
 pub(super) fn is_copied(section: &Section<'_>) -> bool {
     match section.kind {
         SectionKind::Local | SectionKind::Other => true,
@@ -208,7 +208,7 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
             out.add_piece(target, whole(place, id));
         }
     }
-    // Tentative definitions lie behind the contributions of .nv.global.
+    // Tentative definitions lie after the contributions of .nv.global.
     if let Some(global) = out.by_name.get(&b".nv.global"[..]).copied() {
         for link in module.link_symbols.values() {
             let common = link
@@ -223,13 +223,15 @@ fn concatenated(module: &Module<'_>, out: &mut Created<'_>, merge: &ConstantMerg
     }
 }
 
-/// Whether sections of a kind are constants of the module that were laid out again, variable by variable.
+/// Returns `true` if sections of a kind are constants of the module that were laid out again,
+/// variable by variable.
 pub(super) fn is_again(module: &Module<'_>, kind: SectionKind) -> bool {
     kind == SectionKind::ConstantBank(constants_again::BANK)
         && !module.pool(constants_again::BANK).is_empty()
 }
 
-/// Kept rows go to the front of their section's list, so that each list is the reverse of the input.
+/// Kept rows go to the front of their section's list, so that each list is the reverse of the
+/// input.
 fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
     let records = module.options.preserve_relocs;
     for index in 0..out.with_rows.len() {

@@ -13,7 +13,7 @@ use super::OutId;
 /// The section of shared variables that belong to no kernel alone.
 pub(super) const MODULE_SHARED: &[u8] = b".nv_debug.shared";
 
-/// The output section that a shared variable lies in.
+/// Returns the output section that a shared variable lies in.
 pub(super) fn shared_output_of(
     module: &Module<'_>,
     out: &Created<'_>,
@@ -27,7 +27,7 @@ pub(super) fn shared_output_of(
     out.of_function(link, &name)
 }
 
-/// The output section that an input section is part of.
+/// Returns the output section that an input section is part of.
 pub(super) fn output_of(module: &Module<'_>, out: &Created<'_>, id: SectionId) -> Option<OutId> {
     let placed = out.placed[id.index()];
     if placed != NO_SECTION {

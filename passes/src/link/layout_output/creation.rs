@@ -95,7 +95,8 @@ struct Replay<'m, 'data> {
     with_rows: Vec<SectionId>,
     /// The first object of SASS alone in a link for a target with Mercury.
     first_sass: Option<ObjectId>,
-    /// Definitions that took global memory at their turn, once one is looked for that is not linked.
+    /// Definitions that took global memory at their turn, once one is looked for that is not
+    /// linked.
     took_memory: OnceCell<HashSet<SymbolId, FixedState>>,
 }
 
@@ -137,8 +138,8 @@ pub(super) fn replay<'data>(
         relocs: RelocSections::default(),
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
-        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the reserved
-        // block is added to that [dynamic-shared-symbols].
+        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the
+        // reserved block is added to that [dynamic-shared-symbols].
         shows_reserve: module.options.preserve_relocs
             && module.reserved_shared_size() != 0
             && slots_end(module) != 0,
@@ -190,7 +191,7 @@ pub(super) fn replay<'data>(
     replay.out
 }
 
-/// The input's section of its shared variables, by function.
+/// Returns the input's section of its shared variables, by function.
 fn own_shared(module: &Module<'_>) -> Vec<Option<SectionId>> {
     let mut own = vec![None; module.functions.len()];
     for (id, section) in module.sections.iter() {
@@ -218,8 +219,9 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Whether a row is an indirect call or the address of a copy that was not taken into the link at its turn: nvlink does
-    /// not look at its prototype. (An address that another row of the object names counts all the same.)
+    /// Returns `true` if a row is an indirect call or the address of a copy that was not taken into
+    /// the link at its turn: nvlink does not look at its prototype. (An address that another row of
+    /// the object names counts all the same.)
     fn is_passed(&self, call: &CallRecord<'_>) -> bool {
         let caller = call.from.symbol();
         let copy = caller.and_then(|symbol| self.module.symbols[symbol].function);
@@ -262,23 +264,25 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// The link symbol of a function whose copy was taken into the link at its turn.
+    /// Returns the link symbol of a function whose copy was taken into the link at its turn.
     fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
         let fate = self.outcomes.get(function);
         fate.link.filter(|_| fate.came_in && fate.is_live)
     }
 
-    /// Whether a copy of a function was taken into the link at its turn, be it replaced or found dead since.
+    /// Returns `true` if a copy of a function was taken into the link at its turn, be it replaced
+    /// or found dead since.
     fn came_in(&self, function: FunctionId) -> bool {
         self.outcomes.get(function).came_in
     }
 
-    /// Whether what a function's symbol stands for is kept.
+    /// Returns `true` if what a function's symbol stands for is kept.
     fn is_live(&self, function: FunctionId) -> bool {
         self.outcomes.get(function).is_live
     }
 
-    /// Returns whether a symbol that makes its link symbol puts it into the list of global ones [weak-before-global].
+    /// Returns whether a symbol that makes its link symbol puts it into the list of global ones
+    /// [weak-before-global].
     fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
         let counts = match symbol.bind {
             Binding::WEAK => !self
@@ -446,7 +450,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// The output section that an input section is part of.
+    /// Returns the output section that an input section is part of.
     fn output_of(&self, id: SectionId) -> Option<OutId> {
         output_of(self.module, &self.out, id)
     }

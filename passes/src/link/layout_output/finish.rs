@@ -1,7 +1,7 @@
 //! From created things to the plan: file order, indices, encoded contents, program headers.
 //!
-//! First everything gets its number and every content its place; then contents, rows of symbols and rows of sections are made
-//! from these numbers alone, by threads where there are many.
+//! First everything gets its number and every content its place; then contents, rows of symbols and
+//! rows of sections are made from these numbers alone, by threads where there are many.
 
 mod call_graph;
 mod lists;
@@ -74,7 +74,8 @@ struct Finish<'m, 'data> {
     symbol_index: Vec<u32>,
     /// Output symbol index of each created section's SECTION symbol.
     section_symbol: Vec<u32>,
-    /// Output symbol index of each kernel's dynamic shared memory, by function, in relocatable output.
+    /// Output symbol index of each kernel's dynamic shared memory, by function, in relocatable
+    /// output.
     dynamic_symbol: Vec<u32>,
     known_prototypes: Prototypes<'data>,
     /// Rows of `.nv.prototype`.
@@ -86,9 +87,11 @@ struct Finish<'m, 'data> {
 /// A section of the file: one that was created, or one of the fixed ones.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// Its [`OutId`]; [`NO_SECTION`] for one of the fixed sections, whose place among them is the start.
+    /// Its [`OutId`]; [`NO_SECTION`] for one of the fixed sections, whose place among them is the
+    /// start.
     id: u32,
-    /// Which of the lists it holds, or where its contents begin among the rows or pieces of the plan.
+    /// Which of the lists it holds, or where its contents begin among the rows or pieces of the
+    /// plan.
     start: u32,
 }
 
@@ -155,8 +158,8 @@ pub(super) fn plan<'data>(
     Ok(plan)
 }
 
-/// Returns whether nobody defines a variable that a strong reference made: relocatable output has it at address -1
-/// [undefined-value].
+/// Returns whether nobody defines a variable that a strong reference made: relocatable output has
+/// it at address -1 [undefined-value].
 fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
     row.definition.is_none()
         && symbol.bind == Binding::GLOBAL
@@ -188,7 +191,7 @@ struct Order {
 }
 
 impl Order {
-    /// The sections of a class.
+    /// Returns the sections of a class.
     fn class(&self, class: usize) -> Range<usize> {
         self.classes[class]..self.classes[class + 1]
     }
@@ -207,8 +210,8 @@ fn class(section: &OutSection<'_>) -> u8 {
 }
 
 impl<'m, 'data> Finish<'m, 'data> {
-    /// Puts the sections that stay into file order and gives them and all symbols their indices; returns that of the first symbol of
-    /// the global part, too.
+    /// Puts the sections that stay into file order and gives them and all symbols their indices;
+    /// returns that of the first symbol of the global part, too.
     fn number_all(&mut self) -> (Order, u32) {
         self.prototypes = self.prototype_rows();
         let prototypes = self.prototypes.len();
@@ -237,7 +240,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         (order, first_global)
     }
 
-    /// The class of a section that stays, and whether it has a symbol.
+    /// Returns the class of a section that stays, and whether it has a symbol.
     fn mark(&self, section: &OutSection<'_>) -> u8 {
         match (section.removed, self.has_symbol(section)) {
             (true, _) => LEFT_OUT,
@@ -246,7 +249,8 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// The sections that stay, by class, those of one class in order of creation but for an order that was asked for.
+    /// Returns the sections that stay, by class, those of one class in order of creation but for an
+    /// order that was asked for.
     fn by_class(&self, marks: &[u8]) -> Order {
         let class = |mark: &u8| usize::from(mark & !HAS_SYMBOL);
         // Those that are left out come last.
@@ -284,7 +288,8 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Where an order that was asked for puts a section of code, before all that it does not name.
+    /// Returns where an order that was asked for puts a section of code, before all that it does
+    /// not name.
     fn place_in_order(&self, section: &OutSection<'_>) -> u32 {
         match section.content {
             Content::Text(link, _) => self.module.link_symbols[link].order.unwrap_or(u32::MAX),
@@ -292,13 +297,13 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Whether shared variables lie in `.nv_debug.shared`.
+    /// Returns `true` if shared variables lie in `.nv_debug.shared`.
     fn has_slots(&self) -> bool {
         let section = self.out.by_name.get(MODULE_SHARED);
         section.is_some_and(|id| self.out.sections[*id].size > self.module.reserved_shared_size())
     }
 
-    /// The fixed sections.
+    /// Returns the fixed sections.
     fn fixed_sections(
         &self,
         first_global: u32,
@@ -370,7 +375,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         fixed
     }
 
-    /// The output symbol of a reference.
+    /// Returns the output symbol of a reference.
     fn reference(&self, target: SymbolRef) -> u32 {
         match target {
             SymbolRef::None => 0,
@@ -383,7 +388,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Contents of the few sections that are made one by one.
+    /// Returns the contents of the few sections that are made one by one.
     fn special_contents(
         &self,
         arena: &'data Arena,
@@ -427,13 +432,13 @@ impl<'m, 'data> Finish<'m, 'data> {
         special
     }
 
-    /// Whether a section has the module's constants as they were laid out again.
+    /// Returns `true` if a section has the module's constants as they were laid out again.
     fn is_again(&self, id: OutId) -> bool {
         self.out.sections[id].name == constants_again::SECTION
             && !self.module.pool(constants_again::BANK).is_empty()
     }
 
-    /// Whether the bank of a link symbol is a pool.
+    /// Returns `true` if the bank of a link symbol is a pool.
     fn has_pool(&self, link: LinkSymbolId, bank: u8) -> bool {
         !self.module.pool_parts.is_empty()
             && self
@@ -492,7 +497,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// The index of a section of which there is one.
+    /// Returns the index of a section of which there is one.
     fn index_of(&self, content: Content) -> u32 {
         let found = self.out.special(|one| one == content).next();
         found.map_or(0, |id| self.section_index[id])
@@ -528,7 +533,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// How many parts of input sections a section of the file copies.
+    /// Returns how many parts of input sections a section of the file copies.
     fn pieces(&self, id: OutId) -> usize {
         let section = &self.out.sections[id];
         match is_no_bits(section.ty, section.flags) {
@@ -545,7 +550,7 @@ impl<'m, 'data> Finish<'m, 'data> {
     }
 }
 
-/// What was made for a section.
+/// Returns what was made for a section.
 fn special_content<'data>(
     special: &[(OutId, PlanContent<'data>)],
     id: OutId,

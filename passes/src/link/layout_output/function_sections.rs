@@ -13,7 +13,8 @@ const LISTED: u32 = 12;
 /// No section.
 const NONE: u32 = u32::MAX;
 
-/// What tells most names of one function's sections apart, which end alike, so that they need not be read.
+/// Returns what tells most names of one function's sections apart, which end alike, so that they
+/// need not be read.
 fn mark(name: &[u8]) -> u32 {
     let word = |start: usize| {
         let word = name.get(start..).and_then(<[u8]>::first_chunk);
@@ -23,12 +24,13 @@ fn mark(name: &[u8]) -> u32 {
     (start >> 32) as u32 ^ name.len() as u32
 }
 
-/// Finds a function's section by its name: most functions have a handful, which are compared; only names of
-/// functions with more are hashed.
+/// Finds a function's section by its name: most functions have a handful, which are compared; only
+/// names of functions with more are hashed.
 pub(super) struct FunctionSections<'data> {
     /// The section of each link symbol that came last, and how many it has.
     last: Vec<(u32, u32)>,
-    /// The section of the same link symbol before this one, and the mark of this one's name, by section.
+    /// The section of the same link symbol before this one, and the mark of this one's name, by
+    /// section.
     before: Vec<(u32, u32)>,
     /// Those that are not listed.
     further: HashMap<(LinkSymbolId, &'data [u8]), OutId, FixedState>,
@@ -59,7 +61,8 @@ impl<'data> FunctionSections<'data> {
         *count += 1;
     }
 
-    /// The section of a function that has this name; `name_of` says what a section is called.
+    /// Returns the section of a function that has this name; `name_of` says what a section is
+    /// called.
     pub(super) fn find(
         &self,
         link: LinkSymbolId,

@@ -23,7 +23,7 @@ impl<T> Default for Grouped<T> {
 }
 
 impl Grouped<u32> {
-    /// The indices of rows by what a question about each row says, below `groups`.
+    /// Returns the indices of rows by what a question about each row says, below `groups`.
     pub(crate) fn by<R>(groups: usize, rows: &[R], group_of: impl Fn(&R) -> usize) -> Self {
         let mut grouped = Grouped {
             collected: Vec::with_capacity(rows.len()),
@@ -70,7 +70,7 @@ impl<T: Copy> Grouped<T> {
         self.ends = starts;
     }
 
-    /// The rows of a section, once grouped.
+    /// Returns the rows of a section, once grouped.
     pub(crate) fn of(&self, section: OutId) -> &[T] {
         let end = self.ends.get(section).copied().unwrap_or(0);
         let start = match section.checked_sub(1) {

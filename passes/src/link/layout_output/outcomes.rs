@@ -1,4 +1,5 @@
-//! What became of functions: looked up once, as rows of functions, symbols, link symbols and sections are far from each other.
+//! What became of functions: looked up once, as rows of functions, symbols, link symbols and
+//! sections are far from each other.
 
 use cuweld_ir::Fate;
 use cuweld_ir::Function;
@@ -43,13 +44,13 @@ pub(super) struct Outcomes {
     pub(super) any_dead: bool,
     /// Whether code that is linked has no bytes in its file (type NOBITS).
     pub(super) has_code_without_bytes: bool,
-    /// The largest alignment in bytes of the code of copies that another replaced, which stays that of the section
-    /// [replaced-alignment].
+    /// The largest alignment in bytes of the code of copies that another replaced, which stays that
+    /// of the section [replaced-alignment].
     pub(super) replaced_align: HashMap<LinkSymbolId, u64, FixedState>,
 }
 
 impl Outcomes {
-    /// Those of all functions.
+    /// Returns those of all functions.
     pub(super) fn of(module: &Module<'_>, threads: &Threads) -> Self {
         let functions = module.functions.values().as_slice();
         let part = |functions: &[Function]| Outcomes::of_part(module, functions);
@@ -106,18 +107,18 @@ impl Outcomes {
         outcomes
     }
 
-    /// About how many sections there will be: of code, attributes, constants, shared memory and relocations of the functions that are kept,
-    /// and a few others.
+    /// Returns about how many sections there will be: of code, attributes, constants, shared memory
+    /// and relocations of the functions that are kept, and a few others.
     pub(super) fn sections(&self) -> usize {
         5 * self.kernels + 4 * self.others + OTHER_SECTIONS
     }
 
-    /// About how many names of sections, of those that are not made, too.
+    /// Returns about how many names of sections, of those that are not made, too.
     pub(super) fn section_names(&self) -> usize {
         6 * self.kernels + 4 * self.others + OTHER_SECTIONS
     }
 
-    /// What became of a function.
+    /// Returns what became of a function.
     pub(super) fn get(&self, function: FunctionId) -> Outcome {
         self.rows[function.index()]
     }

@@ -1,5 +1,5 @@
-//! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number we do not know, and
-//! with copies of functions that it makes anew.
+//! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number
+//! we do not know, and with copies of functions that it makes anew.
 
 use cuweld_ir::Module;
 use cuweld_ir::Section;
@@ -8,8 +8,8 @@ use cuweld_ir::function::Fate;
 
 use crate::link::place_memory::constant_merge::is_active;
 
-/// Whether there are several copies of a function in objects with Mercury before the first of SASS alone, which make the link
-/// one of SASS: nvlink leaves out frames of some.
+/// Returns `true` if there are several copies of a function in objects with Mercury before the
+/// first of SASS alone, which make the link one of SASS: nvlink leaves out frames of some.
 pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
     let Some(first) = module.first_sass_object() else {
         return false;
@@ -18,7 +18,7 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
     functions.any(|function| function.object < first && function.fate.is_non_prevailing())
 }
 
-/// What the link has that nvlink makes further sections for.
+/// Returns what the link has that nvlink makes further sections for.
 pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
     if module.options.force_rela {
         return Some("with --force-rela");

@@ -19,14 +19,14 @@ impl RelocSections {
         self.of[target][usize::from(is_rela)] = id as u32;
     }
 
-    /// Whether an output section has both forms.
+    /// Returns `true` if an output section has both forms.
     pub(super) fn has_both(&self, target: OutId) -> bool {
         self.of
             .get(target)
             .is_some_and(|of| !of.contains(&NO_SECTION))
     }
 
-    /// The section with the rows of an output section, RELA or REL.
+    /// Returns the section with the rows of an output section, RELA or REL.
     pub(super) fn get(&self, target: OutId, is_rela: bool) -> Option<OutId> {
         let id = self.of.get(target)?[usize::from(is_rela)];
         (id != NO_SECTION).then_some(id as OutId)

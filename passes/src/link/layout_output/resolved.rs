@@ -10,9 +10,9 @@ use cuweld_ir::SymbolRef;
 use super::Created;
 use super::created::output_of;
 
-/// Whether a row that is applied is shown. Not shown are references to textures, samplers and surfaces unless `-r`, to
-/// dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of kernels'
-/// banks [preserved-rows].
+/// Returns `true` if a row that is applied is shown. Not shown are references to textures, samplers
+/// and surfaces unless `-r`, to dynamic shared memory unless `-g` or `-r` gives it symbols, and to
+/// constants whose section became part of kernels' banks [preserved-rows].
 pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
     let Some(id) = reloc.target.symbol() else {
         return true;
@@ -42,8 +42,8 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
     !slot && !dynamic && !lost
 }
 
-/// The addend of a row in its section of resolved relocations: that of the row with the place of the
-/// section it is counted from, or what the field holds, in units of the field.
+/// Returns the addend of a row in its section of resolved relocations: that of the row with the
+/// place of the section it is counted from, or what the field holds, in units of the field.
 pub(super) fn resolved_addend(module: &Module<'_>, reloc: &Reloc, ty: u32, in_place: bool) -> i64 {
     if in_place {
         return held_addend(module, reloc, ty);
@@ -55,7 +55,7 @@ pub(super) fn resolved_addend(module: &Module<'_>, reloc: &Reloc, ty: u32, in_pl
     reloc.addend.wrapping_add(moved as i64)
 }
 
-/// The addend in the field of a row, without that of the bank number.
+/// Returns the addend in the field of a row, without that of the bank number.
 fn held_addend(module: &Module<'_>, reloc: &Reloc, ty: u32) -> i64 {
     let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
         return 0;

@@ -1,7 +1,8 @@
-//! The names of sections and symbols, which go into their tables in the order in which things are created.
+//! The names of sections and symbols, which go into their tables in the order in which things are
+//! created.
 //!
-//! Creation needs no offset of a name. So names are gathered and put into the tables some at a time; where there are many, by a
-//! second thread.
+//! Creation needs no offset of a name. So names are gathered and put into the tables some at a
+//! time; where there are many, by a second thread.
 
 use std::sync::mpsc::SyncSender;
 use std::sync::mpsc::sync_channel;
@@ -76,39 +77,39 @@ impl Strings {
         }
     }
 
-    /// The offset of a name that is in the table of sections, or 0.
+    /// Returns the offset of a name that is in the table of sections, or 0.
     pub(super) fn in_sections(&self, name: &[u8]) -> u32 {
         self.tables.find(name, SECTIONS).unwrap_or(0)
     }
 
-    /// The offset of a name that is in the table of symbols, or 0.
+    /// Returns the offset of a name that is in the table of symbols, or 0.
     pub(super) fn in_symbols(&self, name: &[u8]) -> u32 {
         self.tables.find(name, SYMBOLS).unwrap_or(0)
     }
 
-    /// Sizes in bytes of the tables of sections and symbols.
+    /// Returns the sizes in bytes of the tables of sections and symbols.
     pub(super) fn sizes(&self) -> (usize, usize) {
         let size = |table| self.tables.bytes(table).len();
         (size(SECTIONS), size(SYMBOLS))
     }
 
-    /// The bytes of the tables of sections and symbols, which go; offsets stay.
+    /// Returns the bytes of the tables of sections and symbols, which go; offsets stay.
     pub(super) fn take_bytes(&mut self) -> (Vec<u8>, Vec<u8>) {
         let [sections, symbols] = std::mem::take(&mut self.tables).into_bytes();
         (sections, symbols)
     }
 
-    /// Offset of the name of a section.
+    /// Returns the offset of the name of a section.
     pub(super) fn of_section(&self, id: OutId) -> u32 {
         self.of_sections.get(id).map_or(0, |of| of[SECTIONS])
     }
 
-    /// Offset of the name of a section in the table of symbols.
+    /// Returns the offset of the name of a section in the table of symbols.
     pub(super) fn of_section_symbol(&self, id: OutId) -> u32 {
         self.of_sections.get(id).map_or(0, |of| of[SYMBOLS])
     }
 
-    /// Offset of the name of a link symbol, or [`NO_OFFSET`].
+    /// Returns the offset of the name of a link symbol, or [`NO_OFFSET`].
     pub(super) fn of_link(&self, link: LinkSymbolId) -> u32 {
         self.of_links[link.index()]
     }
@@ -145,7 +146,7 @@ impl Strings {
         }
     }
 
-    /// The offsets of a section, most often of one behind all others.
+    /// Returns the offsets of a section, most often of one after all others.
     fn section(&mut self, id: OutId) -> &mut [u32; 2] {
         if self.of_sections.len() <= id {
             self.of_sections.resize(id + 1, [0; 2]);
@@ -179,7 +180,7 @@ impl<'n, 'data> Names<'n, 'data> {
         }
     }
 
-    /// About how many sections will have names.
+    /// Returns about how many sections will have names.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
@@ -211,8 +212,8 @@ impl Drop for Names<'_, '_> {
     }
 }
 
-/// Does some work that adds names, those of about so many sections among them, and so many with sections that are not made, and then goes on.
-/// Returns what comes of it, and the tables.
+/// Does some work that adds names, those of about so many sections among them, and so many with
+/// sections that are not made, and then goes on. Returns what comes of it, and the tables.
 pub(super) fn with_names<'data, A, B>(
     module: &Module<'data>,
     threads: &Threads,
@@ -250,7 +251,7 @@ struct Room {
 }
 
 impl Room {
-    /// For so many names of sections, most of which are as long as symbols are, behind a prefix.
+    /// For so many names of sections, most of which are as long as symbols are, after a prefix.
     fn of_sections(names: usize, symbols: Room) -> Self {
         let length = symbols.bytes / symbols.names.max(1) + PREFIX_LENGTH;
         Room {

@@ -94,16 +94,17 @@ impl Encode<'_, '_> {
     }
 }
 
-/// Whether a row of the Mercury view has no counterpart: reserved shared memory, whose addresses are
-/// in the SASS already.
+/// Returns `true` if a row of the Mercury view has no counterpart: reserved shared memory, whose
+/// addresses are in the SASS already.
 fn is_alone(module: &Module<'_>, reloc: &Reloc) -> bool {
     let symbol = reloc.target.symbol();
     symbol
         .is_some_and(|symbol| known_symbols::is_reserved_shared_symbol(module.symbols[symbol].name))
 }
 
-/// Fills the records at which relocations are applied. The rows of both views stand for each other in
-/// order, and a SASS instruction leads to the item that stands for it. `items` holds the items meanwhile.
+/// Fills the records at which relocations are applied. The rows of both views stand for each other
+/// in order, and a SASS instruction leads to the item that stands for it. `items` holds the items
+/// meanwhile.
 fn fill<'m>(
     module: &'m Module<'_>,
     inputs: &Inputs,

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 
-/// The contents of some sections, one behind the other, with what was refused on the way.
+/// The contents of some sections, one after the other, with what was refused on the way.
 pub(super) struct Contents {
     pub(super) bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -24,7 +24,7 @@ impl Contents {
         self.ends.push(self.bytes.len());
     }
 
-    /// The contents of each section; `bytes` are those of all.
+    /// Returns the contents of each section; `bytes` are those of all.
     pub(super) fn sections<'data>(
         &self,
         bytes: &'data [u8],

@@ -1,5 +1,5 @@
-//! Code that nvlink would change: kernels that it would schedule anew, and code that it would compile for the debugger
-//! [scheduled-anew].
+//! Code that nvlink would change: kernels that it would schedule anew, and code that it would
+//! compile for the debugger [scheduled-anew].
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
@@ -21,8 +21,8 @@ use crate::pass::PassCx;
 use crate::threads::Work;
 
 impl Encode<'_, '_> {
-    /// Reports functions whose code nvlink would change: it stays as it was compiled. Says whether the link goes on, which it
-    /// does not with `strict_finalize`.
+    /// Reports functions whose code nvlink would change: it stays as it was compiled. Says whether
+    /// the link goes on, which it does not with `strict_finalize`.
     pub(super) fn detect(&self, cx: &mut PassCx<'_, '_>) -> bool {
         // Of a link that has failed there is no code.
         let is_warning = |finding: &Diagnostic| finding.severity == Severity::Warning;
@@ -96,7 +96,8 @@ impl Kept {
     }
 }
 
-/// The one message of a link about functions that keep their code; it has a part for each if there are several.
+/// Returns the one message of a link about functions that keep their code; it has a part for each
+/// if there are several.
 fn told(module: &Module<'_>, found: &[Kept]) -> Option<Diagnostic> {
     let info = |text: String| {
         let mut info = Diagnostic::info(deviation::KEPT_CODE, text);
@@ -141,13 +142,15 @@ fn told(module: &Module<'_>, found: &[Kept]) -> Option<Diagnostic> {
 /// Whether code is made for the debugger.
 #[derive(Clone, Copy, Debug)]
 struct Debugger {
-    /// Whether the link is asked for it: nvlink then takes no barrier out and schedules nothing anew.
+    /// Whether the link is asked for it: nvlink then takes no barrier out and schedules nothing
+    /// anew.
     is_asked_for: bool,
-    /// Whether the file has such code, by that or by an object: nvlink then compiles all of it so, with `-r` too.
+    /// Whether the file has such code, by that or by an object: nvlink then compiles all of it so,
+    /// with `-r` too.
     has_code: bool,
 }
 
-/// What nvlink would do to a function's code, and why.
+/// Returns what nvlink would do to a function's code, and why.
 fn change(
     module: &Module<'_>,
     function: FunctionId,
@@ -173,7 +176,8 @@ fn change(
     }
 }
 
-/// For each place where a function ends the thread, whether the debugger's barriers stand in front of it.
+/// For each place where a function ends the thread, whether the debugger's barriers stand in front
+/// of it.
 fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item = bool> + use<'m> {
     let row = &module.functions[function];
     let code = module.sections[row.views.sass.text].bytes();
@@ -185,14 +189,15 @@ fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item 
         .map(|(_, is_guarded)| is_guarded)
 }
 
-/// Whether a function is the stub of another in the unified table, of which nvlink changes control bits in a link for the
-/// debugger.
+/// Returns `true` if a function is the stub of another in the unified table, of which nvlink
+/// changes control bits in a link for the debugger.
 fn is_unified_stub(module: &Module<'_>, function: FunctionId) -> bool {
     let text = module.functions[function].views.sass.text;
     module.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
 }
 
-/// Whether a function has a record that nvlink 13.0.88 does not know: it makes other SASS of the Mercury code, with `-r` too.
+/// Returns `true` if a function has a record that nvlink 13.0.88 does not know: it makes other SASS
+/// of the Mercury code, with `-r` too.
 fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
     let list = module.functions[function].views.sass.info;
     let mut records = list
@@ -201,7 +206,7 @@ fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
     records.any(|record| record.code == attributes::AFTER_13_0_88)
 }
 
-/// Why nvlink schedules a kernel of an executable anew, if it does.
+/// Returns why nvlink schedules a kernel of an executable anew, if it does.
 fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<&'static str> {
     let row = &module.functions[function];
     if module.options.relocatable || !module.symbols[row.symbol].is_entry() {
@@ -231,26 +236,27 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<&'stat
     if has_run(is_guarded_end) {
         return Some("it calls nothing, and has a memory barrier where it ends");
     }
-    // Without optimisation each instruction has both barriers and waits for those of the one before.
+    // Without optimisation each instruction has both barriers and waits for those of the one
+    // before.
     let is_freed = stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);
     (is_freed && !has_frame).then_some("it calls nothing, and its first load has a scoreboard")
 }
 
-/// The SASS that an item stands for.
+/// Returns the SASS that an item stands for.
 fn instructions<'data>(code: &'data [u8], item: &Item<'_>) -> &'data [u8] {
     let start = item.instruction.saturating_mul(INSTRUCTION) as usize;
     let end = start.saturating_add(item.count.saturating_mul(INSTRUCTION) as usize);
     code.get(start..end).unwrap_or(&[])
 }
 
-/// Whether SASS waits for shared memory in front of a memory barrier, which ptxas writes into relocatable code for barriers and
-/// for stores that release.
+/// Returns `true` if SASS waits for shared memory in front of a memory barrier, which ptxas writes
+/// into relocatable code for barriers and for stores that release.
 fn is_workaround(run: &[u8]) -> bool {
     Instruction::all(run).any(Instruction::waits_for_shared)
         && Instruction::all(run).any(Instruction::is_memory_barrier)
 }
 
-/// Whether SASS ends the thread behind a memory barrier, as code for the debugger does.
+/// Returns `true` if SASS ends the thread after a memory barrier, as code for the debugger does.
 fn is_guarded_end(run: &[u8]) -> bool {
     Instruction::all(run).any(Instruction::is_memory_barrier)
         && Instruction::all(run).any(Instruction::is_exit)

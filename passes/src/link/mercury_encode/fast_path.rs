@@ -1,8 +1,10 @@
-//! The record of `.nv.compat` that says on which other targets the SASS would run [fast-path-record].
+//! The record of `.nv.compat` that says on which other targets the SASS would run
+//! [fast-path-record].
 //!
-//! ptxas clears a bit of an object if its code has an instruction that the other target does in another way;
-//! nvlink clears it if the code of a linked function has one. For sm_100 these instructions are known; for sm_120
-//! none was found. An object whose record says otherwise is refused.
+//! ptxas clears a bit of an object if its code has an instruction that the other target does in
+//! another way; nvlink clears it if the code of a linked function has one. For sm_100 these
+//! instructions are known; for sm_120 none was found. An object whose record says otherwise is
+//! refused.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::finalize::fast_path_bit;
@@ -114,7 +116,7 @@ impl Encode<'_, '_> {
     }
 }
 
-/// The record of an object.
+/// Returns the record of an object.
 fn of_object(module: &Module<'_>, object: &Object<'_>) -> Option<u64> {
     let mut sections = object.sections.iter();
     let section = sections.find(|id| module.sections[*id].kind == SectionKind::Compat)?;

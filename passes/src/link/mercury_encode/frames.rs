@@ -1,7 +1,7 @@
 //! `.debug_frame` of the SASS view [frames-of-linked-functions].
 //!
-//! The Mercury view keeps the frames of all objects, also those of functions that are not linked. In the
-//! SASS view only the frames of linked functions stand, each behind its CIE.
+//! The Mercury view keeps the frames of all objects, also those of functions that are not linked.
+//! In the SASS view only the frames of linked functions stand, each after its CIE.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::frames::CIE_POINTER;
@@ -35,8 +35,9 @@ struct Entry {
     place: u64,
 }
 
-/// The entry at some place, or in which it lies, and the index of it. `last` is one that was found before: rows of one entry come
-/// one after the other, and entries in their order or the reverse.
+/// Returns the entry at some place, or in which it lies, and the index of it. `last` is one that
+/// was found before: rows of one entry come one after the other, and entries in their order or the
+/// reverse.
 fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
     let is_it = |index: usize| {
         let is_before = entries.get(index).is_some_and(|entry| entry.start <= at);
@@ -50,7 +51,7 @@ fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
     })
 }
 
-/// The entry that begins at some place.
+/// Returns the entry that begins at some place.
 fn entry_from(entries: &[Entry], start: u64, last: usize) -> Option<usize> {
     let found = entry_at(entries, start, last)?;
     (entries[found].start == start).then_some(found)
@@ -59,7 +60,7 @@ fn entry_from(entries: &[Entry], start: u64, last: usize) -> Option<usize> {
 /// Rows of the SASS view with what is added to their offset.
 pub(super) type Kept<'a> = Vec<(&'a Reloc, u64)>;
 
-/// The place of its CIE that the entry at some place names.
+/// Returns the place of its CIE that the entry at some place names.
 fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
     let at = usize::try_from(entry.checked_add(CIE_POINTER)?).ok()?;
     let field = bytes.get(at..at.checked_add(8)?)?;
@@ -72,12 +73,13 @@ struct Frames<'m> {
     bytes: Vec<u8>,
     /// Where the fields are that name CIEs, whose places count from these bytes.
     fields: Vec<usize>,
-    /// The rows that are kept, in the order of the input, with what is added to their offset; whether their entry stays.
+    /// The rows that are kept, in the order of the input, with what is added to their offset;
+    /// whether their entry stays.
     kept: Vec<(&'m Reloc, u64, bool)>,
 }
 
 impl<'m> Frames<'m> {
-    /// Writes the frames to their place, behind so many bytes of earlier objects.
+    /// Writes the frames to their place, after so many bytes of earlier objects.
     fn write(&self, place: &mut [u8], before: u64) {
         place.copy_from_slice(&self.bytes);
         for field in &self.fields {
@@ -90,7 +92,8 @@ impl<'m> Frames<'m> {
         }
     }
 
-    /// The rows that are kept, the last of the input first, behind so many bytes of earlier objects.
+    /// Returns the rows that are kept, the last of the input first, after so many bytes of earlier
+    /// objects.
     fn rows_behind(self, before: u64) -> impl Iterator<Item = (&'m Reloc, u64)> {
         self.kept.into_iter().rev().map(move |(row, added, stays)| {
             let before = if stays { before } else { 0 };
@@ -100,7 +103,8 @@ impl<'m> Frames<'m> {
 }
 
 impl<'m, 'data> Encode<'m, 'data> {
-    /// Makes the contents of `.debug_frame`; returns the rows that are kept, the last of the input first.
+    /// Makes the contents of `.debug_frame`; returns the rows that are kept, the last of the input
+    /// first.
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
         let module = self.module;
         let objects = self.inputs.debug_sections(module, b".debug_frame");
@@ -222,7 +226,7 @@ fn frames_of<'m>(
                 return refused("frames of another form");
             };
             field.copy_from_slice(&entries[cie].place.to_le_bytes());
-            // Of a CIE that does not stay, or behind its frame, no place is known.
+            // Of a CIE that does not stay, or after its frame, no place is known.
             if cie <= index && entries[cie].stays {
                 made.fields.push(at);
             }

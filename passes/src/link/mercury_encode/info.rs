@@ -49,8 +49,8 @@ struct List<'m> {
 }
 
 impl<'data> Encode<'_, 'data> {
-    /// Makes the lists of the SASS view: the records of the Mercury view but for the finalizer's options,
-    /// with the offsets that count in SASS, then the records that only SASS has.
+    /// Makes the lists of the SASS view: the records of the Mercury view but for the finalizer's
+    /// options, with the offsets that count in SASS, then the records that only SASS has.
     pub(super) fn sass_infos(&mut self) {
         let module = self.module;
         let mut lists = vec![None; module.functions.len()];
@@ -163,8 +163,9 @@ fn derived(
     Ok(())
 }
 
-/// Compares a function's lists in the two views of its object, but for records that one view has alone, and pairs the records of
-/// which each view has its own, in order. Returns the list of the SASS view.
+/// Compares a function's lists in the two views of its object, but for records that one view has
+/// alone, and pairs the records of which each view has its own, in order. Returns the list of the
+/// SASS view.
 fn twins(
     module: &Module<'_>,
     function: FunctionId,
@@ -209,13 +210,14 @@ fn twins(
     }
 }
 
-/// Whether two payloads are equal. Most are empty and lie nowhere: comparing nothing there takes the processor 300 ns, for the address
-/// is looked up before it turns out not to matter (masked loads of `memcmp` with AVX-512).
+/// Returns `true` if two payloads are equal. Most are empty and lie nowhere: comparing nothing
+/// there takes the processor 300 ns, for the address is looked up before it turns out not to matter
+/// (masked loads of `memcmp` with AVX-512).
 fn is_equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && (a.is_empty() || a == b)
 }
 
-/// Bytes of a record in a file.
+/// Returns the bytes of a record in a file.
 fn length(record: &Attribute<'_>) -> usize {
     if record.format == format::SVAL {
         4 + record.refs.len() * 4 + record.rest.len()

@@ -106,7 +106,7 @@ impl Inputs {
         }
     }
 
-    /// The debug sections of the SASS view of a name, each with its rows.
+    /// Returns the debug sections of the SASS view of a name, each with its rows.
     pub(super) fn debug_sections<'m>(
         &self,
         module: &'m Module<'_>,

@@ -1,5 +1,5 @@
-//! Debug sections of the SASS view that depend on which functions are linked [lines-of-linked-functions]
-//! [ranges-of-first-function].
+//! Debug sections of the SASS view that depend on which functions are linked
+//! [lines-of-linked-functions] [ranges-of-first-function].
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_ir::LinkSymbolId;
@@ -19,7 +19,8 @@ use super::Refusal;
 use crate::link::plan_relocations::lines::of_section;
 
 impl<'m, 'data> Encode<'m, 'data> {
-    /// Makes the contents of a line table, functions of a unit in the order of their symbols; returns the rows.
+    /// Makes the contents of a line table, functions of a unit in the order of their symbols;
+    /// returns the rows.
     pub(super) fn lines(&mut self, index: usize) -> Result<Vec<PlanReloc>, Refusal> {
         let name = self.plan.sections[index].name;
         let module = self.module;
@@ -74,7 +75,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         Ok(kept)
     }
 
-    /// Offsets and values of the relocations that are applied to the Mercury form of a debug section.
+    /// Offsets and values of the relocations that are applied to the Mercury form of a debug
+    /// section.
     fn applied_to_twin(&self, section: SectionId) -> Vec<(u64, u64)> {
         let module = self.module;
         let section = &module.sections[section];

@@ -12,9 +12,9 @@ use super::Refusal;
 const RELA: &[u8] = b".rela";
 
 impl<'data> Encode<'_, 'data> {
-    /// Renames constant banks and appends the names of added sections. The room that names give up is left
-    /// between the symbols' names and the symbols: its size in bytes is returned, and for each section of the view whether it is a
-    /// constant bank.
+    /// Renames constant banks and appends the names of added sections. The room that names give up
+    /// is left between the symbols' names and the symbols: its size in bytes is returned, and for
+    /// each section of the view whether it is a constant bank.
     pub(super) fn rename(&mut self) -> (u64, Vec<bool>) {
         let mut gap = 0;
         let mut banks = vec![false; self.view];

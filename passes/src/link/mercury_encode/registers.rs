@@ -1,5 +1,5 @@
-//! `.nv_debug_info_reg_sass` and `.nv_debug_info_reg_type`: in which registers variables of code for the debugger are, and of which
-//! types these are.
+//! `.nv_debug_info_reg_sass` and `.nv_debug_info_reg_type`: in which registers variables of code
+//! for the debugger are, and of which types these are.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::register_ranges;
@@ -19,7 +19,8 @@ pub(super) const REGISTER_RANGES: &[u8] = b".nv_debug_info_reg_sass";
 pub(super) const REGISTER_TYPES: &[u8] = b".nv_debug_info_reg_type";
 
 impl Encode<'_, '_> {
-    /// Makes the contents of `.nv_debug_info_reg_sass`: functions that are not linked have no ranges.
+    /// Makes the contents of `.nv_debug_info_reg_sass`: functions that are not linked have no
+    /// ranges.
     pub(super) fn register_ranges(&mut self) {
         let sections = &self.plan.sections[..self.view];
         let Some(index) = sections
@@ -54,7 +55,8 @@ impl Encode<'_, '_> {
                 let function = functions.get(row.function).copied();
                 let is_linked = function.is_some_and(|function| module.is_function_live(function));
                 let is_losing = function.is_some_and(|function| self.is_losing(function));
-                // nvlink finds a function by its name, once: later ones are empty, copies and local functions.
+                // nvlink finds a function by its name, once: later ones are empty, copies and local
+                // functions.
                 let known = named.get(row.function).copied();
                 let what = match known {
                     Some(true) => None,
@@ -87,7 +89,7 @@ impl Encode<'_, '_> {
         section.content = PlanContent::Bytes(self.arena.bytes(&out));
     }
 
-    /// Whether another copy of a function is linked, with other code.
+    /// Returns `true` if another copy of a function is linked, with other code.
     pub(super) fn has_other_code(&self, function: FunctionId) -> bool {
         let module = self.module;
         let link = module.symbols[module.functions[function].symbol].link;
@@ -100,7 +102,7 @@ impl Encode<'_, '_> {
         self.is_losing(function) && linked.is_none_or(|linked| code(linked) != code(function))
     }
 
-    /// Whether another copy of a function is linked.
+    /// Returns `true` if another copy of a function is linked.
     fn is_losing(&self, function: FunctionId) -> bool {
         let row = &self.module.functions[function];
         let link = self.module.symbols[row.symbol].link;
@@ -108,7 +110,8 @@ impl Encode<'_, '_> {
             && link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 
-    /// Where both views have equal bytes, the Mercury view takes those of the SASS view, as code without variables in registers has.
+    /// Where both views have equal bytes, the Mercury view takes those of the SASS view, as code
+    /// without variables in registers has.
     pub(super) fn shared_register_sections(&mut self) {
         for index in 0..self.view {
             let section = &self.plan.sections[index];
@@ -125,7 +128,7 @@ impl Encode<'_, '_> {
         }
     }
 
-    /// The bytes of a debug section; `None` of one that has none of its own.
+    /// Returns the bytes of a debug section; `None` of one that has none of its own.
     fn contents(&self, section: &PlanSection<'_>) -> Option<Vec<u8>> {
         match &section.content {
             PlanContent::Bytes(bytes) => Some(bytes.to_vec()),

@@ -1,9 +1,10 @@
 //! `.nv.merc.nv.shared.reserved.0`: memory without bytes, to which nvlink gives some.
 //!
-//! nvlink copies what lies at its place in the file of the Mercury view, which it makes first. That file has no bytes for it, so
-//! what lies there is padding and, at the end of the file, the headers of sections from the first on. The file is that of
-//! the view alone: without the names of sections that the second view adds, with the record of fast path targets not yet in
-//! `.nv.compat`, and with the sizes that code, lists, rows and debug information have in the Mercury view.
+//! nvlink copies what lies at its place in the file of the Mercury view, which it makes first. That
+//! file has no bytes for it, so what lies there is padding and, at the end of the file, the headers
+//! of sections from the first on. The file is that of the view alone: without the names of sections
+//! that the second view adds, with the record of fast path targets not yet in `.nv.compat`, and
+//! with the sizes that code, lists, rows and debug information have in the Mercury view.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::align::align_up;
@@ -20,7 +21,8 @@ use super::RESERVED_SHARED;
 use super::Refusal;
 use super::fast_path::RECORD;
 
-/// How many headers are made: the null section, the names of sections and those of symbols. Their fields are the same in both views.
+/// How many headers are made: the null section, the names of sections and those of symbols. Their
+/// fields are the same in both views.
 const HEADERS: usize = 3;
 
 /// Sizes in bytes of the tables of the Mercury view before anything is added for the second view.
@@ -39,7 +41,7 @@ struct Place {
 }
 
 impl Encode<'_, '_> {
-    /// The tables as the view was laid out.
+    /// Returns the tables as the view was laid out.
     pub(super) fn view_tables(&self) -> ViewTables {
         ViewTables {
             section_names: self.plan.section_names.len() as u64,
@@ -72,8 +74,8 @@ impl Encode<'_, '_> {
         }
     }
 
-    /// What lies in the file of the Mercury view where section `own` begins; `None` if that is neither padding nor the first
-    /// headers.
+    /// Returns what lies in the file of the Mercury view where section `own` begins; `None` if that
+    /// is neither padding nor the first headers.
     fn bytes_at(&self, own: usize, size: u64, tables: ViewTables) -> Option<Vec<u8>> {
         let (mut places, mut offset) = (Vec::new(), size_of::<FileHeader>() as u64);
         for (index, section) in self.plan.sections[..self.view].iter().enumerate() {

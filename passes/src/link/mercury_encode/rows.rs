@@ -31,7 +31,7 @@ const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_s
 /// Rows of debug sections, and rows of line tables, by the relocation section that gets them.
 type Rebuilt<'m> = (Vec<(usize, Kept<'m>)>, Vec<(usize, Vec<PlanReloc>)>);
 
-/// Whether a section of the SASS view holds constants of a function.
+/// Returns `true` if a section of the SASS view holds constants of a function.
 fn is_of_function(name: &[u8]) -> bool {
     let optimizer = cuweld_elf::mercury::BANKS[0];
     name.strip_prefix(optimizer.sass)
@@ -39,8 +39,8 @@ fn is_of_function(name: &[u8]) -> bool {
 }
 
 impl<'m> Encode<'m, '_> {
-    /// Gives the relocation sections of the SASS view their rows, and those of the Mercury view the rows
-    /// that were laid out. The rows of both stand for each other in order.
+    /// Gives the relocation sections of the SASS view their rows, and those of the Mercury view the
+    /// rows that were laid out. The rows of both stand for each other in order.
     pub(super) fn rows(&mut self) {
         let module = self.module;
         let (rebuilt, mut lines) = match self.rebuilt() {
@@ -162,8 +162,9 @@ impl<'m> Encode<'m, '_> {
         self.functions.get(section).is_some_and(Option::is_some)
     }
 
-    /// Adds the rows of the SASS view that a section is patched by, each with what the Mercury row in its place says. Returns
-    /// `true` if one is an address in a copy with other code than that which is linked; `None` if the views differ.
+    /// Adds the rows of the SASS view that a section is patched by, each with what the Mercury row
+    /// in its place says. Returns `true` if one is an address in a copy with other code than that
+    /// which is linked; `None` if the views differ.
     fn paired<'t>(
         &self,
         patched: usize,
@@ -203,7 +204,8 @@ impl<'m> Encode<'m, '_> {
         twins.next().is_none().then_some(of_other_copy)
     }
 
-    /// Makes the rows of debug sections that are made anew, and those of line tables, each with its relocation section.
+    /// Makes the rows of debug sections that are made anew, and those of line tables, each with its
+    /// relocation section.
     fn rebuilt(&mut self) -> Result<Rebuilt<'m>, Refusal> {
         let (mut rebuilt, mut lines) = (Vec::new(), Vec::new());
         for name in REBUILT {
@@ -267,8 +269,9 @@ impl<'m> Encode<'m, '_> {
         reserved.map(|(index, _)| index).collect()
     }
 
-    /// The sections of the objects with rows of the SASS view, by the section of the view that holds their rows, with the offset of
-    /// the contribution that they patch; in the order of the output.
+    /// Returns the sections of the objects with rows of the SASS view, by the section of the view
+    /// that holds their rows, with the offset of the contribution that they patch; in the order of
+    /// the output.
     fn kept_rows(&self, module: &Module<'_>) -> Grouped<(SectionId, u64)> {
         // The section of the view and the piece of it.
         let mut place = vec![NOWHERE; module.sections.len()];

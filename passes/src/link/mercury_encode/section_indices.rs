@@ -1,8 +1,9 @@
 //! Section indices of symbols where 16 bits do not hold them.
 //!
-//! The view that was laid out has a `.symtab_shndx` if the classic linker needs one; the Mercury view then has a clone of it.
-//! If only the whole file has too many sections, both tables are added: one behind the view, one in front of
-//! `.nv.merc.symtab`, each with a row for every symbol of the SASS view.
+//! The view that was laid out has a `.symtab_shndx` if the classic linker needs one; the Mercury
+//! view then has a clone of it. If only the whole file has too many sections, both tables are
+//! added: one after the view, one in front of `.nv.merc.symtab`, each with a row for every symbol
+//! of the SASS view.
 
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SHN_XINDEX;
@@ -28,8 +29,8 @@ pub(super) enum IndexTables {
     },
 }
 
-/// `st_shndx` of a symbol in the section of an index, and its row, which has `other` where it is not needed. Of larger
-/// indices than 0xff00 none is left out.
+/// `st_shndx` of a symbol in the section of an index, and its row, which has `other` where it is
+/// not needed. Of larger indices than 0xff00 none is left out.
 fn fields(index: u32, other: u32) -> (u16, u32) {
     match u16::try_from(index) {
         Ok(index @ ..=SHN_LORESERVE) => (index, other),
@@ -38,7 +39,7 @@ fn fields(index: u32, other: u32) -> (u16, u32) {
 }
 
 impl<'data> Encode<'_, 'data> {
-    /// The table of the view, if it has one.
+    /// Returns the table of the view, if it has one.
     pub(super) fn classic_index_table(&self) -> Option<u32> {
         let mut sections = (0..).zip(&self.plan.sections[..self.view]);
         sections
@@ -46,7 +47,7 @@ impl<'data> Encode<'_, 'data> {
             .map(|(index, _)| index)
     }
 
-    /// The rows of the table of the view.
+    /// Returns the rows of the table of the view.
     pub(super) fn classic_rows(&self) -> Vec<u32> {
         let IndexTables::Cloned(index) = self.index_tables else {
             return Vec::new();
@@ -58,7 +59,8 @@ impl<'data> Encode<'_, 'data> {
         words.iter().map(|word| u32::from_le_bytes(*word)).collect()
     }
 
-    /// Bytes that are left behind the names of sections, in which the names of added tables would fit.
+    /// Returns the bytes that are left behind the names of sections, in which the names of added
+    /// tables would fit.
     pub(super) fn names_gap(&self) -> u64 {
         match self.index_tables {
             IndexTables::Added { .. } => 0,
@@ -66,7 +68,7 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// Adds the table of the SASS view behind the sections of the view. Its rows come later.
+    /// Adds the table of the SASS view after the sections of the view. Its rows come later.
     pub(super) fn added_index_table(&mut self) {
         if matches!(self.index_tables, IndexTables::Added { .. }) {
             let table = index_table(b".symtab_shndx", SectionFlags::empty(), SYMBOLS);
@@ -74,7 +76,7 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// Adds the table of the Mercury view behind all clones. Its rows come later.
+    /// Adds the table of the Mercury view after all clones. Its rows come later.
     pub(super) fn added_mercury_table(&mut self) {
         if matches!(self.index_tables, IndexTables::Added { .. }) {
             let mut table = index_table(MERCURY_TABLE, SectionFlags::MERCURY, self.mercury_symbols);

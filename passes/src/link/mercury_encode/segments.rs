@@ -10,8 +10,8 @@ use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
 
-/// Bytes that are left between the names of sections and those of symbols: room for the names of both tables of section
-/// indices, unless they are added.
+/// Bytes that are left between the names of sections and those of symbols: room for the names of
+/// both tables of section indices, unless they are added.
 pub(super) const NAMES_GAP: u64 = 0x24;
 
 /// `p_type` values.
@@ -30,8 +30,8 @@ pub(super) struct Gaps {
     pub(super) symbol_names: u64,
 }
 
-/// Gives every section its offset, then makes the program headers of executables: one for each run of sections in memory
-/// with the same rights.
+/// Gives every section its offset, then makes the program headers of executables: one for each run
+/// of sections in memory with the same rights.
 pub(super) fn place(plan: &mut ElfPlan<'_>, gaps: Gaps, executable: bool) {
     assign_numbers(plan);
     let mut offset = 0x40_u64;
@@ -74,7 +74,7 @@ pub(super) fn place(plan: &mut ElfPlan<'_>, gaps: Gaps, executable: bool) {
     plan.file_size = plan.phoff.saturating_add(table);
 }
 
-/// The rights of a section in memory; `None` for sections that are not loaded.
+/// Returns the rights of a section in memory; `None` for sections that are not loaded.
 fn rights(section: &PlanSection<'_>) -> Option<u32> {
     if !section.flags.contains(SectionFlags::ALLOC) || section.flags.contains(SectionFlags::MERCURY)
     {
@@ -90,7 +90,7 @@ fn rights(section: &PlanSection<'_>) -> Option<u32> {
     Some(rights)
 }
 
-/// The table itself, twice, then the runs.
+/// Returns the table itself, twice, then the runs.
 fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
     let table = |ty| PlanSegment {
         ty,
@@ -128,7 +128,7 @@ fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
     segments
 }
 
-/// Sizes in memory: sections without bytes lie behind those with bytes.
+/// Sizes in memory: sections without bytes lie after those with bytes.
 fn memory(plan: &ElfPlan<'_>, segments: &mut [PlanSegment]) {
     let mut runs = segments.iter_mut().skip(2);
     let mut run: Option<&mut PlanSegment> = None;

@@ -22,8 +22,8 @@ use super::RESERVED_SHARED;
 use super::Refusal;
 
 impl<'data> Encode<'_, 'data> {
-    /// Output symbol indices of the SECTION symbols of kernels' parameters, by function: behind all others, but for those of
-    /// sections that the view has too.
+    /// Output symbol indices of the SECTION symbols of kernels' parameters, by function: after all
+    /// others, but for those of sections that the view has too.
     pub(super) fn parameter_symbols_by_function(&self) -> Vec<u32> {
         let mut found = vec![0; self.module.functions.len()];
         for (place, (function, _)) in self.parameters.iter().enumerate() {
@@ -43,8 +43,9 @@ impl<'data> Encode<'_, 'data> {
         found
     }
 
-    /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view: constant
-    /// banks under their SASS names, and the parameters of kernels. `banks` says which sections are constant banks.
+    /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view:
+    /// constant banks under their SASS names, and the parameters of kernels. `banks` says which
+    /// sections are constant banks.
     pub(super) fn symbol_tables(&mut self, banks: &[bool]) {
         let relocatable = self.module.options.relocatable;
         let mut rows = Vec::with_capacity(self.plan.symbols.len() * 24);
@@ -150,7 +151,8 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// SECTION symbols of constant banks take the names of the SASS view. `places` holds the section of each symbol.
+    /// SECTION symbols of constant banks take the names of the SASS view. `places` holds the
+    /// section of each symbol.
     fn renamed_symbols(&mut self, banks: &[bool], places: &[u32]) {
         let mut names = vec![None; banks.len()];
         for (index, is_bank) in banks.iter().enumerate() {
@@ -185,14 +187,14 @@ impl<'data> Encode<'_, 'data> {
     }
 }
 
-/// Whether a section of the SASS view holds a kernel's parameters.
+/// Returns `true` if a section of the SASS view holds a kernel's parameters.
 pub(super) fn is_parameter_bank(name: &[u8]) -> bool {
     name.strip_prefix(HEADER_INDICES.sass)
         .is_some_and(|rest| rest.starts_with(b"."))
 }
 
-/// The bits of `st_other` that say in which memory a variable of no constant bank lies, which the SASS view of an executable
-/// does not have.
+/// Returns the bits of `st_other` that say in which memory a variable of no constant bank lies,
+/// which the SASS view of an executable does not have.
 fn space_of(section: &PlanSection<'_>) -> SymbolOther {
     match section.name {
         b".nv.global" | b".nv.global.init" => SymbolOther::GLOBAL,

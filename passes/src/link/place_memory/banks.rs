@@ -1,14 +1,13 @@
 //! Constant banks of kernels [constants-join-banks].
 //!
-//! A kernel's bank begins with its own section. The sections of the device functions that it reaches
-//! follow, last section of the last object first; a function has one offset, the largest that any
-//! kernel that reaches it needs. All banks that a function's constants go into take the largest
-//! alignment that one of them or the constants have, and their sizes are multiples of it
-//! [banks-share-alignment]. The constants of losing weak copies lie behind those of the copy that was
-//! taken, dead weight [discarded-constants-stay]; if that copy has none, they stay in a section of their
-//! own.
-//! A copy that replaces another takes over the place of its section, with its own constants or none.
-//! Parameter banks have rules of their own.
+//! A kernel's bank begins with its own section. The sections of the device functions that it
+//! reaches follow, last section of the last object first; a function has one offset, the largest
+//! that any kernel that reaches it needs. All banks that a function's constants go into take the
+//! largest alignment that one of them or the constants have, and their sizes are multiples of it
+//! [banks-share-alignment]. The constants of losing weak copies lie after those of the copy that
+//! was taken, dead weight [discarded-constants-stay]; if that copy has none, they stay in a section
+//! of their own. A copy that replaces another takes over the place of its section, with its own
+//! constants or none. Parameter banks have rules of their own.
 //!
 //! Banks may come out too large here: `constant-bank-dedup` makes them fit.
 //!
@@ -44,12 +43,13 @@ struct Constants {
     bank: u8,
     link: LinkSymbolId,
     owner: FunctionId,
-    /// Sections with their offsets and sizes in bytes; the first is that of the copy that is linked, or that of a replaced
-    /// copy with nothing left of it.
+    /// Sections with their offsets and sizes in bytes; the first is that of the copy that is
+    /// linked, or that of a replaced copy with nothing left of it.
     sections: SmallVec<[(SectionId, u64, u64); 1]>,
     /// Size in bytes.
     size: u64,
-    /// Largest alignment in bytes of the copies that were taken at their turn, and of those that lie behind them.
+    /// Largest alignment in bytes of the copies that were taken at their turn, and of those that
+    /// lie after them.
     align: u64,
 }
 
@@ -80,8 +80,8 @@ impl Constants {
         self.size = self.size.saturating_add(shift);
     }
 
-    /// Puts them at an offset into the banks of some functions, piece by piece. The banks are aligned
-    /// to `align` bytes.
+    /// Puts them at an offset into the banks of some functions, piece by piece. The banks are
+    /// aligned to `align` bytes.
     fn place(&self, module: &mut Module<'_>, functions: &[FunctionId], at: u64, align: u64) {
         for (section, offset, size) in &self.sections {
             let offset = at.saturating_add(*offset);
@@ -173,14 +173,15 @@ pub fn place_by_function(
     }
 }
 
-/// The constants of functions in section order, and those of losing copies whose taken copy has none:
-/// nvlink drops a losing copy's section of constants nowhere.
+/// Returns the constants of functions in section order, and those of losing copies whose taken copy
+/// has none: nvlink drops a losing copy's section of constants nowhere.
 fn collect(
     module: &Module<'_>,
     sections: &[SectionId],
     errors: &mut Vec<Diagnostic>,
 ) -> (Vec<Constants>, Vec<Constants>) {
-    // What is not filled is never touched. Copies have sections too, but few names have more than one.
+    // What is not filled is never touched. Copies have sections too, but few names have more than
+    // one.
     let most = sections.len().min(module.link_symbols.len());
     let mut found: Vec<Constants> = Vec::with_capacity(most);
     let mut known: HashMap<BankOf, usize, FixedState> =
@@ -199,7 +200,8 @@ fn collect(
             continue;
         };
         let is_linked = module.is_section_linked(id);
-        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has none.
+        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has
+        // none.
         let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
         let named = covered.size(module, id);
         if is_linked && !is_entry && bank != PARAMETER_BANK && named.is_none() {
@@ -212,8 +214,8 @@ fn collect(
         let comes_before =
             copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
         let may_make = !is_taken && is_included && bank != PARAMETER_BANK && copy.is_some();
-        // The section that a losing copy makes goes when the copy that is linked comes, but that of a kernel stays in
-        // executables.
+        // The section that a losing copy makes goes when the copy that is linked comes, but that of
+        // a kernel stays in executables.
         let keeps = is_entry && !module.options.relocatable;
         if may_make && comes_before && !known.contains_key(&(link, bank)) {
             removed.insert((link, bank));
@@ -223,7 +225,8 @@ fn collect(
         }
         let mut index = None;
         if is_taken || may_make && keeps {
-            // The first copy with constants makes the section. A later one that is taken replaces what is in it.
+            // The first copy with constants makes the section. A later one that is taken replaces
+            // what is in it.
             let made = *known.entry((link, bank)).or_insert(found.len());
             index = Some(made);
             if made == found.len() {
@@ -275,8 +278,8 @@ fn collect(
 /// A bank of a function by its name.
 type BankOf = (LinkSymbolId, u8);
 
-/// Adds the constants of copies that are not linked, which are bank, name, function and section each, to the banks that are
-/// found, by name. Returns the banks that only such copies have.
+/// Adds the constants of copies that are not linked, which are bank, name, function and section
+/// each, to the banks that are found, by name. Returns the banks that only such copies have.
 fn add_losing(
     module: &Module<'_>,
     losing: &[(u8, LinkSymbolId, FunctionId, SectionId)],
@@ -331,8 +334,8 @@ fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
 
 /// Returns whether the constants of a losing copy stay in the output [discarded-constants-stay].
 ///
-/// A copy that replaces another drops what there was before. Parameter banks of two weak kernels are
-/// one, but that of a strong kernel is kept apart from those of the weak copies that it met
+/// A copy that replaces another drops what there was before. Parameter banks of two weak kernels
+/// are one, but that of a strong kernel is kept apart from those of the weak copies that it met
 /// [parameters-of-strong-kernel].
 fn stays(
     module: &Module<'_>,
@@ -352,7 +355,7 @@ fn stays(
     winner_row.object < loser_row.object || replaced == Some(loser)
 }
 
-/// The copy that the one that is linked replaced, by link symbol.
+/// Returns the copy that the one that is linked replaced, by link symbol.
 fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
     let mut replaced = vec![None; module.link_symbols.len()];
     for (loser, winner) in module.replaced_functions() {
@@ -400,7 +403,8 @@ fn place_bank(
     }
 }
 
-/// A function with pieces of a bank beyond what a bank can hold, if no pool takes their place.
+/// Returns a function with pieces of a bank beyond what a bank can hold, if no pool takes their
+/// place.
 pub(crate) fn bank_beyond_limit(module: &Module<'_>) -> Option<FunctionId> {
     // The place to which the end of a piece is aligned is before that.
     let may_be = |piece: &BankPiece| {

@@ -1,4 +1,5 @@
-//! Kernels that stay only because their address is taken: what nvlink makes of their memory in ways that are not known.
+//! Kernels that stay only because their address is taken: what nvlink makes of their memory in ways
+//! that are not known.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
@@ -9,8 +10,9 @@ use cuweld_ir::table::EntityId;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 
-/// Refuses shared memory that a kernel left out by an option uses without a section of its own, whose place among the sections
-/// follows from nvlink's walk over variables, and slots of textures beside the only kernel of a link.
+/// Refuses shared memory that a kernel left out by an option uses without a section of its own,
+/// whose place among the sections follows from nvlink's walk over variables, and slots of textures
+/// beside the only kernel of a link.
 pub(super) fn refuse(
     module: &Module<'_>,
     live: &LiveFunctions,

@@ -1,8 +1,9 @@
 //! What of a function's section of constants its symbols cover [unnamed-constants-dropped].
 //!
-//! nvlink takes constants symbol by symbol into a list of chunks; bytes that no symbol covers are left out at the end
-//! and are 0 in between. Relocatable links leave symbols of replaced copies behind, whose ranges belong to constants that
-//! are no longer there: such ranges can overlap the others, which nvlink allows in some cases only.
+//! nvlink takes constants symbol by symbol into a list of chunks; bytes that no symbol covers are
+//! left out at the end and are 0 in between. Relocatable links leave symbols of replaced copies
+//! after, whose ranges belong to constants that are no longer there: such ranges can overlap the
+//! others, which nvlink allows in some cases only.
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
@@ -79,7 +80,7 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    /// Those of some sections; parameters have no symbols.
+    /// Returns those of some sections; parameters have no symbols.
     pub(super) fn new(module: &Module<'_>, sections: &[SectionId]) -> Self {
         let mut covered = Covered {
             sections: HashMap::default(),
@@ -152,13 +153,14 @@ impl Covered {
         self.misfits.push((id, row));
     }
 
-    /// The size in bytes of what a section adds to the output; none if no symbol stands in it.
+    /// Returns the size in bytes of what a section adds to the output; none if no symbol stands in
+    /// it.
     pub(super) fn size(&self, module: &Module<'_>, id: SectionId) -> Option<u64> {
         let of_section = self.sections.get(&id)?;
         Some(of_section.end.min(module.sections[id].size()))
     }
 
-    /// The first thing that is wrong with sections that the link takes.
+    /// Returns the first thing that is wrong with sections that the link takes.
     pub(super) fn misfit_of(self, taken: impl Fn(SectionId) -> bool) -> Option<Diagnostic> {
         let mut misfits = self.misfits.into_iter();
         misfits

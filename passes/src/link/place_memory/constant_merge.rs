@@ -1,10 +1,10 @@
 //! Equal contributions to `.nv.constant3` [equal-constants-merged] (deviation D02).
 //!
-//! While nvlink leaves kernels out because no host code refers to them, it stores whole input sections
-//! of some sizes only once, but leaves the values of their variables and all code as if each had its
-//! own place: what follows a merged section is read at the wrong address. We keep every contribution
-//! (D02) unless `strict` asks for nvlink's bytes. Either way the last section that was looked up shows
-//! in the null symbol.
+//! While nvlink leaves kernels out because no host code refers to them, it stores whole input
+//! sections of some sizes only once, but leaves the values of their variables and all code as if
+//! each had its own place: what follows a merged section is read at the wrong address. We keep
+//! every contribution (D02) unless `strict` asks for nvlink's bytes. Either way the last section
+//! that was looked up shows in the null symbol.
 
 use cuweld_elf::align::align_up;
 use cuweld_ir::Module;
@@ -77,7 +77,7 @@ impl ConstantMerge {
         merge
     }
 
-    /// The objects of a merged section and of the one that has its bytes.
+    /// Returns the objects of a merged section and of the one that has its bytes.
     pub fn objects(&self, module: &Module<'_>) -> Option<(ObjectId, ObjectId)> {
         let (merged, first) = self.merged.first()?;
         Some((
@@ -87,7 +87,7 @@ impl ConstantMerge {
     }
 }
 
-/// Whether kernels are left out of this link.
+/// Returns `true` if kernels are left out of this link.
 pub(crate) fn is_active(module: &Module<'_>) -> bool {
     let options = &module.options;
     let named = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());

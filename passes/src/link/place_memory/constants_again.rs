@@ -1,10 +1,10 @@
 //! Constant variables beyond 64 KiB [variables-laid-out-again].
 //!
-//! Where the objects' constants together are too large, nvlink lays them out again in executables, one by one:
-//! variables that lose and bytes without a name are left out. They come by alignment, largest first, then by size,
-//! smallest first, with nvlink's list sort, from the order of the output's symbols. The alignment of a variable whose
-//! first symbol is strong is its size, at most 8, and 1 of all others; but each lies at a multiple of its size, at
-//! most 8.
+//! Where the objects' constants together are too large, nvlink lays them out again in executables,
+//! one by one: variables that lose and bytes without a name are left out. They come by alignment,
+//! largest first, then by size, smallest first, with nvlink's list sort, from the order of the
+//! output's symbols. The alignment of a variable whose first symbol is strong is its size, at most
+//! 8, and 1 of all others; but each lies at a multiple of its size, at most 8.
 
 use super::list_sort::list_sort;
 use cuweld_elf::known_symbols;
@@ -76,13 +76,13 @@ fn sorted(variables: &[Variable]) -> Vec<Variable> {
     })
 }
 
-/// Where a variable of some size lies that comes behind this offset.
+/// Returns where a variable of some size lies that comes after this offset.
 fn next(end: u64, size: u64) -> u64 {
     let unit = size.clamp(1, LARGEST);
     end.div_ceil(unit).saturating_mul(unit)
 }
 
-/// The constant variables that are linked, in the order of the output's symbols.
+/// Returns the constant variables that are linked, in the order of the output's symbols.
 fn variables(module: &Module<'_>) -> Vec<Variable> {
     let (mut local, mut global) = (Vec::new(), Vec::new());
     for (id, link) in module.link_symbols.iter() {
@@ -116,13 +116,14 @@ fn variables(module: &Module<'_>) -> Vec<Variable> {
     local
 }
 
-/// The alignment in bytes of constants that are laid out again.
+/// Returns the alignment in bytes of constants that are laid out again.
 pub fn section_align(module: &Module<'_>) -> u64 {
     let aligns = variables(module).into_iter().map(|variable| variable.align);
     aligns.max().unwrap_or(1)
 }
 
-/// What of a link is not known where its constants are laid out again, if it has any of that.
+/// Returns what of a link is not known where its constants are laid out again, if it has any of
+/// that.
 pub(super) fn unknown(module: &Module<'_>) -> Option<&'static str> {
     let is_bank =
         |section: SectionId| module.sections[section].kind == SectionKind::ConstantBank(BANK);
@@ -165,7 +166,7 @@ mod tests {
     use super::next;
     use super::sorted;
 
-    /// The end of strong variables and others of these sizes.
+    /// Returns the end of strong variables and others of these sizes.
     fn end(strong: &[u64], others: &[u64]) -> u64 {
         let variable = |size: u64, align| Variable {
             link: LinkSymbolId::new(0),

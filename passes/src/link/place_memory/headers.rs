@@ -1,9 +1,9 @@
 //! Slots of texture, sampler and surface headers in constant bank 0 [header-slots].
 //!
 //! Every texture, sampler and surface of the link has a slot of four bytes, used or not. The slots
-//! stand behind the largest bank 0 of all live kernels, so that each has the same offset everywhere;
-//! the bank of every kernel that reaches code with a reference that needs a slot is extended to hold
-//! all of them. The driver fills them in through relocations that `layout-output` creates: for
+//! stand after the largest bank 0 of all live kernels, so that each has the same offset everywhere;
+//! the bank of every kernel that reaches code with a reference that needs a slot is extended to
+//! hold all of them. The driver fills them in through relocations that `layout-output` creates: for
 //! textures if the kernel reaches a reference to a texture or a surface, for samplers if it reaches
 //! one to a sampler or a surface, and for surfaces always [slots-by-kind].
 //!
@@ -29,8 +29,8 @@ use crate::analyses::LiveFunctions;
 /// Size in bytes of a slot.
 pub(crate) const SLOT_SIZE: u64 = 4;
 
-/// Alignment in bytes of the first slot where the SASS is derived from Mercury, which counts slots from there
-/// [mercury-slots].
+/// Alignment in bytes of the first slot where the SASS is derived from Mercury, which counts slots
+/// from there [mercury-slots].
 const MERCURY_ALIGN: u64 = 16;
 
 /// Types of symbols with slots, in the order in which they are listed before the sort.
@@ -105,7 +105,8 @@ pub fn place(
     }
 }
 
-/// Offset in bytes of the first slot where the SASS is derived from Mercury: behind the parameters of all linked kernels.
+/// Returns the offset in bytes of the first slot where the SASS is derived from Mercury: after the
+/// parameters of all linked kernels.
 pub(crate) fn base_behind_parameters(module: &Module<'_>) -> u64 {
     let parameters = module.sections.iter().filter(|(id, section)| {
         section.kind == SectionKind::SassParameters && module.is_section_linked(*id)
@@ -115,8 +116,9 @@ pub(crate) fn base_behind_parameters(module: &Module<'_>) -> u64 {
     align_up(end, MERCURY_ALIGN)
 }
 
-/// The kinds of textures, samplers and surfaces that the code of each function refers to by a type
-/// that needs a slot, by link symbol; of functions that are linked, or of dead ones too, but never of losing copies.
+/// Returns the kinds of textures, samplers and surfaces that the code of each function refers to by
+/// a type that needs a slot, by link symbol; of functions that are linked, or of dead ones too, but
+/// never of losing copies.
 fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
     let mut users = vec![0; module.link_symbols.len()];
     for reloc in module.relocs.values() {

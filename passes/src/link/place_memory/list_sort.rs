@@ -1,8 +1,9 @@
-//! nvlink's oddities that a byte-identical output has to share, each with its id and its measurement.
+//! nvlink's oddities that a byte-identical output has to share, each with its id and its
+//! measurement.
 
-/// Sorts as the linker sorts lists [list-sort]. It deals elements alternately onto the fronts of two
-/// lists, sorts both and merges; `take` says whether the head of the first list goes next. Equal
-/// elements are permuted, which shows in shared memory addresses.
+/// Sorts as the linker sorts lists [list-sort]. It deals elements alternately onto the fronts of
+/// two lists, sorts both and merges; `take` says whether the head of the first list goes next.
+/// Equal elements are permuted, which shows in shared memory addresses.
 ///
 /// Runs in O(n log n) comparisons.
 pub fn list_sort<T: Copy>(list: &[T], take: &mut impl FnMut(&T, &T) -> bool) -> Vec<T> {
@@ -29,8 +30,8 @@ pub fn list_sort<T: Copy>(list: &[T], take: &mut impl FnMut(&T, &T) -> bool) -> 
     merged
 }
 
-/// Does what the list sort does to the slots of texture, sampler and surface headers, which it takes
-/// to be equal [list-sort]. Of the two lists the one that got the last element goes first.
+/// Does what the list sort does to the slots of texture, sampler and surface headers, which it
+/// takes to be equal [list-sort]. Of the two lists the one that got the last element goes first.
 ///
 /// Runs in O(n log n).
 pub fn list_sort_equal<T: Copy>(list: &[T]) -> Vec<T> {

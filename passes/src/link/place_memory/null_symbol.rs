@@ -13,15 +13,15 @@ pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
     shown(module, &ConstantMerge::new(module))
 }
 
-/// Returns the value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0 too
-/// [null-symbol-of-lookup].
+/// Returns the value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0
+/// too [null-symbol-of-lookup].
 pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
     let value = merge.null_symbol.unwrap_or_else(|| value(module));
     value.wrapping_add(whole_kernels(module))
 }
 
-/// The shared memory of an EWP object's kernel has no symbol, so nvlink moves symbol 0 behind the reserved block,
-/// once for each such kernel [null-symbol-of-whole-kernels].
+/// Returns the shared memory of an EWP object's kernel has no symbol, so nvlink moves symbol 0
+/// after the reserved block, once for each such kernel [null-symbol-of-whole-kernels].
 fn whole_kernels(module: &Module<'_>) -> u64 {
     if module.options.relocatable || !module.has_ewp_object() {
         return 0;
@@ -35,12 +35,12 @@ fn whole_kernels(module: &Module<'_>) -> u64 {
     module.reserved_shared_size() * sections.count() as u64
 }
 
-/// The value that nvlink leaves in symbol 0.
+/// Returns the value that nvlink leaves in symbol 0.
 ///
-/// A losing weak copy's constants lie behind those of the copy that was taken, or in its emptied place, and
-/// the section's symbol takes that address; it has none in the output, so the address lands in the null symbol.
-/// The last that is placed shows. What stays where it is does not count: a kernel's own banks, and what no kernel
-/// reaches [null-symbol-of-discarded].
+/// A losing weak copy's constants lie after those of the copy that was taken, or in its emptied
+/// place, and the section's symbol takes that address; it has none in the output, so the address
+/// lands in the null symbol. The last that is placed shows. What stays where it is does not count:
+/// a kernel's own banks, and what no kernel reaches [null-symbol-of-discarded].
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
     let is_shown = |piece: &&BankPiece| {

@@ -1,9 +1,9 @@
 //! Shared memory of kernels [shared-slots].
 //!
-//! Variables of device functions and of the module that several kernels (or only dead code) use are put
-//! into slots, largest first, so that variables of disjoint kernels overlap. Variables that one kernel
-//! uses follow its slots together with the kernel's own; those that no code refers to take no room. The
-//! order is that of nvlink's list sort, ties permuted [list-sort].
+//! Variables of device functions and of the module that several kernels (or only dead code) use are
+//! put into slots, largest first, so that variables of disjoint kernels overlap. Variables that one
+//! kernel uses follow its slots together with the kernel's own; those that no code refers to take
+//! no room. The order is that of nvlink's list sort, ties permuted [list-sort].
 //!
 //! Bound: variables times slots that their kernels occupy, in bits; otherwise
 //! n log n.
@@ -38,7 +38,8 @@ pub(super) struct Variable {
     pub(super) align: u64,
 }
 
-/// Lays out the shared memory of every live kernel; whether any object has or declares a shared variable is known.
+/// Lays out the shared memory of every live kernel; whether any object has or declares a shared
+/// variable is known.
 pub fn place(
     module: &mut Module<'_>,
     has_shared: bool,
@@ -101,7 +102,7 @@ pub fn place(
     }
 }
 
-/// The variables in order of creation: those of kernels by their kernel, the rest.
+/// Returns the variables in order of creation: those of kernels by their kernel, the rest.
 fn by_kernel(
     module: &Module<'_>,
     uses: &Uses,
@@ -175,12 +176,13 @@ fn report_size(
     true
 }
 
-/// Adds the reserved block to the frame of a kernel, and says whether it is present: without the block it is where
-/// the kernel has a section of shared memory. `declared` says whether any name is one of dynamic shared memory.
+/// Adds the reserved block to the frame of a kernel, and says whether it is present: without the
+/// block it is where the kernel has a section of shared memory. `declared` says whether any name is
+/// one of dynamic shared memory.
 fn with_reserve(module: &Module<'_>, frame: SharedFrame, declared: bool) -> SharedFrame {
     let SharedFrame { size, align, .. } = frame;
-    // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved block only if it
-    // is no larger [dynamic-shared-by-alignment].
+    // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved
+    // block only if it is no larger [dynamic-shared-by-alignment].
     let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
     let reserved = match uses_some {
         true => module.reserved_shared_size(),
@@ -267,8 +269,9 @@ pub(super) fn null_size(module: &Module<'_>) -> u64 {
 /// Alignment in bytes of dynamic shared memory.
 pub const DYNAMIC_ALIGN: u64 = 16;
 
-/// The alignment in bytes that the variables in no kernel have together. The names of dynamic shared memory that an
-/// earlier relocatable link made for its kernels count: their values, addresses, pass for alignments.
+/// Returns the alignment in bytes that the variables in no kernel have together. The names of
+/// dynamic shared memory that an earlier relocatable link made for its kernels count: their values,
+/// addresses, pass for alignments.
 pub fn merged_align(module: &Module<'_>) -> u64 {
     let align = |symbol: SymbolId| {
         let symbol = &module.symbols[symbol];
@@ -287,7 +290,8 @@ pub fn merged_align(module: &Module<'_>) -> u64 {
     aligns.max().unwrap_or(1).max(1)
 }
 
-/// The weak definitions of shared variables that strong ones replaced, sorted by name. They keep their room.
+/// Returns the weak definitions of shared variables that strong ones replaced, sorted by name. They
+/// keep their room.
 pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
     let mut found = Vec::new();
     for (_, object) in module.included_objects() {
@@ -316,14 +320,15 @@ pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
     found
 }
 
-/// Whether such a list has a name.
+/// Returns `true` if such a list has a name.
 pub fn is_replaced(replaced: &[(LinkSymbolId, SymbolId)], link: LinkSymbolId) -> bool {
     replaced
         .binary_search_by_key(&link, |(link, _)| *link)
         .is_ok()
 }
 
-/// Whether the first symbol of any name declares dynamic shared memory: a shared variable without a size.
+/// Returns `true` if the first symbol of any name declares dynamic shared memory: a shared variable
+/// without a size.
 pub fn declares_dynamic(module: &Module<'_>) -> bool {
     module
         .link_symbols
@@ -331,7 +336,7 @@ pub fn declares_dynamic(module: &Module<'_>) -> bool {
         .any(|link| module.began_dynamic(link))
 }
 
-/// The shared variables in order of creation, with the kernel that owns them.
+/// Returns the shared variables in order of creation, with the kernel that owns them.
 pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Option<FunctionId>)> {
     let replaced = replaced(module);
     let mut found = Vec::new();
@@ -342,7 +347,8 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
                 continue;
             };
             if symbol.is_dynamic_shared() && module.link_symbols[link].first == id {
-                // Takes no room, but a place in the list, which decides how equal sizes are permuted.
+                // Takes no room, but a place in the list, which decides how equal sizes are
+                // permuted.
                 let (size, align) = (0, 1);
                 found.push((link, Variable { link, size, align }, None));
             }
@@ -378,7 +384,7 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
     found
 }
 
-/// The first slot that none of these kernels occupies.
+/// Returns the first slot that none of these kernels occupies.
 fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
     for word in 0..=slots / 64 {
         let taken = users.iter().fold(0, |taken, kernel| {
@@ -391,9 +397,10 @@ fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
     slots
 }
 
-/// Dynamic shared memory begins behind what a kernel has, at a multiple of 16. A device function has
-/// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each name
-/// of it is a symbol with one value, so that all kernels that use the name move [dynamic-shared-moves].
+/// Dynamic shared memory begins after what a kernel has, at a multiple of 16. A device function has
+/// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each
+/// name of it is a symbol with one value, so that all kernels that use the name move
+/// [dynamic-shared-moves].
 fn dynamic(
     module: &mut Module<'_>,
     uses: &Uses,
@@ -464,7 +471,7 @@ fn dynamic(
     }
 }
 
-/// The names of dynamic shared memory.
+/// Returns the names of dynamic shared memory.
 pub(super) fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let links = module.link_symbols.ids();
     links
@@ -472,7 +479,7 @@ pub(super) fn dynamic_names(module: &Module<'_>) -> Vec<LinkSymbolId> {
         .collect()
 }
 
-/// The names of dynamic shared memory that a later object defines with a size.
+/// Returns the names of dynamic shared memory that a later object defines with a size.
 fn defined_dynamic(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let links = module.link_symbols.ids();
     links
@@ -480,7 +487,7 @@ fn defined_dynamic(module: &Module<'_>) -> Vec<LinkSymbolId> {
         .collect()
 }
 
-/// The root of a group, with path halving.
+/// Returns the root of a group, with path halving.
 pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
     while group[of as usize] != of {
         let next = group[of as usize];
@@ -507,7 +514,7 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Those of a link without shared variables.
+    /// Returns those of a link without shared variables.
     fn none(kernels: usize) -> Self {
         Uses {
             any: false,
@@ -588,7 +595,7 @@ impl Uses {
         }
     }
 
-    /// How many references live code has to a variable.
+    /// Returns how many references live code has to a variable.
     pub(super) fn references(&self, link: LinkSymbolId) -> u32 {
         self.references[link.index()]
     }

@@ -1,11 +1,12 @@
 //! Shared memory in relocatable output [relocatable-shared-sums].
 //!
-//! Nothing is laid out yet: a shared variable's value stays its alignment. But each section of shared memory gets
-//! the sum of the sizes of its variables as its size, as ptxas gives it, and takes on the alignment of the
-//! variables that are in no kernel.
+//! Nothing is laid out yet: a shared variable's value stays its alignment. But each section of
+//! shared memory gets the sum of the sizes of its variables as its size, as ptxas gives it, and
+//! takes on the alignment of the variables that are in no kernel.
 //!
-//! A kernel whose code refers to dynamic shared memory has it behind these sizes already. With `-g` each name of it
-//! is a symbol with one address, so that all kernels that refer to the name have it at the largest of theirs.
+//! A kernel whose code refers to dynamic shared memory has it after these sizes already. With `-g`
+//! each name of it is a symbol with one address, so that all kernels that refer to the name have it
+//! at the largest of theirs.
 
 use cuweld_elf::align::align_up;
 use cuweld_ir::FunctionId;
@@ -34,7 +35,8 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
         if module.link_symbols[link].definition.is_none() {
             continue;
         }
-        // The alignment that the name's first symbol says, none in one of dynamic shared memory; a mere declaration says none.
+        // The alignment that the name's first symbol says, none in one of dynamic shared memory; a
+        // mere declaration says none.
         let first = &module.symbols[module.link_symbols[link].first];
         let is_declared = first.is_undefined() && !module.began_dynamic(link);
         let align = if is_declared {
@@ -60,8 +62,8 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
     for &(link, kernel) in &live.kernels {
         let size = sizes[kernel.index()];
         let own_align: Option<u64> = own_aligns[kernel.index()];
-        // The section of a kernel that options leave out is made too late for the others' alignment, unless it has
-        // variables [left-out-shared-last].
+        // The section of a kernel that options leave out is made too late for the others'
+        // alignment, unless it has variables [left-out-shared-last].
         let is_late = !everything && !host.contains(link) && own_align.is_none();
         let slots_align = if is_late { 1 } else { slots_align };
         let row = &mut module.functions[kernel];
@@ -82,8 +84,8 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
     }
 }
 
-/// The place of dynamic shared memory in each kernel whose code refers to it, up to which the kernel's shared
-/// memory then reaches. Device functions' references wait for the executable.
+/// The place of dynamic shared memory in each kernel whose code refers to it, up to which the
+/// kernel's shared memory then reaches. Device functions' references wait for the executable.
 fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
     let users = users_of_dynamic(module);
     let null = null_size(module);
@@ -148,7 +150,8 @@ fn users_of_dynamic(module: &Module<'_>) -> Vec<(FunctionId, LinkSymbolId)> {
     users
 }
 
-/// The size in bytes of a section of shared variables: one that does not exceed its alignment grows by it.
+/// Returns the size in bytes of a section of shared variables: one that does not exceed its
+/// alignment grows by it.
 fn section_size(variables: u64, align: u64) -> u64 {
     if variables <= align {
         variables.saturating_add(align)
@@ -157,13 +160,14 @@ fn section_size(variables: u64, align: u64) -> u64 {
     }
 }
 
-/// Whether a section of shared memory with this size and alignment holds nothing, and has no symbol therefore.
+/// Returns `true` if a section of shared memory with this size and alignment holds nothing, and has
+/// no symbol therefore.
 pub fn is_empty(size: u64, align: u64) -> bool {
     size <= align
 }
 
-/// Size and alignment in bytes of `.nv_debug.shared`: the variables that are in no kernel, and the names of dynamic
-/// shared memory.
+/// Size and alignment in bytes of `.nv_debug.shared`: the variables that are in no kernel, and the
+/// names of dynamic shared memory.
 pub fn module_section(module: &Module<'_>) -> (u64, u64) {
     let mut align = merged_align(module);
     if declares_dynamic(module) {

@@ -2,7 +2,7 @@
 
 use cuweld_ir::Module;
 
-/// The end of the shared variables that belong to no kernel alone, in bytes.
+/// Returns the end of the shared variables that belong to no kernel alone, in bytes.
 pub(crate) fn slots_end(module: &Module<'_>) -> u64 {
     let links = module.link_symbols.iter();
     links

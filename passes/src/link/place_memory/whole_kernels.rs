@@ -1,8 +1,8 @@
-//! Kernels of EWP objects (`ptxas -ewp`): their code has the addresses of their shared variables, for which there
-//! are no symbols any more [whole-kernel-shared].
+//! Kernels of EWP objects (`ptxas -ewp`): their code has the addresses of their shared variables,
+//! for which there are no symbols any more [whole-kernel-shared].
 //!
-//! What such a kernel has keeps its place from 0 on, and dynamic shared memory follows. There is no room for
-//! variables of functions that it calls: nvlink has an error for each reference to one.
+//! What such a kernel has keeps its place from 0 on, and dynamic shared memory follows. There is no
+//! room for variables of functions that it calls: nvlink has an error for each reference to one.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
@@ -54,7 +54,8 @@ impl WholeKernels {
         found
     }
 
-    /// Refuses links with `-g`, where nvlink loses the section, and with `-r`, where it is not what it was.
+    /// Refuses links with `-g`, where nvlink loses the section, and with `-r`, where it is not what
+    /// it was.
     pub(super) fn refuse_sections(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
         if !module.has_ewp_object() || !(module.options.relocatable || module.options.debug) {
             return;
@@ -80,7 +81,7 @@ impl WholeKernels {
         }
     }
 
-    /// The section that a kernel comes with.
+    /// Returns the section that a kernel comes with.
     pub(super) fn section(&self, kernel: usize) -> Option<(u64, u64)> {
         self.sections.get(kernel).copied().flatten()
     }
@@ -92,7 +93,8 @@ impl WholeKernels {
         }
     }
 
-    /// Reports a variable that such kernels use: for each reference the kernels, last created first.
+    /// Reports a variable that such kernels use: for each reference the kernels, last created
+    /// first.
     pub(super) fn refuse(
         &self,
         module: &Module<'_>,

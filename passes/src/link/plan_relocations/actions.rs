@@ -19,7 +19,8 @@ use super::rows::Row;
 use super::target_kind::TargetKind;
 
 impl<'data> Row<'_, '_, 'data> {
-    /// Returns what becomes of the row, which refers to `target`: the first line of the table that fits decides.
+    /// Returns what becomes of the row, which refers to `target`: the first line of the table that
+    /// fits decides.
     #[inline]
     pub(super) fn action(&self, target: TargetKind) -> Result<RelocPlan, Refusal> {
         use RelocClass::*;
@@ -118,8 +119,8 @@ impl<'data> Row<'_, '_, 'data> {
         reloc_type(self.like).is_some_and(|like| like.makes_slot)
     }
 
-    /// Returns what the offset of a slot counts from: the beginning of the bank where the field is one of it, that of the
-    /// slots in Mercury code [mercury-slots].
+    /// Returns what the offset of a slot counts from: the beginning of the bank where the field is
+    /// one of it, that of the slots in Mercury code [mercury-slots].
     fn in_view(&self, slot: u64) -> u64 {
         let bank = reloc_type(self.like).map_or(BankField::None, |like| like.bank);
         let in_bank = bank != BankField::None && !is_mercury(self.ty);
@@ -130,9 +131,10 @@ impl<'data> Row<'_, '_, 'data> {
     }
 }
 
-/// Whether a type that the linker applies elsewhere stays against a texture, sampler or surface
-/// that it gives no slot; the others are applied as if the symbol were 0 [relocatable-without-slots].
-/// The ABS32 types of instructions stay in relocatable output only: executables have slots for them.
+/// Returns `true` if a type that the linker applies elsewhere stays against a texture, sampler or
+/// surface that it gives no slot; the others are applied as if the symbol were 0
+/// [relocatable-without-slots]. The ABS32 types of instructions stay in relocatable output only:
+/// executables have slots for them.
 fn is_kept_against_headers(ty: u32) -> bool {
     matches!(
         ty,

@@ -1,6 +1,6 @@
 //! Rows of data that go because several objects define a variable or a function.
 //!
-//! - What a weak variable holds goes with it if it comes behind another weak definition; behind a strong one it stays,
+//! - What a weak variable holds goes with it if it comes after another weak definition; after a strong one it stays,
 //!   and so does what a weak definition holds that a strong one replaces [rows-of-discarded-variables].
 //! - Rows of the module's constants go if they refer to a weak definition of their object that was not taken at its
 //!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
@@ -43,12 +43,12 @@ impl FirstDefinitions {
         FirstDefinitions(first)
     }
 
-    /// The weak definition that came first, if that was one.
+    /// Returns the weak definition that came first, if that was one.
     fn weak(&self, module: &Module<'_>, link: LinkSymbolId) -> Option<SymbolId> {
         self.0[link.index()].filter(|first| module.symbols[*first].bind == Binding::WEAK)
     }
 
-    /// Whether a symbol is a weak definition that came behind another definition.
+    /// Returns `true` if a symbol is a weak definition that came after another definition.
     fn is_passed(&self, symbol: &Symbol<'_>, id: SymbolId) -> bool {
         let first = symbol.link.and_then(|link| self.0[link.index()]);
         symbol.bind == Binding::WEAK && is_defined(symbol) && first.is_some_and(|first| first != id)
@@ -59,7 +59,8 @@ fn is_defined(symbol: &Symbol<'_>) -> bool {
     matches!(symbol.place, SymbolPlace::Section(_) | SymbolPlace::Common)
 }
 
-/// The strong definition of a variable that took the place of a weak one, if its name has one.
+/// Returns the strong definition of a variable that took the place of a weak one, if its name has
+/// one.
 fn replacement(
     module: &Module<'_>,
     first: &FirstDefinitions,
@@ -74,7 +75,8 @@ fn replacement(
     replaces.then_some(definition)
 }
 
-/// The bytes whose rows go because they belong to a weak variable that came behind another weak definition, sorted.
+/// Returns the bytes whose rows go because they belong to a weak variable that came after another
+/// weak definition, sorted.
 pub(super) fn losing_variables<'f>(
     module: &Module<'_>,
     first: impl Fn() -> &'f FirstDefinitions,
@@ -112,12 +114,13 @@ pub(super) fn losing_variables<'f>(
     ranges
 }
 
-/// Whether a section is one of the module's constants whose rows can go.
+/// Returns `true` if a section is one of the module's constants whose rows can go.
 pub(super) fn is_bank(module: &Module<'_>, section: SectionId) -> bool {
     module.sections[section].kind == SectionKind::ConstantBank(BANK)
 }
 
-/// What nvlink does to a row of an object's constants that refers to a symbol, if it leaves it out.
+/// Returns what nvlink does to a row of an object's constants that refers to a symbol, if it leaves
+/// it out.
 pub(super) fn lost<'f>(
     module: &Module<'_>,
     meanings: &Meanings,

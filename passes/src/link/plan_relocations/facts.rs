@@ -31,7 +31,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
-/// The contribution offset of a section in its output section.
+/// Returns the contribution offset of a section in its output section.
 pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
 }
@@ -39,7 +39,8 @@ pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
 /// The bytes of a section that a losing definition of a variable occupies: begin and end.
 pub(super) type LosingRange = (SectionId, u64, u64);
 
-/// What the plan of a relocation needs to know beside the row. What few links ask for is gathered when a row does.
+/// What the plan of a relocation needs to know beside the row. What few links ask for is gathered
+/// when a row does.
 pub(super) struct Facts<'m, 'data> {
     pub(super) module: &'m Module<'data>,
     pub(super) meanings: &'m Meanings,
@@ -49,7 +50,8 @@ pub(super) struct Facts<'m, 'data> {
     losing_variables: OnceLock<Vec<LosingRange>>,
     /// The first definitions of variables.
     first_definitions: OnceLock<FirstDefinitions>,
-    /// Whether the code of each copy that was replaced, or of another one of that function, has relocations.
+    /// Whether the code of each copy that was replaced, or of another one of that function, has
+    /// relocations.
     relocated: OnceLock<Vec<bool>>,
     /// The value of symbol 0.
     null_symbol: OnceLock<u64>,
@@ -74,13 +76,13 @@ pub(super) struct Facts<'m, 'data> {
 }
 
 impl<'m, 'data> Facts<'m, 'data> {
-    /// The size of the concatenation of sections of this name.
+    /// Returns the size of the concatenation of sections of this name.
     pub(super) fn end(&self, name: &[u8]) -> Option<u64> {
         let ends = self.ends.get_or_init(|| ends(self.module));
         ends.get(name).copied()
     }
 
-    /// What losing definitions of variables occupy of a section, sorted.
+    /// Returns what losing definitions of variables occupy of a section, sorted.
     pub(super) fn losing_in(&self, section: SectionId) -> &[LosingRange] {
         let ranges = self
             .losing_variables
@@ -90,42 +92,44 @@ impl<'m, 'data> Facts<'m, 'data> {
         ranges.get(start..end).unwrap_or(&[])
     }
 
-    /// The first definitions of variables.
+    /// Returns the first definitions of variables.
     fn first_definitions(&self) -> &FirstDefinitions {
         let first = || FirstDefinitions::new(self.module);
         self.first_definitions.get_or_init(first)
     }
 
-    /// What nvlink does to a row of an object's constants that it leaves out (deviation D14).
+    /// Returns what nvlink does to a row of an object's constants that it leaves out (deviation
+    /// D14).
     pub(super) fn lost(&self, object: ObjectId, target: SymbolRef) -> Option<RelocPlan> {
         let first = || self.first_definitions();
         copies::lost(self.module, self.meanings, first, object, target.symbol()?)
     }
 
-    /// Whether the code of a copy that was replaced, or of another one of that function, has relocations.
+    /// Returns `true` if the code of a copy that was replaced, or of another one of that function,
+    /// has relocations.
     pub(super) fn is_relocated(&self, function: FunctionId) -> bool {
         let relocated = self.relocated.get_or_init(|| relocated(self.module));
         relocated[function.index()]
     }
 
-    /// The value of symbol 0.
+    /// Returns the value of symbol 0.
     pub(super) fn null_symbol(&self) -> u64 {
         let value = || null_symbol::null_symbol_value(self.module);
         *self.null_symbol.get_or_init(value)
     }
 
-    /// Whether shared variables belong to no kernel alone.
+    /// Returns `true` if shared variables belong to no kernel alone.
     pub(super) fn has_shared_slots(&self) -> bool {
         let has = || slots_end(self.module) != 0;
         *self.has_shared_slots.get_or_init(has)
     }
 
-    /// Whether instructions that yield stay.
+    /// Returns `true` if instructions that yield stay.
     pub(super) fn yields(&self) -> bool {
         *self.yields.get_or_init(|| yields::stay(self.module))
     }
 
-    /// Whether an object has a table of functions with unified addresses.
+    /// Returns `true` if an object has a table of functions with unified addresses.
     pub(super) fn has_unified_functions(&self) -> bool {
         let module = self.module;
         let is_table = |section: &Section<'_>| section.ty == sht::CUDA_UNIFIED_FUNCTIONS;
@@ -136,7 +140,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         *self.has_unified_functions.get_or_init(has)
     }
 
-    /// Whether call graphs say that the address of a function is taken.
+    /// Returns `true` if call graphs say that the address of a function is taken.
     pub(super) fn is_address_taken(&self, function: LinkSymbolId) -> bool {
         let module = self.module;
         let taken = || {
@@ -149,7 +153,8 @@ impl<'m, 'data> Facts<'m, 'data> {
         self.address_taken.get_or_init(taken).contains(&function)
     }
 
-    /// What is added to the addend of a row of the SASS view that names an entry of `.debug_frame`.
+    /// Returns what is added to the addend of a row of the SASS view that names an entry of
+    /// `.debug_frame`.
     pub(super) fn frame_shift(
         &self,
         module: &Module<'_>,
@@ -167,8 +172,8 @@ impl<'m, 'data> Facts<'m, 'data> {
         }
     }
 
-    /// The section that a row of some relocation section means by a section: in the Mercury view, the
-    /// Mercury form of debug sections.
+    /// Returns the section that a row of some relocation section means by a section: in the Mercury
+    /// view, the Mercury form of debug sections.
     pub(super) fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
         if !holder.flags.contains(SectionFlags::MERCURY) {
             return section;
@@ -177,7 +182,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         twin.copied().unwrap_or(section)
     }
 
-    /// Whether a relocation refers to a section of a function or copy that goes.
+    /// Returns `true` if a relocation refers to a section of a function or copy that goes.
     pub(super) fn is_unlinked(&self, module: &Module<'_>, target: SymbolRef) -> bool {
         matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
     }
@@ -239,7 +244,8 @@ fn relocated(module: &Module<'_>) -> Vec<bool> {
             relocated[owner.index()] = true;
         }
     }
-    // What is replaced takes along the rows of all copies before it, if any of them made the section for relocations.
+    // What is replaced takes along the rows of all copies before it, if any of them made the
+    // section for relocations.
     let mut has_section = vec![false; module.link_symbols.len()];
     let link = |id: FunctionId| module.symbols[module.functions[id].symbol].link;
     for (id, _) in module.replaced_functions() {

@@ -1,7 +1,8 @@
 //! Places in `.debug_frame` of the SASS view [frames-of-linked-functions].
 //!
-//! In an object, rows by which an entry names its CIE have the same addend in both views: the place in the
-//! frames of the Mercury view. nvlink writes the place of the same entry in those of the SASS view.
+//! In an object, rows by which an entry names its CIE have the same addend in both views: the place
+//! in the frames of the Mercury view. nvlink writes the place of the same entry in those of the
+//! SASS view.
 
 use std::sync::OnceLock;
 
@@ -34,12 +35,13 @@ impl<'data> FramePlaces<'data> {
         self.0.insert(id, frames);
     }
 
-    /// Whether a section is a `.debug_frame` of the SASS view with a Mercury form.
+    /// Returns `true` if a section is a `.debug_frame` of the SASS view with a Mercury form.
     pub(super) fn has(&self, section: SectionId) -> bool {
         self.0.contains_key(&section)
     }
 
-    /// The place in the frames of the SASS view of the entry at a place in those of the Mercury view.
+    /// Returns the place in the frames of the SASS view of the entry at a place in those of the
+    /// Mercury view.
     pub(super) fn in_sass(&self, section: SectionId, place: u64) -> Option<u64> {
         let frames = self.0.get(&section)?;
         let starts = || (entries(frames.mercury), entries(frames.sass));

@@ -1,7 +1,7 @@
 //! Line tables of the SASS view [lines-of-linked-functions].
 //!
-//! The Mercury view keeps the lines of all functions. In the SASS view only those of linked functions stand, so that
-//! what refers to a line table finds it at another place.
+//! The Mercury view keeps the lines of all functions. In the SASS view only those of linked
+//! functions stand, so that what refers to a line table finds it at another place.
 
 use cuweld_elf::mercury::lines::Kept;
 use cuweld_elf::mercury::lines::keep;
@@ -20,14 +20,14 @@ use hashbrown::HashSet;
 /// The names of line tables.
 pub(crate) const LINE_TABLES: [&[u8]; 2] = [b".debug_line", b".nv_debug_line_sass"];
 
-/// Whether a section of the SASS view is a line table.
+/// Returns `true` if a section of the SASS view is a line table.
 pub(crate) fn is_line_table(module: &Module<'_>, section: SectionId) -> bool {
     let section = &module.sections[section];
     section.kind == SectionKind::Debug && LINE_TABLES.contains(&section.name)
 }
 
-/// The lines of one object that stay, those of each unit by the ranks of their functions, and its rows in ascending order;
-/// `None` if the table is of another form.
+/// Returns the lines of one object that stay, those of each unit by the ranks of their functions,
+/// and its rows in ascending order; `None` if the table is of another form.
 pub(crate) fn of_section<'m>(
     module: &Module<'_>,
     section: SectionId,
@@ -45,8 +45,8 @@ pub(crate) fn of_section<'m>(
     Some((kept, rows))
 }
 
-/// Gives rows of the SASS view that refer to line tables the places that these have in it; the section with a table of
-/// another form if there is one.
+/// Gives rows of the SASS view that refer to line tables the places that these have in it; the
+/// section with a table of another form if there is one.
 pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
     let objects = module.included_objects();
     let sections = objects.flat_map(|(_, object)| object.sections.iter());
@@ -87,7 +87,7 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
         let SymbolRef::Section(target) = reloc.target else {
             continue;
         };
-        // A unit behind the first, of an object of a link with `-r`: its own place changes too.
+        // A unit after the first, of an object of a link with `-r`: its own place changes too.
         if reloc.addend != 0 && cut.contains(&target) {
             return Err(target);
         }

@@ -12,7 +12,8 @@ use cuweld_ir::table::EntityId;
 
 use crate::located::located;
 
-/// Why a relocation cannot be planned: an internal error of nvlink, whose words are the title, or a limit of ours.
+/// Why a relocation cannot be planned: an internal error of nvlink, whose words are the title, or a
+/// limit of ours.
 pub(super) enum Refusal {
     Internal(Code),
     Unsupported(Code),
@@ -21,7 +22,7 @@ pub(super) enum Refusal {
 pub(super) fn refused(module: &Module<'_>, id: RelocId, refusal: Refusal) -> Diagnostic {
     let reloc = &module.relocs[id];
     let refusal = match refusal {
-        // nvlink finds these when it writes, behind the call graph.
+        // nvlink finds these when it writes, after the call graph.
         Refusal::Internal(input::PAST_END | input::DELETED_SYMBOL)
             if module.options.reports.call_graph =>
         {

@@ -31,8 +31,8 @@ use super::target_kind::LINE_TABLES;
 use super::target_kind::TargetKind;
 use super::target_kind::target_kind;
 
-/// Decides on rows one after the other. Rows of a section come together, and so do those of one target: what they have in
-/// common is looked up once.
+/// Decides on rows one after the other. Rows of a section come together, and so do those of one
+/// target: what they have in common is looked up once.
 pub(super) struct Planner<'f, 'm, 'data> {
     facts: &'f Facts<'m, 'data>,
     holder: Option<Holder<'f>>,
@@ -42,7 +42,8 @@ pub(super) struct Planner<'f, 'm, 'data> {
     keeps_lost: bool,
 }
 
-/// Rows of one type against one target, one behind the other in a section, as in tables of addresses: they are kept.
+/// Rows of one type against one target, one after the other in a section, as in tables of
+/// addresses: they are kept.
 pub(super) struct Run {
     /// Size in bytes of what they patch.
     size: u64,
@@ -55,7 +56,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Decides on the rows behind the first one that fare as it does; says how many there are.
+    /// Decides on the rows after the first one that fare as it does; says how many there are.
     pub(super) fn take(&self, first: &Reloc, others: &mut [Reloc]) -> usize {
         let fares_alike = |reloc: &Reloc| {
             is_like(first, reloc) && reloc.offset < self.size && reloc.plan != RelocPlan::Gone
@@ -77,7 +78,7 @@ impl Run {
     }
 }
 
-/// Whether a row has the type and the target of the one before, in the same section.
+/// Returns `true` if a row has the type and the target of the one before, in the same section.
 pub(super) fn is_like(before: &Reloc, reloc: &Reloc) -> bool {
     before.target == reloc.target && before.ty == reloc.ty && before.section == reloc.section
 }
@@ -94,7 +95,8 @@ struct Holder<'f> {
     patched: Option<SectionId>,
     /// Whether that section is Mercury code.
     in_code: bool,
-    /// Whether rows in that section go with copies of weak functions that never were part of the link.
+    /// Whether rows in that section go with copies of weak functions that never were part of the
+    /// link.
     in_line_table: bool,
     /// The object whose constants, or their Mercury twin, that section is.
     constants_of: Option<ObjectId>,
@@ -102,7 +104,8 @@ struct Holder<'f> {
     size: u64,
     /// Whether it has no bytes in the file.
     is_empty: bool,
-    /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions occupy.
+    /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions
+    /// occupy.
     losing: &'f [LosingRange],
 }
 
@@ -142,8 +145,8 @@ impl<'f> Holder<'f> {
     }
 }
 
-/// Returns what the field of a relocation without addend holds: the addend that `--force-rela` gives it,
-/// in units of the field [field-as-addend].
+/// Returns what the field of a relocation without addend holds: the addend that `--force-rela`
+/// gives it, in units of the field [field-as-addend].
 fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
     let bytes = usize::try_from(offset)
         .ok()
@@ -152,8 +155,8 @@ fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: 
     field.read(bytes) as i64
 }
 
-/// Refuses what no current compiler writes and nvlink treats as more than a relocation, in code that
-/// does not take part too.
+/// Refuses what no current compiler writes and nvlink treats as more than a relocation, in code
+/// that does not take part too.
 fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Result<(), Refusal> {
     match reloc_type(reloc.ty).map(|row| row.class) {
         // The function becomes one whose address is taken; against anything else nvlink crashes.
@@ -169,7 +172,8 @@ fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Re
     }
 }
 
-/// Size in bytes of what a row patches; offsets in Mercury code count bytes of a form that no file holds.
+/// Returns the size in bytes of what a row patches; offsets in Mercury code count bytes of a form
+/// that no file holds.
 fn patched_size(module: &Module<'_>, patched: SectionId) -> u64 {
     let section = &module.sections[patched];
     match section.owner {
@@ -180,7 +184,7 @@ fn patched_size(module: &Module<'_>, patched: SectionId) -> u64 {
     }
 }
 
-/// Whether a place lies in one of the ranges, which do not overlap.
+/// Returns `true` if a place lies in one of the ranges, which do not overlap.
 fn lies_in(ranges: &[LosingRange], offset: u64) -> bool {
     let after = ranges.partition_point(|(_, start, _)| *start <= offset);
     after
@@ -206,18 +210,18 @@ pub(super) struct Row<'r, 'm, 'data> {
 }
 
 impl Row<'_, '_, '_> {
-    /// Returns whether the row has an addend. A REL row against a moved section loses what its field holds
-    /// [moved-rel-loses-addend].
+    /// Returns whether the row has an addend. A REL row against a moved section loses what its
+    /// field holds [moved-rel-loses-addend].
     fn has_addend(&self) -> bool {
         self.holder.is_rela || self.moved != 0
     }
 
-    /// Whether `--force-rela` gives the row an addend.
+    /// Returns `true` if `--force-rela` gives the row an addend.
     fn is_forced(&self) -> bool {
         !self.has_addend() && self.facts.module.options.force_rela
     }
 
-    /// The addend that it then has.
+    /// Returns the addend that it then has.
     fn in_place(&self) -> i64 {
         match addend_field(self.ty) {
             Some(field) if self.is_forced() => {
@@ -227,7 +231,8 @@ impl Row<'_, '_, '_> {
         }
     }
 
-    /// Refuses an offset behind the end of a section, with nvlink's words where it is that of the output.
+    /// Refuses an offset after the end of a section, with nvlink's words where it is that of the
+    /// output.
     fn check_offset(&self, code: Code) -> Result<(), Refusal> {
         match self.reloc.offset < self.holder.size {
             true => Ok(()),
@@ -288,7 +293,7 @@ impl Row<'_, '_, '_> {
         self.check_offset(input::NO_ADDRESS)?;
         let end = reloc_type(self.ty).map_or(0, |row| row.bytes());
         if self.reloc.offset.saturating_add(end) > self.holder.size {
-            // nvlink writes into what lies behind the section in the input's image.
+            // nvlink writes into what lies after the section in the input's image.
             return Err(Refusal::Unsupported(relocation::FIELD_RANGE));
         }
         Ok(())
@@ -336,7 +341,8 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         }
     }
 
-    /// The run that the row begins which was decided on last, if others like it fare as it does.
+    /// Returns the run that the row begins which was decided on last, if others like it fare as it
+    /// does.
     pub(super) fn run(&self, reloc: &Reloc) -> Option<Run> {
         let holder = self.holder.as_ref()?;
         let RelocPlan::Keep { ty, addend, rela } = reloc.plan else {
@@ -359,12 +365,13 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         })
     }
 
-    /// Whether the row that was decided on last stays, which nvlink leaves out (deviation D14).
+    /// Returns `true` if the row that was decided on last stays, which nvlink leaves out (deviation
+    /// D14).
     pub(super) fn keeps_lost(&self) -> bool {
         self.keeps_lost
     }
 
-    /// What becomes of a row.
+    /// Returns what becomes of a row.
     pub(super) fn plan(&mut self, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
         self.keeps_lost = false;
         let facts = self.facts;

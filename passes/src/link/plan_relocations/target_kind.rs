@@ -32,8 +32,8 @@ pub(super) enum TargetKind {
     Function,
     /// A function that is not part of the output.
     DeadFunction,
-    /// A copy of a weak function or variable that never was part of the link, seen from a line table;
-    /// the symbol `__UFT_OFFSET` in a link without tables.
+    /// A copy of a weak function or variable that never was part of the link, seen from a line
+    /// table; the symbol `__UFT_OFFSET` in a link without tables.
     LosingCopy,
     /// Global memory.
     Global,
@@ -46,17 +46,18 @@ pub(super) enum TargetKind {
     Header { slot: Option<u64> },
     /// Symbol 0, or an untyped symbol.
     Nothing,
-    /// An object that nobody defines and that nvlink takes for one at -1: in executables a weak one, in
-    /// relocatable output a strong one.
+    /// An object that nobody defines and that nvlink takes for one at -1: in executables a weak
+    /// one, in relocatable output a strong one.
     Missing,
     /// An object that a later link may define; relocatable output only.
     Undefined,
-    /// A unified table symbol in a link without tables; in relocatable output `__UFT_OFFSET` without a table of functions.
+    /// A unified table symbol in a link without tables; in relocatable output `__UFT_OFFSET`
+    /// without a table of functions.
     UnifiedTable,
 }
 
-/// The sections that lose their rows for copies of weak functions that never were part of the link, by
-/// name [lines-of-discarded-copies].
+/// The sections that lose their rows for copies of weak functions that never were part of the link,
+/// by name [lines-of-discarded-copies].
 pub(super) const LINE_TABLES: [&[u8]; 3] =
     [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
 
@@ -116,7 +117,8 @@ fn symbol_kind(
 ) -> Result<TargetKind, Refusal> {
     let module = facts.module;
     let holder = &module.sections[reloc.section];
-    // Most rows of line tables are of such copies where there are any: no row of theirs is looked at. Those without addends are below.
+    // Most rows of line tables are of such copies where there are any: no row of theirs is looked
+    // at. Those without addends are below.
     if in_line_table && facts.meanings.is_passed(id) && holder.ty != sht::REL {
         return Ok(TargetKind::LosingCopy);
     }
@@ -178,14 +180,15 @@ impl Named<'_, '_, '_> {
         let fate = |function: FunctionId| module.functions[function].fate;
         let losing = |function: &FunctionId| fate(*function).is_non_prevailing();
         if in_line_table && let Some(loser) = self.symbol.function.filter(losing) {
-            // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not understood.
+            // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not
+            // understood.
             if holder.ty == sht::REL && module.target.has_compat() {
                 return Err(Refusal::Unsupported(relocation::DISCARDED_REL));
             }
-            // Line tables of a copy that never was part of the link lose their rows; other debug sections
-            // keep them, pointing at the copy that won. A copy that was replaced loses them too, but only
-            // RELA rows, and only if its code, or that of another replaced copy, had relocations
-            // [lines-of-discarded-copies].
+            // Line tables of a copy that never was part of the link lose their rows; other debug
+            // sections keep them, pointing at the copy that won. A copy that was replaced loses
+            // them too, but only RELA rows, and only if its code, or that of another replaced copy,
+            // had relocations [lines-of-discarded-copies].
             let loses_rows = is_rela(holder.ty) && self.facts.is_relocated(loser);
             if !fate(loser).ever_prevailed() || loses_rows {
                 return Ok(TargetKind::LosingCopy);
@@ -213,7 +216,7 @@ impl Named<'_, '_, '_> {
         self.module.shows_shared_variables() && self.link.value.is_some()
     }
 
-    /// What an object is that nobody defines, in an executable.
+    /// Returns what an object is that nobody defines, in an executable.
     fn undefined(&self) -> Result<TargetKind, Refusal> {
         let name = self.symbol.name;
         Ok(if self.symbol.is_shared() {
@@ -255,21 +258,22 @@ impl Named<'_, '_, '_> {
             }
         }
         Ok(TargetKind::Known {
-            // With `-g` the address of the name, otherwise as the code of the section's owner sees it [unplaced-shared].
+            // With `-g` the address of the name, otherwise as the code of the section's owner sees
+            // it [unplaced-shared].
             value: self.link.value.or(place).unwrap_or(u64::MAX),
             emitted: self.is_shown(),
         })
     }
 
-    /// Returns `true` if `-preserve-relocs` names a symbol of dynamic shared memory that executables do not have. It is
-    /// gone without a reserved block [preserved-without-reserve].
+    /// Returns `true` if `-preserve-relocs` names a symbol of dynamic shared memory that
+    /// executables do not have. It is gone without a reserved block [preserved-without-reserve].
     fn names_hidden_slots(&self) -> bool {
         self.module.options.preserve_relocs
             && !self.module.shows_dynamic_shared()
             && self.facts.has_shared_slots()
     }
 
-    /// What an object is that nobody defines, in relocatable output.
+    /// Returns what an object is that nobody defines, in relocatable output.
     fn left_open(&self) -> TargetKind {
         let (module, symbol) = (self.module, self.symbol);
         let is_reserved = known_symbols::is_reserved_shared_symbol(symbol.name);
@@ -293,8 +297,9 @@ impl Named<'_, '_, '_> {
         }
     }
 
-    /// Dynamic shared memory, in relocatable output. Code of kernels keeps its references, to a symbol of the kernel's own;
-    /// what else refers to the name takes the value of its symbol [dynamic-shared-instance].
+    /// Dynamic shared memory, in relocatable output. Code of kernels keeps its references, to a
+    /// symbol of the kernel's own; what else refers to the name takes the value of its symbol
+    /// [dynamic-shared-instance].
     fn dynamic_shared_left_open(&self) -> TargetKind {
         let has_own = |owner: FunctionId| self.module.functions[owner].dynamic_shared.is_some();
         let keeps = self.patched.kind.is_code() && self.patched.owner.is_some_and(has_own);
@@ -307,7 +312,7 @@ impl Named<'_, '_, '_> {
         }
     }
 
-    /// What an object is that has a definition.
+    /// Returns what an object is that has a definition.
     fn variable(&self, definition: &Symbol<'_>) -> Result<TargetKind, Refusal> {
         use SectionKind::*;
         let module = self.module;
@@ -337,8 +342,8 @@ impl Named<'_, '_, '_> {
             (ModuleShared | KernelShared, true) if is_weak || !module.toolkit.has(filled_in) => {
                 TargetKind::Undefined
             }
-            // Relocatable output places no shared memory, yet nvlink fills in the symbol's value, which
-            // is the alignment [relocatable-shared-filled-in].
+            // Relocatable output places no shared memory, yet nvlink fills in the symbol's value,
+            // which is the alignment [relocatable-shared-filled-in].
             (ModuleShared | KernelShared, true) => {
                 known(self.link.value.unwrap_or(definition.value), true)
             }

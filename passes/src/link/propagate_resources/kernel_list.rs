@@ -56,7 +56,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
         }
     }
 
-    /// A record with some bytes.
+    /// Returns a record with some bytes.
     fn record(&self, code: u8, rest: &[u8]) -> Attribute<'data> {
         Attribute {
             section: None,
@@ -95,8 +95,9 @@ impl<'m, 'data> KernelList<'m, 'data> {
         }
     }
 
-    /// Lists the externs of the only kernel of a link: if device functions add to its own, all of them are in
-    /// a new record at the end, the one that is first named last first [only-kernel-externs].
+    /// Lists the externs of the only kernel of a link: if device functions add to its own, all of
+    /// them are in a new record at the end, the one that is first named last first
+    /// [only-kernel-externs].
     fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
         let place = self.find(code::EXTERNS);
         let own = place.map_or(0, |place| self.module.refs(self.at(place)).len());
@@ -190,8 +191,8 @@ impl<'m, 'data> KernelList<'m, 'data> {
         self.set(record, &[]);
     }
 
-    /// Adds fragments at the entry, each once. The only kernel's record moves to the end, after what is added to it,
-    /// if anything is.
+    /// Adds fragments at the entry, each once. The only kernel's record moves to the end, after
+    /// what is added to it, if anything is.
     fn add_fragments(&mut self, summary: &Summary, is_only: bool) {
         let place = self.find(code::AT_ENTRY_FRAGMENTS);
         let own = place.map(|place| {
@@ -227,9 +228,9 @@ impl<'m, 'data> KernelList<'m, 'data> {
     }
 }
 
-/// The codes of flags, counts and lists of device functions, and of externs: in order of first sight, or in
-/// the order of the table for the only kernel of a link. A list of externs of the kernel's own
-/// is filtered even if nobody adds to it.
+/// Returns the codes of flags, counts and lists of device functions, and of externs: in order of
+/// first sight, or in the order of the table for the only kernel of a link. A list of externs of
+/// the kernel's own is filtered even if nobody adds to it.
 fn sights(summaries: &Summaries, summary: &Summary) -> impl Iterator<Item = u8> + use<> {
     const MOST: usize = FIRST_SIGHT_CODES.len() + 1;
     let mut sights = [(NEVER, 0); MOST];

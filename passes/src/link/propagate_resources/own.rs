@@ -144,8 +144,8 @@ fn own_records(
     };
     let mut mma = false;
     let mut mbarriers: Option<u16> = None;
-    // Device functions are looked at in the order of the sections of the copies that are linked, which is that of their
-    // records [prevailing-copies-order].
+    // Device functions are looked at in the order of the sections of the copies that are linked,
+    // which is that of their records [prevailing-copies-order].
     for id in module.sections[section].attributes.iter() {
         let record = &module.attributes[id];
         let place = id.index() as u32;
@@ -213,12 +213,12 @@ fn own_records(
     mma
 }
 
-/// The values of the record at `place`, each with a place of its own.
+/// Returns the values of the record at `place`, each with a place of its own.
 fn placed<T>(place: u32, values: impl Iterator<Item = T>) -> impl Iterator<Item = (u64, T)> {
     (u64::from(place) << 32..).zip(values)
 }
 
-/// The externs of a record that the output keeps.
+/// Returns the externs of a record that the output keeps.
 fn externs<'m>(
     module: &'m Module<'_>,
     record: &'m cuweld_ir::Attribute<'_>,

@@ -67,8 +67,9 @@ pub struct Summary {
 /// What is listed. Records have places in the order of device functions, and so have their values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lists {
-    /// Externs of device functions with their first places, in order: functions that the driver provides, and kernels that device
-    /// code launches. No others stay undefined in an executable, so that these lists are short.
+    /// Externs of device functions with their first places, in order: functions that the driver
+    /// provides, and kernels that device code launches. No others stay undefined in an executable,
+    /// so that these lists are short.
     pub(super) externs: Vec<(u64, LinkSymbolId)>,
     /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
     pub(super) fragments: Vec<(u64, u32)>,
@@ -83,7 +84,7 @@ pub const NO_SPARSE_MMA_MASK: u16 = 0x8000;
 pub const NEVER: u32 = u32::MAX;
 
 impl Default for Summary {
-    /// What a node without records needs.
+    /// Returns what a node without records needs.
     fn default() -> Self {
         Summary {
             registers: 0,
@@ -111,7 +112,7 @@ impl Summary {
         externs.iter().map(|(_, link)| *link)
     }
 
-    /// Words of AT_ENTRY_FRAGMENTS, in the order of their first places.
+    /// Returns the words of AT_ENTRY_FRAGMENTS, in the order of their first places.
     pub fn fragments(&self) -> impl Iterator<Item = u32> {
         let lists = self.lists.as_deref();
         let fragments = lists.map_or(&[][..], |lists| &lists.fragments);
@@ -122,7 +123,7 @@ impl Summary {
         self.lists.get_or_insert_default()
     }
 
-    /// Sum of NUM_MBARRIERS over the functions that are reached, each once.
+    /// Returns the sum of NUM_MBARRIERS over the functions that are reached, each once.
     pub fn mbarriers(&self, summaries: &Summaries) -> u16 {
         let set = |index: usize| {
             let lists = self.lists.as_deref();
@@ -168,7 +169,7 @@ impl Summary {
     }
 }
 
-/// Sum of two values of NUM_MBARRIERS, where 0xffff means that the number is not known.
+/// Returns the sum of two values of NUM_MBARRIERS, where 0xffff means that the number is not known.
 pub fn add_mbarriers(a: u16, b: u16) -> u16 {
     match (a, b) {
         (u16::MAX, _) | (_, u16::MAX) => u16::MAX,
@@ -219,12 +220,14 @@ pub(super) fn merge_places<T: Copy + Eq + Hash>(mine: &mut Vec<(u64, T)>, theirs
 
 /// The summaries of all components.
 pub struct Summaries {
-    /// Those of functions alone, and of components that reach others. The first is that of what has no records, as all variables.
+    /// Those of functions alone, and of components that reach others. The first is that of what has
+    /// no records, as all variables.
     rows: Vec<Summary>,
     /// The row of each component.
     of_component: Vec<u32>,
     /// The only kernel of the link: nvlink does not look what it reaches, but gives it the records
-    /// of every device function [only-kernel-takes-all]. Registers and stacks still follow the call graph.
+    /// of every device function [only-kernel-takes-all]. Registers and stacks still follow the call
+    /// graph.
     only_kernel: Option<(LinkSymbolId, Summary)>,
     /// NUM_MBARRIERS of each device function that has it.
     pub mbarriers: Vec<u16>,
@@ -284,7 +287,7 @@ impl Summaries {
         summaries
     }
 
-    /// The row of a component whose callees have theirs. That of its only node becomes it.
+    /// Returns the row of a component whose callees have theirs. That of its only node becomes it.
     fn total(&mut self, graph: &CallGraph, of_node: &[u32], index: usize, members: &[u32]) -> u32 {
         let components = graph.components();
         let cyclic = components.cyclic[index];
@@ -339,17 +342,17 @@ impl Summaries {
         &self.rows[self.of_component[component] as usize]
     }
 
-    /// Whether some function of the link uses single CTAs and some function CTA pairs.
+    /// Returns `true` if some function of the link uses single CTAs and some function CTA pairs.
     pub fn uses_both_granularities(&self) -> bool {
         self.granularities == [true; 2]
     }
 
-    /// Whether the link has one kernel.
+    /// Returns `true` if the link has one kernel.
     pub fn has_only_kernel(&self) -> bool {
         self.only_kernel.is_some()
     }
 
-    /// The externs of all functions, each once: that which is first named last comes first.
+    /// Returns the externs of all functions, each once: that which is first named last comes first.
     pub fn externs_backwards(&self) -> Vec<LinkSymbolId> {
         let mut all = self.externs.clone();
         all.sort_unstable_by_key(|(place, _)| *place);
@@ -363,7 +366,7 @@ impl Summaries {
         first
     }
 
-    /// The summary of a function and all that it reaches.
+    /// Returns the summary of a function and all that it reaches.
     pub fn of<'s>(&'s self, graph: &CallGraph, link: LinkSymbolId) -> &'s Summary {
         if let Some((kernel, summary)) = &self.only_kernel
             && *kernel == link
@@ -373,7 +376,7 @@ impl Summaries {
         self.of_component(graph.components().of_node[link.index()] as usize)
     }
 
-    /// Whether a kernel or a function that it reaches has a record of this code.
+    /// Returns `true` if a kernel or a function that it reaches has a record of this code.
     pub fn has(
         &self,
         module: &Module<'_>,
@@ -396,8 +399,8 @@ impl Summaries {
                 })
     }
 
-    /// How many calls of a kernel lead to recursion: direct ones, and for an indirect one every
-    /// function that it may call [recursion-warning-per-call].
+    /// Returns how many calls of a kernel lead to recursion: direct ones, and for an indirect one
+    /// every function that it may call [recursion-warning-per-call].
     pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
         let is_recursive = |node: &u32| {
             let component = graph.components().of_node[*node as usize] as usize;
@@ -413,7 +416,7 @@ impl Summaries {
             .sum()
     }
 
-    /// The recursion that a kernel reaches, as `'f' -> 'g'`.
+    /// Returns the recursion that a kernel reaches, as `'f' -> 'g'`.
     pub fn cycle(
         &self,
         module: &Module<'_>,

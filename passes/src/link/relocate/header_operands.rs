@@ -1,8 +1,10 @@
-//! Operands of SASS that read the slots of textures, samplers and surfaces, in links of Mercury [mercury-slots].
+//! Operands of SASS that read the slots of textures, samplers and surfaces, in links of Mercury
+//! [mercury-slots].
 //!
-//! Mercury counts slots from the first. nvlink makes the operands of such loads anew: the place of the first slot in constant
-//! bank 0, which the output decides, and what the Mercury instruction says. Where a row gives an operand its slot, the
-//! row is enough; loads by an index in a register have none, and rows of relocatable output stay.
+//! Mercury counts slots from the first. nvlink makes the operands of such loads anew: the place of
+//! the first slot in constant bank 0, which the output decides, and what the Mercury instruction
+//! says. Where a row gives an operand its slot, the row is enough; loads by an index in a register
+//! have none, and rows of relocatable output stay.
 
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;

@@ -1,7 +1,9 @@
-//! Tables of switches of copies that another copy replaced, in links of Mercury [tables-of-replaced-copies].
+//! Tables of switches of copies that another copy replaced, in links of Mercury
+//! [tables-of-replaced-copies].
 //!
-//! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets anew from the code that is
-//! linked: an addend that a table of the linked copy has too gives its offset there, any other 0.
+//! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets
+//! anew from the code that is linked: an addend that a table of the linked copy has too gives its
+//! offset there, any other 0.
 
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_ir::FunctionId;
@@ -48,7 +50,8 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
         let Some(linked) = link.and_then(|link| module.link_function(link)) else {
             continue;
         };
-        // Where a later copy replaced one with a table, rows of both stand in one place, which is not understood.
+        // Where a later copy replaced one with a table, rows of both stand in one place, which is
+        // not understood.
         if module.functions[linked].object > module.functions[owner].object
             && rows_of(id).next().is_some()
         {
@@ -79,7 +82,7 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
     Ok(())
 }
 
-/// The offsets that the tables of a function have.
+/// Returns the offsets that the tables of a function have.
 fn places(
     module: &Module<'_>,
     constants: SectionId,

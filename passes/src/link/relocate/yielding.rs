@@ -1,4 +1,5 @@
-//! Instructions that yield, in executables of Mercury: they become ones that do nothing, as by the rows that SASS alone has.
+//! Instructions that yield, in executables of Mercury: they become ones that do nothing, as by the
+//! rows that SASS alone has.
 
 use cuweld_elf::target::relocs::NO_OPERATION;
 use cuweld_elf::target::relocs::YIELD_OPCODE;

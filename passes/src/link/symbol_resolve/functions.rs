@@ -49,8 +49,9 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// Whether a weak copy replaces the one before it: it needs fewer registers, or as many and comes of PTX for a higher virtual
-    /// architecture than that of the first copy, which need not be the one before it [weak-higher-architecture].
+    /// Returns whether a weak copy replaces the one before it: it needs fewer registers, or as many
+    /// and comes of PTX for a higher virtual architecture than that of the first copy, which need
+    /// not be the one before it [weak-higher-architecture].
     fn between_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> MergeOutcome {
         let (new_registers, old_registers) = (self.registers(new), self.registers(old));
         match new_registers.cmp(&old_registers) {
@@ -66,8 +67,8 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// Returns how many registers a function uses: what the section of its code says (below sm_90), else its record
-    /// [registers-of-code].
+    /// Returns how many registers a function uses: what the section of its code says (below sm_90),
+    /// else its record [registers-of-code].
     fn registers(&self, id: FunctionId) -> u32 {
         let function = &self.module.functions[id];
         match self.module.sections[function.views.sass.text].info {
@@ -76,7 +77,7 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// The virtual SM that a function was compiled for; 0 if its object does not say.
+    /// Returns the virtual SM that a function was compiled for; 0 if its object does not say.
     fn virtual_sm(&self, id: FunctionId) -> u16 {
         let virtual_sms = self.virtual_sms.get_or_init(|| {
             let objects = self.module.objects.values();

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Resolver<'_, '_> {
-    /// Refuses an object behind one of the device runtime that was passed over, as nvlink does.
+    /// Refuses an object after one of the device runtime that was passed over, as nvlink does.
     pub(super) fn refuse_behind_runtime(&mut self, object: ObjectId, runtime: &str) {
         self.ended = true;
         let file = self.module.objects[object].display();
@@ -17,8 +17,8 @@ impl Resolver<'_, '_> {
         );
     }
 
-    /// EWP objects are whole programs that the device runtime may be added to; nvlink says so of every other
-    /// object, and goes on.
+    /// EWP objects are whole programs that the device runtime may be added to; nvlink says so of
+    /// every other object, and goes on.
     pub(super) fn warn_beside_ewp(&mut self, object: ObjectId) {
         let row = &self.module.objects[object];
         if row.e_type == ET_EWP || row.system_library {
@@ -55,7 +55,7 @@ impl Resolver<'_, '_> {
         self.find(Diagnostic::warning(input::ISA_CLASS, message).at(object.index_u32(), u32::MAX));
     }
 
-    /// Adds a finding. An error ends the link behind the object, and so does a warning that is one.
+    /// Adds a finding. An error ends the link after the object, and so does a warning that is one.
     pub(super) fn find(&mut self, diagnostic: Diagnostic) {
         self.failed |= diagnostic.severity >= Severity::Error
             || diagnostic.severity == Severity::Warning
@@ -119,7 +119,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// What a symbol is, for notes.
+/// Returns what a symbol is, for notes.
 fn describe(symbol: &Symbol<'_>) -> String {
     let binding = match symbol.bind {
         Binding::WEAK => "weak ",

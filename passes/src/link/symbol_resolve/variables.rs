@@ -32,8 +32,8 @@ impl<'data> Resolver<'_, 'data> {
             && has_size(symbol.size, is_common(symbol.place));
         let other = self.module.symbols[reference];
         if symbol.is_dynamic_shared() {
-            // The first reference counts as a definition, but none of the later ones. Behind a variable with a size it is a
-            // reference to that.
+            // The first reference counts as a definition, but none of the later ones. Behind a
+            // variable with a size it is a reference to that.
             let strong = symbol.bind != Binding::WEAK && other.bind != Binding::WEAK;
             if strong && !symbol.is_undefined() {
                 self.duplicate(id, reference);
@@ -161,7 +161,7 @@ impl<'data> Resolver<'_, 'data> {
         self.named_by[link.index()] = id;
     }
 
-    /// Whether a variable stands in a section with contents.
+    /// Returns `true` if a variable stands in a section with contents.
     pub(super) fn is_initialised(&self, symbol: &Symbol<'data>) -> bool {
         match symbol.place {
             SymbolPlace::Section(section) => {

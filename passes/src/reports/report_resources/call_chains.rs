@@ -1,4 +1,5 @@
-//! What decides a kernel's registers and stack: one walk over the call graph's components, callees first.
+//! What decides a kernel's registers and stack: one walk over the call graph's components, callees
+//! first.
 
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
@@ -64,12 +65,12 @@ impl<'a> CallChains<'a> {
         &self.reached[self.graph.components().of_node[node as usize] as usize]
     }
 
-    /// The function with the most registers that a node reaches.
+    /// Returns the function with the most registers that a node reaches.
     pub(super) fn greediest(&self, module: &Module<'_>, node: u32) -> String {
         self.name(module, self.of(node).greediest)
     }
 
-    /// The chain of calls that needs the most stack; no chain for what calls nothing.
+    /// Returns the chain of calls that needs the most stack; no chain for what calls nothing.
     pub(super) fn deepest(&self, module: &Module<'_>, node: u32) -> Vec<String> {
         let mut chain = vec![self.name(module, node)];
         let mut at = node;

@@ -23,7 +23,7 @@ pub(super) struct Row {
     chain: Vec<String>,
 }
 
-/// The kernels of a link, first created first.
+/// Returns the kernels of a link, first created first.
 pub(super) fn rows(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Vec<Row> {
     let needs = Needs::new(module);
     let chains = CallChains::new(module, graph, &needs.frame);
@@ -43,7 +43,7 @@ pub(super) fn rows(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions)
         .collect()
 }
 
-/// The rows as JSON, sizes in bytes.
+/// Returns the rows as JSON, sizes in bytes.
 pub(super) fn json(rows: &[Row]) -> String {
     let kernels: Vec<String> = rows
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn json(rows: &[Row]) -> String {
     format!("{{\"kernels\":[{}]}}", kernels.join(","))
 }
 
-/// A text as a JSON string.
+/// Returns a text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {
@@ -91,7 +91,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// The rows as a table, sizes in bytes.
+/// Returns the rows as a table, sizes in bytes.
 pub(super) fn table(rows: &[Row]) -> String {
     let heads = [
         "kernel",

@@ -90,7 +90,8 @@ impl<'data> Identities<'data> {
         identities
     }
 
-    /// Takes a function whose callees were taken. Returns the first that does the same, which may be itself.
+    /// Takes a function whose callees were taken. Returns the first that does the same, which may
+    /// be itself.
     pub(super) fn insert(
         &mut self,
         module: &Module<'data>,
@@ -168,7 +169,7 @@ impl<'data> Identities<'data> {
     }
 }
 
-/// Which link symbols are no functions that may be folded.
+/// Returns which link symbols are no functions that may be folded.
 fn kept_apart(module: &Module<'_>) -> Vec<bool> {
     let mut apart: Vec<bool> = module
         .link_symbols

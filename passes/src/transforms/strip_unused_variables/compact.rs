@@ -18,8 +18,9 @@ struct Kept {
     place: u64,
 }
 
-/// Leaves variables out of a section and moves the others up, with the relocation rows that patch it. Both lists of variables are
-/// sorted by place. Does nothing, and says so, if variables overlap or bytes would be lost of which it is not known what they are.
+/// Leaves variables out of a section and moves the others up, with the relocation rows that patch
+/// it. Both lists of variables are sorted by place. Does nothing, and says so, if variables overlap
+/// or bytes would be lost of which it is not known what they are.
 pub(super) fn compact<'data>(
     module: &mut Module<'data>,
     section: SectionId,
@@ -86,7 +87,7 @@ pub(super) fn compact<'data>(
     true
 }
 
-/// The alignment that a variable has: what its section and its place have in common.
+/// Returns the alignment that a variable has: what its section and its place have in common.
 fn alignment(module: &Module<'_>, section: SectionId, value: u64) -> u64 {
     let align = module.sections[section].align.max(1);
     match value.trailing_zeros() {
@@ -95,7 +96,8 @@ fn alignment(module: &Module<'_>, section: SectionId, value: u64) -> u64 {
     }
 }
 
-/// Whether variables do not overlap, lie in the section, and all bytes between them are zero.
+/// Returns `true` if variables do not overlap, lie in the section, and all bytes between them are
+/// zero.
 fn is_covered(
     module: &Module<'_>,
     section: SectionId,

@@ -114,7 +114,7 @@ impl Choices {
         }
     }
 
-    /// Whether `value` is one of them.
+    /// Returns `true` if `value` is one of them.
     pub fn allow(&self, value: &[u8]) -> bool {
         self.prefixes.iter().any(|prefix| {
             value
@@ -261,7 +261,7 @@ impl OptionSpec {
 /// The tables, in the order of [`OptionId`].
 const TABLES: [&[OptionSpec]; 3] = [&documented::OPTIONS, &hidden::OPTIONS, &own::OPTIONS];
 
-/// All options, those that are recorded in the order of the record.
+/// Returns all options, those that are recorded in the order of the record.
 pub fn all() -> impl Iterator<Item = &'static OptionSpec> {
     TABLES.into_iter().flatten()
 }
@@ -271,17 +271,17 @@ pub fn own() -> &'static [OptionSpec] {
     &own::OPTIONS
 }
 
-/// The option `--name`.
+/// Returns the option `--name`.
 pub fn find_long(name: &[u8]) -> Option<&'static OptionSpec> {
     all().find(|option| !name.is_empty() && option.long.as_bytes() == name)
 }
 
-/// The option `-name`.
+/// Returns the option `-name`.
 pub fn find_short(name: &[u8]) -> Option<&'static OptionSpec> {
     all().find(|option| !name.is_empty() && option.short.as_bytes() == name)
 }
 
-/// The option whose short name is the first byte of `text` and takes the rest as its value.
+/// Returns the option whose short name is the first byte of `text` and takes the rest as its value.
 pub fn find_glued(text: &[u8]) -> Option<&'static OptionSpec> {
     let first = text.get(..1)?;
     all().find(|option| option.glued && option.short.as_bytes() == first)

@@ -35,7 +35,8 @@ impl<'data> Replay<'_, 'data> {
                 if !self.own_banks.is_filled(link, piece) {
                     continue;
                 }
-                // The bank that its own section made, whose name `classify` has compared but for Mercury.
+                // The bank that its own section made, whose name `classify` has compared but for
+                // Mercury.
                 let placed = self.out.placed[piece.section.index()];
                 let content = Content::Constants(link, piece.bank);
                 if !self.out.capmerc
@@ -67,7 +68,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// What stands before the name of a kernel in that of its bank.
+    /// Returns what stands before the name of a kernel in that of its bank.
     fn bank_prefix(&self, bank: u8) -> String {
         match Bank::numbered(bank).filter(|_| self.out.capmerc) {
             Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),

@@ -30,8 +30,9 @@ impl OwnBanks {
                 filled: HashSet::default(),
             };
         }
-        // A bank that a replacement left empty is dropped, and so is what copies before it made that were not linked when
-        // they came [emptied-bank-dropped]. Else the first copy made it, be it linked or not.
+        // A bank that a replacement left empty is dropped, and so is what copies before it made
+        // that were not linked when they came [emptied-bank-dropped]. Else the first copy made it,
+        // be it linked or not.
         let filled: HashSet<(LinkSymbolId, u8), FixedState> = module
             .bank_pieces
             .iter()
@@ -59,13 +60,14 @@ impl OwnBanks {
         OwnBanks { begins, filled }
     }
 
-    /// Whether anything lies in the bank that a piece belongs to, which a link symbol has.
+    /// Returns `true` if anything lies in the bank that a piece belongs to, which a link symbol
+    /// has.
     pub(super) fn is_filled(&self, link: LinkSymbolId, piece: &BankPiece) -> bool {
         is_filled(piece) || self.filled.contains(&(link, piece.bank))
     }
 }
 
-/// Whether a bank holds something up to the end of a piece.
+/// Returns `true` if a bank holds something up to the end of a piece.
 fn is_filled(piece: &BankPiece) -> bool {
     piece.offset.saturating_add(piece.size) > 0
 }

@@ -46,7 +46,8 @@ impl<'data> Replay<'_, 'data> {
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = is_rela(section.ty);
-            // Rows in a losing variable, and debug rows of copies that were not taken at their turn, never were.
+            // Rows in a losing variable, and debug rows of copies that were not taken at their
+            // turn, never were.
             let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
                 function.is_some_and(|id| !self.module.functions[id].fate.ever_prevailed())
@@ -64,7 +65,7 @@ impl<'data> Replay<'_, 'data> {
                 !in_loser && !of_loser
             });
             let mut forms = self.forms(is_rela, stay);
-            // What is REL in the input leaves its empty section behind.
+            // What is REL in the input leaves its empty section after.
             let forced = !is_rela && self.module.options.force_rela;
             if forced && forms == [Some(false), None] {
                 forms[1] = Some(true);
@@ -82,7 +83,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Whether a section of an object that takes part is linked.
+    /// Returns `true` if a section of an object that takes part is linked.
     fn is_linked(&self, section: &Section<'_>) -> bool {
         let is_linked = |owner: FunctionId| self.outcomes.get(owner).is_linked;
         section.kind != SectionKind::Stripped && section.owner.is_none_or(is_linked)
@@ -110,9 +111,10 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Returns which sections, with addends or without, rows create. A REL row against a moved section becomes
-    /// RELA [moved-rel-loses-addend]; other rows take the form of their section. But each row of a RELA section (all are
-    /// from sm_90 on) that has no addend creates the other one, empty, unless it is the first [empty-rel-names].
+    /// Returns which sections, with addends or without, rows create. A REL row against a moved
+    /// section becomes RELA [moved-rel-loses-addend]; other rows take the form of their section.
+    /// But each row of a RELA section (all are from sm_90 on) that has no addend creates the other
+    /// one, empty, unless it is the first [empty-rel-names].
     fn forms<'r>(&self, is_rela: bool, rows: impl Iterator<Item = &'r Reloc>) -> [Option<bool>; 2] {
         let has_addend = |row: &Reloc| {
             let moved = match row.target {
@@ -160,16 +162,16 @@ impl<'data> Replay<'_, 'data> {
         self.number_of_form(is_rela);
     }
 
-    /// Gives one more section a number where one of rows without addends is made of the Mercury view, as nvlink does beyond
-    /// 65279 sections.
+    /// Gives one more section a number where one of rows without addends is made of the Mercury
+    /// view, as nvlink does beyond 65279 sections.
     fn number_of_form(&mut self, is_rela: bool) {
         if self.out.capmerc && !is_rela {
             self.number();
         }
     }
 
-    /// The section of the rows that are applied, which `-preserve-relocs` keeps. It is found by name:
-    /// local functions of one name share it [preserved-rows].
+    /// The section of the rows that are applied, which `-preserve-relocs` keeps. It is found by
+    /// name: local functions of one name share it [preserved-rows].
     fn resolved_section(&mut self, name: &'data [u8], target_name: &'data [u8], target: OutId) {
         if self.out.resolved_relocs.contains_key(target_name) {
             return;

@@ -66,7 +66,7 @@ impl Header {
 }
 
 impl<'data> Replay<'_, 'data> {
-    /// The number of a section that is created now.
+    /// Returns the number of a section that is created now.
     pub(super) fn number(&mut self) -> u32 {
         let number = self.out.next_number;
         self.out.next_number = number.saturating_add(1);
@@ -82,7 +82,7 @@ impl<'data> Replay<'_, 'data> {
         self.arena.joined(prefix.as_bytes(), name)
     }
 
-    /// A prefix and a name, which an input section most often has.
+    /// Returns a prefix and a name, which an input section most often has.
     pub(super) fn same_or_joined(
         &self,
         input: &'data [u8],
@@ -176,7 +176,7 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// A module-wide section, created at first sight.
+    /// Returns a module-wide section, created at first sight.
     pub(super) fn named(
         &mut self,
         name: &'data [u8],
@@ -194,7 +194,7 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// A function's section, created at first sight.
+    /// Returns a function's section, created at first sight.
     pub(super) fn of_function(
         &mut self,
         link: LinkSymbolId,
@@ -211,8 +211,8 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// The section of a kernel's shared memory: made for every kernel; those that stay empty are removed and leave
-    /// their names.
+    /// The section of a kernel's shared memory: made for every kernel; those that stay empty are
+    /// removed and leave their names.
     pub(super) fn kernel_shared(
         &mut self,
         link: LinkSymbolId,
@@ -242,12 +242,14 @@ impl<'data> Replay<'_, 'data> {
         self.of_function(link, name, header, Content::Info(Some(link)), false);
     }
 
-    /// Whether the output has a symbol for a shared variable: with `-g`, if it has an address.
+    /// Returns `true` if the output has a symbol for a shared variable: with `-g`, if it has an
+    /// address.
     pub(super) fn shows_shared(&self, link: LinkSymbolId) -> bool {
         self.module.shows_shared_variables() && self.module.link_symbols[link].value.is_some()
     }
 
-    /// Creates the section of a symbol or of an object if it is part of the link; says whether it is.
+    /// Creates the section of a symbol or of an object if it is part of the link; says whether it
+    /// is.
     pub(super) fn symbol_section(&mut self, id: SectionId) -> bool {
         if self.out.placed[id.index()] != NO_SECTION {
             return true;
@@ -286,8 +288,8 @@ impl<'data> Replay<'_, 'data> {
             return false;
         };
         let content = match section.kind {
-            // Constants of device functions become part of the banks of kernels that reach them; their section is
-            // made first, and removed [constants-join-banks].
+            // Constants of device functions become part of the banks of kernels that reach them;
+            // their section is made first, and removed [constants-join-banks].
             SectionKind::FunctionConstants(_) if !self.own_banks.begins[id.index()] => {
                 if self.moved_banks.insert((link, section.name)) {
                     self.number();
@@ -312,7 +314,7 @@ impl<'data> Replay<'_, 'data> {
         true
     }
 
-    /// The name of an input section in what is laid out.
+    /// Returns the name of an input section in what is laid out.
     fn view_name(&self, section: &Section<'data>) -> &'data [u8] {
         match self.out.name_of(section) {
             Cow::Borrowed(name) => name,

@@ -6,7 +6,8 @@ impl Replay<'_, '_> {
     /// P2: all other symbols in symbol order.
     pub(super) fn symbols(&mut self) {
         let mut compiler_constants = 0_u32;
-        // Objects with Mercury before the first of SASS alone were made Mercury of all the same [mercury-before-sass].
+        // Objects with Mercury before the first of SASS alone were made Mercury of all the same
+        // [mercury-before-sass].
         let first_sass = self.first_sass;
         for index in 0..self.others.len() {
             let id = self.others[index];
@@ -49,13 +50,15 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// Creates the section that a symbol makes. Returns whether the symbol is global; `None` if there is none.
+    /// Creates the section that a symbol makes. Returns whether the symbol is global; `None` if
+    /// there is none.
     fn symbol(&mut self, link: LinkSymbolId, id: SymbolId) -> Option<bool> {
         let relocatable = self.module.options.relocatable;
         let symbol = &self.module.symbols[id];
         match symbol.place {
             _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
-                // Dynamic shared memory: a symbol only with -g or -r, but the section of shared variables.
+                // Dynamic shared memory: a symbol only with -g or -r, but the section of shared
+                // variables.
                 if symbol.is_dynamic_shared() {
                     let ty = match relocatable {
                         true => sht::CUDA_SHARED,
@@ -69,7 +72,8 @@ impl Replay<'_, '_> {
                 let exists = relocatable || shown || self.out.shows_reserve;
                 exists.then(|| self.is_global(link, symbol))
             }
-            // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable output only.
+            // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable
+            // output only.
             SymbolPlace::Undefined
                 if symbol.bind == Binding::LOCAL
                     && symbol.other.contains(SymbolOther::COMPILER)
@@ -92,11 +96,13 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// Creates the section of the output that a variable lies in. Returns `false` if the variable does not lie in one.
+    /// Creates the section of the output that a variable lies in. Returns `false` if the variable
+    /// does not lie in one.
     fn makes_section(&mut self, link: LinkSymbolId, id: SymbolId, section: SectionId) -> bool {
         let row = &self.module.sections[section];
         let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
-        // Parameters and shared variables of losing copies lie in the section of the one that was taken.
+        // Parameters and shared variables of losing copies lie in the section of the one that was
+        // taken.
         let joined = lost
             && match row.kind {
                 SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
@@ -115,7 +121,8 @@ impl Replay<'_, '_> {
         joined || !lost && self.symbol_section(section)
     }
 
-    /// Whether a variable in global memory was part of the link at its turn. Only those make the section.
+    /// Returns `true` if a variable in global memory was part of the link at its turn. Only those
+    /// make the section.
     fn took_memory(&self, link: LinkSymbolId, id: SymbolId) -> bool {
         let took = || {
             let mut took = HashSet::default();

@@ -39,7 +39,7 @@ impl<'data> Finish<'_, 'data> {
         bytes
     }
 
-    /// All call graph rows, ordered by caller.
+    /// Returns all call graph rows, ordered by caller.
     fn call_rows(&self) -> Vec<Row> {
         let functions = &self.out.functions;
         let mut place = vec![NONE; self.module.link_symbols.len()];
@@ -129,7 +129,7 @@ impl<'data> Finish<'_, 'data> {
             .collect()
     }
 
-    /// The contents of `.nv.prototype`.
+    /// Returns the contents of `.nv.prototype`.
     pub(super) fn prototypes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(8 * self.prototypes.len());
         // Neighbours often have the same.
@@ -143,7 +143,7 @@ impl<'data> Finish<'_, 'data> {
         bytes
     }
 
-    /// The offset of a prototype, which was among the first names.
+    /// Returns the offset of a prototype, which was among the first names.
     fn prototype_name(&self, prototype: &[u8]) -> u32 {
         self.strings.in_symbols(prototype)
     }

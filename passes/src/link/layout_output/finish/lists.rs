@@ -12,7 +12,7 @@ use cuweld_ir::table::EntityId;
 use super::Content;
 use super::Finish;
 
-/// Whether a section holds a list.
+/// Returns `true` if a section holds a list.
 pub(super) fn is_list(content: Content) -> bool {
     matches!(
         content,
@@ -41,7 +41,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// The notes of a type.
+    /// Returns the notes of a type.
     fn notes(&self, ty: u32) -> impl Iterator<Item = &'m Note<'data>> {
         let module = self.module;
         let notes = module.merged_notes.iter().map(|id| &module.notes[*id]);
@@ -55,7 +55,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         })
     }
 
-    /// The records of an attribute list; none of anything else.
+    /// Returns the records of an attribute list; none of anything else.
     fn records(&self, content: Content) -> &'m [AttributeId] {
         match content {
             Content::Compat => &self.module.merged_compat,
@@ -64,7 +64,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// The records of `.nv.info`, or of a function's.
+    /// Returns the records of `.nv.info`, or of a function's.
     fn info_records(&self, link: Option<LinkSymbolId>) -> &'m [AttributeId] {
         let module = self.module;
         let function = link.and_then(|link| module.link_function(link));

@@ -27,7 +27,7 @@ enum Part<'p> {
     CallGraph(Vec<u8>),
     /// The symbols at these places of the lists, with rows of `.symtab_shndx` where there is one.
     Symbols(Range<usize>, Vec<PlanSymbol>, Vec<u32>),
-    /// Lists of these sections one behind the other, and the end of each.
+    /// Lists of these sections one after the other, and the end of each.
     Lists(&'p [Placed], Vec<u8>, Vec<usize>),
     /// Relocation rows of these sections.
     Rows(&'p [Placed], &'p mut [PlanReloc]),

@@ -23,7 +23,7 @@ use super::OutId;
 use super::OutSection;
 use super::output_of;
 
-/// The number of rows of a section of relocations; 0 of any other.
+/// Returns the number of rows of a section of relocations; 0 of any other.
 pub(super) fn count(section: &OutSection<'_>) -> usize {
     let of_rows = matches!(
         section.content,
@@ -65,7 +65,8 @@ impl Finish<'_, '_> {
         }
         let is_resolved = matches!(content, Content::ResolvedRelocs(_));
         let is_rela = self.out.sections[id].ty == sht::RELA;
-        // Kept rows go to the front of their section's list, so that each list is the reverse of the input.
+        // Kept rows go to the front of their section's list, so that each list is the reverse of
+        // the input.
         for section in self.out.row_sections.of(id).iter().rev() {
             let section = &self.module.sections[*section];
             let base = match section.info {
@@ -98,8 +99,9 @@ impl Finish<'_, '_> {
         }
     }
 
-    /// The symbol of the first section that has the name of an input section's output: how nvlink finds
-    /// the symbol of a row, where local functions of one name have several [section-found-by-name].
+    /// Returns the symbol of the first section that has the name of an input section's output: how
+    /// nvlink finds the symbol of a row, where local functions of one name have several
+    /// [section-found-by-name].
     fn section_by_name(&self, section: SectionId) -> u32 {
         let Some(id) = output_of(self.module, &self.out, section) else {
             return 0;
@@ -115,7 +117,8 @@ impl Finish<'_, '_> {
         self.section_symbol[first.unwrap_or(id)]
     }
 
-    /// The output symbol of a relocation. Code of a kernel refers to the kernel's own dynamic shared memory.
+    /// Returns the output symbol of a relocation. Code of a kernel refers to the kernel's own
+    /// dynamic shared memory.
     fn reloc_symbol(&self, row: &Reloc) -> u32 {
         let is_dynamic = |symbol: SymbolId| {
             let link = self.module.symbols[symbol].link;

@@ -1,8 +1,9 @@
 //! Section indices of symbols, in `st_shndx` and in `.symtab_shndx`.
 //!
 //! A row of `.symtab_shndx` holds the index if `st_shndx` cannot; else what nvlink left there: the
-//! number of the section in the order of creation. 0xfff2 means tentative definitions: a section with
-//! that index has it as it is, and in relocatable output one with that number too [index-of-tentative].
+//! number of the section in the order of creation. 0xfff2 means tentative definitions: a section
+//! with that index has it as it is, and in relocatable output one with that number too
+//! [index-of-tentative].
 
 use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_LORESERVE;
@@ -23,7 +24,8 @@ fn fields(index: u32, number: u32, relocatable: bool) -> (u16, u32) {
 }
 
 impl Finish<'_, '_> {
-    /// The `st_shndx` of a symbol that is in this section or in none, and its row of `.symtab_shndx`, if there is one.
+    /// Returns the `st_shndx` of a symbol that is in this section or in none, and its row of
+    /// `.symtab_shndx`, if there is one.
     pub(super) fn symbol_section(&self, section: Option<OutId>) -> (u16, u32) {
         let index = section.map_or(0, |id| self.section_index[id]);
         let relocatable = self.module.options.relocatable;

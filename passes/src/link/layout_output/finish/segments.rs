@@ -18,8 +18,8 @@ fn is_writable(section: &PlanSection<'_>) -> bool {
 const PT_LOAD: u32 = 1;
 const PT_PHDR: u32 = 6;
 
-/// Returns the program headers of sections that have their offsets [segments-of-empty-sections]. The first and the last
-/// are those of their table, which has no place yet.
+/// Returns the program headers of sections that have their offsets [segments-of-empty-sections].
+/// The first and the last are those of their table, which has no place yet.
 pub(super) fn segments(sections: &[PlanSection<'_>]) -> Vec<PlanSegment> {
     let table = PlanSegment {
         ty: PT_PHDR,

@@ -28,7 +28,8 @@ use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::table::EntityId;
 
 impl<'data> Finish<'_, 'data> {
-    /// Gives symbols their indices, with the marks of all sections; returns that of the first symbol of the global part.
+    /// Gives symbols their indices, with the marks of all sections; returns that of the first
+    /// symbol of the global part.
     pub(super) fn number_symbols(&mut self, marks: &[u8]) -> u32 {
         let mut next = 1;
         for index in 0..self.out.local.len() {
@@ -71,7 +72,7 @@ impl<'data> Finish<'_, 'data> {
         !section.removed && (always || holds_something)
     }
 
-    /// Whether the output shows a symbol of the global list.
+    /// Returns `true` if the output shows a symbol of the global list.
     pub(super) fn is_emitted(&self, link: LinkSymbolId) -> bool {
         if self.module.options.relocatable {
             return true;
@@ -86,13 +87,13 @@ impl<'data> Finish<'_, 'data> {
             || known_symbols::is_reserved_shared_symbol(symbol.name)
     }
 
-    /// How many symbols are listed, be they emitted or not.
+    /// Returns how many symbols are listed, be they emitted or not.
     pub(super) fn listed_symbols(&self) -> usize {
         self.out.local.len() + self.out.global.len()
     }
 
-    /// Makes the rows of the symbols at these places of both lists, with rows of `.symtab_shndx` if there is one. The null symbol
-    /// comes with the first.
+    /// Makes the rows of the symbols at these places of both lists, with rows of `.symtab_shndx` if
+    /// there is one. The null symbol comes with the first.
     pub(super) fn symbols(
         &self,
         range: Range<usize>,
@@ -151,7 +152,7 @@ impl<'data> Finish<'_, 'data> {
         }
     }
 
-    /// The row of a link symbol, and its row of `.symtab_shndx`.
+    /// Returns the row of a link symbol, and its row of `.symtab_shndx`.
     pub(super) fn link_symbol(&self, link: LinkSymbolId) -> (PlanSymbol, u32) {
         let row = &self.module.link_symbols[link];
         let definition = row.definition.unwrap_or(row.first);
@@ -201,10 +202,10 @@ impl<'data> Finish<'_, 'data> {
         // What a symbol of shared memory shows begins with the reserved block.
         let reserved = match shared {
             _ if relocatable => 0,
-            // Names of dynamic shared memory lack it if there is nothing else in their section, but not where the
-            // Mercury view, which never has it, is taken from this one.
-            // It is added once for each definition that had a place, and for the name of dynamic shared memory before
-            // them, which have none [dynamic-shared-symbols].
+            // Names of dynamic shared memory lack it if there is nothing else in their section, but
+            // not where the Mercury view, which never has it, is taken from this one. It is added
+            // once for each definition that had a place, and for the name of dynamic shared memory
+            // before them, which have none [dynamic-shared-symbols].
             true if row.definition.is_some() && !self.out.capmerc => {
                 let replaced = u64::from(is_replaced(&self.out.replaced_shared, link));
                 let times = match self.module.began_dynamic(link) {
@@ -224,8 +225,8 @@ impl<'data> Finish<'_, 'data> {
             },
             bind,
             ty,
-            // In executables the memory space goes; what remains marks kernels and managed variables.
-            // [unified-by-first-symbol]
+            // In executables the memory space goes; what remains marks kernels and managed
+            // variables. [unified-by-first-symbol]
             other: if relocatable {
                 let mark = match symbol.is_function() {
                     true => SymbolOther::UNIFIED,
@@ -252,8 +253,8 @@ impl<'data> Finish<'_, 'data> {
             } else if !relocatable && first.is_dynamic_shared() && row.value.is_none() {
                 u64::MAX.wrapping_add(reserved)
             } else {
-                // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400.
-                // A variable that `-r` left at -1 is at 0.
+                // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has
+                // 0x400. A variable that `-r` left at -1 is at 0.
                 let named = match is_missing(row, symbol) {
                     true => 0,
                     false => symbol.value,

@@ -12,7 +12,7 @@ use super::Finish;
 const LINKED: u32 = 7;
 
 impl Finish<'_, '_> {
-    /// The rows of all objects, with the symbols of the output and their values.
+    /// Returns the rows of all objects, with the symbols of the output and their values.
     pub(super) fn unified_entries(&self, id: OutId) -> Vec<u8> {
         let mut bytes = Vec::new();
         let module = self.module;
