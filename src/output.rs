@@ -93,7 +93,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<Replaced> {
     write_atomically_with(path, bytes.len() as u64, |file| file.write_all(bytes))
 }
 
-/// As [`write_atomically`], for a file of some size whose bytes come bit by bit.
+/// Does the same as [`write_atomically`] for a file of a known size whose bytes come piece by
+/// piece.
 pub fn write_atomically_with<E: From<io::Error>>(
     path: &Path,
     size: u64,

@@ -273,7 +273,7 @@ pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<us
     (ends_in_emit && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
-/// As [`run_pipeline`], up to a step. Returns `false` if the inputs cannot be linked.
+/// Does the same as [`run_pipeline`], up to a step. Returns `false` if the inputs cannot be linked.
 pub fn run_until<'data>(
     controls: &Controls,
     manager: &PassManager,

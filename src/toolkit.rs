@@ -107,8 +107,8 @@ fn link_entries(from: &Path, to: &Path, but: &[&str]) -> Result<(), ToolkitError
     Ok(())
 }
 
-/// nvcc's profile with the real toolkit's root, spelt as the real nvcc spells it. The folder of
-/// nvcc itself (`_HERE_`) stays ours elsewhere, which is what brings our nvlink in.
+/// Returns nvcc's profile with the real toolkit's root, spelt as the real nvcc spells it. The
+/// folder of nvcc itself (`_HERE_`) stays ours elsewhere, which is what brings our nvlink in.
 fn edit_profile(text: &str, root: &Path) -> String {
     let mut edited = String::with_capacity(text.len());
     for line in text.lines() {

@@ -214,8 +214,8 @@ const TAKEN: u64 = 16;
 const SMALLEST_WARMED: u64 = 1 << 20;
 
 impl Effort {
-    /// If that was asked for, makes the machine have the memory that the next program takes, which
-    /// links inputs of so many bytes.
+    /// Takes and gives back, with `--warmed`, the memory that the next program takes, so that the
+    /// machine has it. `inputs` is the size of that program's inputs in bytes.
     fn warm(&self, tools: &Tools, inputs: u64) {
         if self.warmed && inputs >= SMALLEST_WARMED {
             let bytes = inputs.saturating_mul(TAKEN).to_string();

@@ -44,7 +44,7 @@ fn hardware() -> String {
     )
 }
 
-/// The machine, the versions and the head of the table.
+/// Prints the machine, the versions and the head of the table.
 pub fn head(tools: &Tools, effort: &Effort) {
     println!("{}", hardware());
     println!("load {}", read("/proc/loadavg").trim());
@@ -75,7 +75,7 @@ pub fn head(tools: &Tools, effort: &Effort) {
     );
 }
 
-/// A row.
+/// Prints a row of the table.
 pub fn row(name: &str, measured: &Measured, growth: Option<f64>, aims: String) {
     let ours = &measured.cuweld;
     let wall = median(ours.iter().map(|run| run.wall));

@@ -31,7 +31,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Where the counts are.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/allocations.txt");
 
-/// A line of counts for a link of copies of an object.
+/// Returns a line with the counts for a link of `copies` copies of an object.
 fn line(name: &str, template: &[u8], copies: usize) -> String {
     let objects: Vec<Vec<u8>> = (0..copies)
         .map(|index| renamed(template, index, &[]))

@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         Some(Node::NamedCast(word, ty, self.expression()?))
     }
 
-    /// `nw placement _ type`, with `E` or an initializer after it.
+    /// Parses `nw placement _ type`, with `E` or an initializer after it.
     fn allocation(&mut self, word: &'static str) -> Option<Node<'a>> {
         self.skip(2);
         let mut placement = Vec::new();
@@ -285,7 +285,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Template(node, arguments)))
     }
 
-    /// `L type value E`, or `L_Z name E`.
+    /// Parses `L type value E`, or `L_Z name E`.
     pub fn literal(&mut self) -> Option<NodeId> {
         self.expect(b"L")?;
         if self.eat(b"_Z") {

@@ -23,7 +23,7 @@ pub(super) fn spell(value: Floats) -> String {
     }
 }
 
-/// `%g` with this many digits; whole numbers get `.0`.
+/// Formats a number as C's `%g` does with this many digits; whole numbers get `.0`.
 fn general(value: f64, digits: usize) -> String {
     if value.is_nan() {
         let sign = if value.is_sign_negative() { "-" } else { "" };

@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `N … E`.
+    /// Parses `N … E`.
     fn nested_name(&mut self) -> Option<Name> {
         self.expect(b"N")?;
         let mut qualifiers = self.qualifiers();
@@ -296,7 +296,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `Z function E entity`.
+    /// Parses `Z function E entity`.
     fn local_name(&mut self) -> Option<Name> {
         self.expect(b"Z")?;
         let function = self.encoding(false)?;
@@ -325,7 +325,8 @@ impl<'a> Parser<'a> {
         Some(Name { node, ..entity })
     }
 
-    /// `_0` for the second thing of a name in a function, `__10_` for the twelfth.
+    /// Parses a discriminator, if there is one: `_0` for the second entity of a name in a function,
+    /// `__10_` for the twelfth.
     fn discriminator(&mut self) -> Option<Option<u64>> {
         if self.peek() != Some(b'_') {
             return Some(None);
@@ -475,7 +476,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Tagged(node, tags)))
     }
 
-    /// `Ut_`, `UlvE_`: a class or lambda without a name.
+    /// Parses `Ut_` or `UlvE_`: a class or lambda without a name.
     fn unnamed(&mut self) -> Option<NodeId> {
         if self.eat(b"Ut") {
             let number = self.ordinal()?.checked_add(1)?;
@@ -523,7 +524,7 @@ impl<'a> Parser<'a> {
         Some((self.add(node), true))
     }
 
-    /// `I … E`.
+    /// Parses `I … E`.
     pub fn template_arguments(&mut self) -> Option<List> {
         self.deeper(|parser| {
             parser.expect(b"I")?;

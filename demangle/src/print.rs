@@ -55,7 +55,7 @@ impl<'p> Printer<'p, '_> {
         self.text(number.to_string());
     }
 
-    /// A number as mangled, `n` for minus.
+    /// Prints a number as mangled names write it, with `n` for minus.
     fn signed(&mut self, number: &[u8]) {
         match number.strip_prefix(b"n") {
             Some(digits) => {
@@ -72,7 +72,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// `const volatile restrict`, each with a blank after it.
+    /// Prints `const volatile restrict`, each with a blank after it.
     fn leading(&mut self, qualifiers: Qualifiers) {
         for (is, word) in words(qualifiers) {
             if is {
@@ -82,7 +82,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// The same with blanks in front, then `&` or `&&`.
+    /// Prints the same qualifiers, each with a blank in front, then `&` or `&&`.
     fn trailing(&mut self, qualifiers: Qualifiers) {
         for (is, word) in words(qualifiers) {
             if is {
@@ -109,7 +109,7 @@ impl<'p> Printer<'p, '_> {
         self.text(">");
     }
 
-    /// `(int, float)`; a lone `void` is left out.
+    /// Prints `(int, float)`; a lone `void` is left out.
     fn parameters(&mut self, list: List) {
         self.text("(");
         let is_void = match self.ast.members(list) {
@@ -122,13 +122,13 @@ impl<'p> Printer<'p, '_> {
         self.text(")");
     }
 
-    /// A name, a type or an expression, whole.
+    /// Prints the whole of a name, a type or an expression.
     fn name(&mut self, id: NodeId) {
         self.first(id, false, false);
         self.second(id, false);
     }
 
-    /// What stands in front of the declared name.
+    /// Prints the part of a type that stands before the declared name.
     fn first(&mut self, id: NodeId, under: bool, space: bool) {
         if self.gave_up || self.depth >= MAX_DEPTH {
             self.gave_up = true;
@@ -220,7 +220,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// What stands after the declared name.
+    /// Prints the part of a type that stands after the declared name.
     fn second(&mut self, id: NodeId, under: bool) {
         if self.gave_up || self.depth >= MAX_DEPTH {
             self.gave_up = true;
@@ -314,7 +314,7 @@ impl<'p> Printer<'p, '_> {
         self.ast.get(name) == Node::Text("")
     }
 
-    /// What has no second part.
+    /// Prints a node that has no second part.
     fn plain(&mut self, id: NodeId) {
         match self.ast.get(id) {
             Node::Identifier(name) => self.text(name),
@@ -402,7 +402,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// A function with its type, without what stands after the parameters.
+    /// Prints a function with its type, without the suffixes after the parameters.
     fn encoding(&mut self, id: NodeId) {
         let Node::Encoding {
             name,
@@ -433,7 +433,7 @@ impl<'p> Printer<'p, '_> {
         }
     }
 
-    /// A function or variable as a template argument: without its type.
+    /// Prints a function or variable as a template argument, that is, without its type.
     fn entity(&mut self, id: NodeId) {
         match self.ast.get(id) {
             Node::Encoding { name, .. } => {
@@ -471,7 +471,7 @@ impl<'p> Printer<'p, '_> {
         self.text(") ");
     }
 
-    /// What the constructors of a class are called.
+    /// Prints the name that the constructors of a class have.
     fn class_name(&mut self, class: NodeId) {
         let mut id = class;
         loop {

@@ -111,7 +111,8 @@ impl<'a> Parser<'a> {
         Some(Node::Pointer(sign, self.read_type()?))
     }
 
-    /// `S_`, `Sa…`: what stands for a part of a name is set without the blank after it.
+    /// Parses `S_`, `Sa…`. A substitution that stands for a part of a name is printed without the
+    /// blank after it.
     fn substituted_type(&mut self) -> Option<NodeId> {
         let (mut node, is_name) = self.substitution()?;
         if is_name {
@@ -199,7 +200,7 @@ impl<'a> Parser<'a> {
         Some(name)
     }
 
-    /// `F … E`.
+    /// Parses `F … E`.
     fn function(&mut self, noexcept: Noexcept) -> Option<Node<'a>> {
         self.expect(b"F")?;
         self.eat(b"Y");
@@ -262,14 +263,14 @@ impl<'a> Parser<'a> {
         Some(Node::Array(dimension, self.read_type()?))
     }
 
-    /// `T_` for the first, `T0_` for the second.
+    /// Parses `T_` for the first template parameter, `T0_` for the second.
     pub fn template_parameter(&mut self) -> Option<NodeId> {
         self.expect(b"T")?;
         let number = self.ordinal()?.checked_add(1)?;
         Some(self.add(Node::TemplateParameter(number)))
     }
 
-    /// `Dt … E`, `DT … E`.
+    /// Parses `Dt … E` or `DT … E`.
     pub fn decltype(&mut self) -> Option<NodeId> {
         let is_name = self.peek_second() == Some(b't');
         self.skip(2);

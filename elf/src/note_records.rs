@@ -116,7 +116,7 @@ pub fn cuda_info(virtual_sm: u16, toolkit: u32) -> [u8; 8] {
     desc
 }
 
-/// Version, virtual SM and toolkit of a `.note.nv.cuinfo` descriptor.
+/// Returns the version, the virtual SM and the toolkit of a `.note.nv.cuinfo` descriptor.
 pub fn cuda_info_fields(desc: &[u8]) -> Option<(u16, u16, u16)> {
     let half = |at: usize| -> Option<u16> {
         Some(u16::from_le_bytes(desc.get(at..at + 2)?.try_into().ok()?))

@@ -63,7 +63,7 @@ struct Index {
 }
 
 impl Index {
-    /// With room for so many strings.
+    /// Builds an empty index with room for `strings` strings.
     fn with_capacity(strings: usize) -> Self {
         let places = match strings {
             0 => 0,
@@ -115,7 +115,7 @@ impl Index {
 pub struct NameHash(u32);
 
 impl NameHash {
-    /// That of these bytes.
+    /// Returns the hash of these bytes.
     pub fn of(name: &[u8]) -> Self {
         let mut hasher = FixedState::default().build_hasher();
         hasher.write(name);
@@ -165,7 +165,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
         self.add_prepared(name, NameHash::of(name), tables)
     }
 
-    /// As [`NameTables::add`], with what [`NameTables::prepare`] said of the name.
+    /// Does the same as [`NameTables::add`], with the hash that [`NameTables::prepare`] returned
+    /// for the name.
     pub fn add_prepared(
         &mut self,
         name: &[u8],

@@ -125,7 +125,7 @@ impl StructureError {
     }
 }
 
-/// Layer 1: the structure.
+/// Checks layer 1: the structure.
 pub fn validate_structure(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     let headers = tables(image)?;
     let size = image.len() as u64;
@@ -237,7 +237,8 @@ fn table<'data, T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
     Ok(rows)
 }
 
-/// Layer 2: one past the last byte that the headers speak of, which must lie within the file.
+/// Checks layer 2: returns the offset one past the last byte that the headers describe, which must
+/// lie within the file.
 pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, StructureError> {
     let file = headers.file;
     let mut extent = 64;
@@ -391,7 +392,7 @@ impl ArchitectureError {
     }
 }
 
-/// Layer 3: the architecture, then the toolkit, in nvlink's order.
+/// Checks layer 3: the architecture, then the toolkit, in nvlink's order.
 pub fn validate_architecture(
     facts: &ObjectFacts,
     (toolkit, target): (&Toolkit, Target),
@@ -471,8 +472,8 @@ pub struct FinalizerError {
     pub stage: FinalizerStage,
 }
 
-/// Layer 4: the finalizer's precondition. `e_flags` bit 1 says Mercury-capable, bit 2 classic SASS
-/// (`corpus.md` section 8 corrects the specification's bits).
+/// Checks layer 4: the finalizer's precondition. `e_flags` bit 1 says Mercury-capable, bit 2
+/// classic SASS (`corpus.md` section 8 corrects the specification's bits).
 pub fn validate_finalizer(flags: u32, stage: FinalizerStage) -> Result<(), FinalizerError> {
     let holds = match stage {
         FinalizerStage::PreLink => flags & 4 == 0,

@@ -36,7 +36,7 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
-    /// So many zero bytes in the arena, to change.
+    /// Allocates `size` zero bytes in the arena, which the caller may change.
     #[allow(clippy::mut_from_ref)]
     pub fn zeroed(&self, size: usize) -> &mut [u8] {
         self.zeroed.alloc_slice_fill_copy(size, 0)
@@ -65,7 +65,7 @@ impl Arena {
         self.bump.alloc_str(text)
     }
 
-    /// Bytes taken from the system so far.
+    /// Returns the number of bytes taken from the system so far.
     pub fn allocated_bytes(&self) -> usize {
         self.bump.allocated_bytes() + self.zeroed.allocated_bytes() + self.kept_bytes.get()
     }

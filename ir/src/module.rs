@@ -347,7 +347,7 @@ impl<'data> Module<'data> {
         symbol.is_filler() || is_converted && symbol.name == known_symbols::RESERVED_SHARED_CAP
     }
 
-    /// Low bits of `e_flags` of the output: 4 for SASS, 2 for Mercury beside it.
+    /// Returns the low bits of `e_flags` of the output: 4 for SASS, 2 for Mercury beside it.
     pub fn kind_flags(&self) -> u32 {
         if self.is_capmerc() { 2 } else { 4 }
     }

@@ -296,7 +296,7 @@ impl<K: EntityId> IdRange<K> {
         }
     }
 
-    /// As [`Self::rebased`], of a section: none stay none.
+    /// Does the same as [`Self::rebased`] for the rows of a section: an empty range stays as it is.
     pub(crate) fn rebased_of_section(self, base: usize) -> Self {
         match self.is_empty() {
             true => self,

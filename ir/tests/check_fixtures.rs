@@ -41,7 +41,7 @@ fn fixtures_are_sound() {
     );
 }
 
-/// Whether a file is an input of a case that changes bytes of objects on purpose.
+/// Returns `true` if a file is an input of a case that changes bytes of objects on purpose.
 fn is_edited(path: &Path) -> bool {
     let mut folders = path.ancestors().skip(1);
     let is_input = folders

@@ -42,7 +42,8 @@ fn symbol(ty: SymbolType, shndx: u16) -> PlanSymbol {
     }
 }
 
-/// A plan of `count` sections, the last of which are empty, with these `st_shndx` and table rows.
+/// Builds a plan of `count` sections, the last of which are empty, with these `st_shndx` and table
+/// rows.
 fn plan<'data>(count: usize, symbols: &[(SymbolType, u16)], table: &'data [u8]) -> ElfPlan<'data> {
     let mut plan = ElfPlan {
         e_type: 1,

@@ -15,7 +15,7 @@ use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use link_cases::cubins;
 
-/// The module of one object.
+/// Builds the module of one object.
 fn module<'data>(image: &'data [u8], target: &str) -> Module<'data> {
     let mut module = Module::new(Target::parse(target).unwrap(), LinkOptions::default());
     let part = read_object(image, b"a.cubin", b"").unwrap();

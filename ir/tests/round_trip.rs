@@ -23,7 +23,8 @@ use proptest::prelude::*;
 
 use random_module::random_module;
 
-/// Relocatable objects that the repository holds: our fixtures, and the inputs of the link cases.
+/// Returns the relocatable objects that the repository holds: our fixtures, and the inputs of the
+/// link cases.
 fn objects() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -151,7 +152,7 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
     sha2::Sha256::digest(bytes).into()
 }
 
-/// The module without the images that its slices come from.
+/// Returns the module without the images that its slices come from.
 fn without_images<'data>(module: &Module<'data>) -> Module<'data> {
     let mut module = module.clone();
     for object in module.objects.values_mut() {
@@ -222,7 +223,7 @@ fn nvlink(image: &[u8], options: &[&str]) -> (Option<i32>, String, Option<Vec<u8
     (done.status.code(), messages.into_owned(), output)
 }
 
-/// The architecture that an object is linked for: that of its folder, or of the fixture.
+/// Returns the architecture that an object is linked for: that of its folder, or of the fixture.
 fn arch(path: &Path, module: &Module<'_>) -> String {
     let folder = path
         .parent()

@@ -206,7 +206,8 @@ fn objects_as_read_pass() {
     assert!(read >= 4);
 }
 
-/// Many rows that overlap in every way a text can say; minutes if any rule were quadratic.
+/// Verifies many rows that overlap in every way that a text can express, which would take minutes
+/// if any rule were quadratic.
 #[test]
 fn time_is_linear_for_rows_that_overlap() {
     const ROWS: usize = 60_000;
@@ -239,7 +240,8 @@ fn time_is_linear_for_rows_that_overlap() {
     assert!(broken_rules(&module).contains(&Rule::AttributeRefs));
 }
 
-/// The text without the names of what references refer to, which would refuse most changes.
+/// Returns the text without the names of the entities to which references refer; with them most
+/// changes would be refused.
 fn without_annotations(text: &str) -> String {
     let word = |word: &str| match word.split_once(':') {
         Some((reference, _)) if !word.ends_with(':') && !word.contains('"') => reference.to_owned(),

@@ -250,7 +250,7 @@ mod tests {
         PassOptions::new(text.parse().unwrap())
     }
 
-    /// Message and help of the refusal.
+    /// Returns the message and the help of the refusal.
     fn refusal(text: &str) -> (String, Option<String>) {
         let options = options(text);
         let error = options

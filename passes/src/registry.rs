@@ -64,7 +64,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// No passes.
+    /// Builds a registry without passes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -134,7 +134,7 @@ impl Registry {
     }
 }
 
-/// The passes of cuweld, in the order of the standard pipeline.
+/// Registers the passes of cuweld, in the order of the standard pipeline.
 fn register_standard(registry: &mut Registry) {
     registry
         .register::<CheckObjects>()
@@ -162,7 +162,7 @@ fn register_standard(registry: &mut Registry) {
     register_opt_in(registry);
 }
 
-/// The passes that no pipeline of nvlink's links has.
+/// Registers the passes that no pipeline of nvlink's links has.
 fn register_opt_in(registry: &mut Registry) {
     registry
         .register::<StripDebug>()

@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// `BLESS=1` writes the file.
+    /// Checks that the committed list is current; with `BLESS=1`, writes the file.
     #[test]
     fn the_committed_list_of_findings_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/using/findings.md");
@@ -140,7 +140,7 @@ mod tests {
         );
     }
 
-    /// A code that nothing uses would be explained for nothing.
+    /// Checks that each code is used, so that none is explained in vain.
     #[test]
     fn each_code_is_used() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

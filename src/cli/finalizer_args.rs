@@ -72,7 +72,7 @@ impl FinalizerArgs {
         }
     }
 
-    /// What of them changes a link whose output has this name.
+    /// Applies these options to a link whose output has this name, where they change it.
     pub fn apply(&self, link: &mut LinkOptions, output_name: String) {
         let options = self.options();
         let copies = options.copies();

@@ -255,7 +255,7 @@ impl PipelineArgs {
         reporter.explain_all = self.explain == "all";
     }
 
-    /// These arguments as what the driver takes, with passes of the program that embeds cuweld.
+    /// Builds the driver's controls from these arguments, with passes of the embedder.
     pub fn controls(&self, register: &[Register]) -> Controls {
         Controls {
             extensions: Extensions {
@@ -316,7 +316,7 @@ pub fn print_pipeline(
     }
 }
 
-/// Words without an option and its value.
+/// Returns the arguments without an option and its value.
 pub fn without_option(words: &[String], option: &str) -> Vec<String> {
     let mut left = Vec::new();
     let mut words = words.iter();

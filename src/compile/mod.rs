@@ -160,7 +160,8 @@ pub fn compile_ptx<'data>(
     found
 }
 
-/// Another release of ptxas makes other code than nvlink's own: that is said.
+/// Builds the remark that another release of ptxas, which makes other code than nvlink's own
+/// compiler, was used.
 fn other_release(toolkit: &Toolkit, path: &std::path::Path, release: &str) -> Diagnostic {
     Diagnostic::remark(
         system::OTHER_COMPILER,

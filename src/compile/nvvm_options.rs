@@ -65,7 +65,8 @@ impl NvvmOptions {
         debug.into_iter().chain(self.extra.iter().cloned())
     }
 
-    /// Names on the command line are parts of names.
+    /// Returns the options for names that host code uses. Names on the command line are parts of
+    /// names.
     fn used(&self) -> Vec<String> {
         let of = |names: &[String], kinds: &[&str]| -> Vec<String> {
             let patterns: Vec<String> = names.iter().map(|name| format!("*{name}*")).collect();

@@ -202,8 +202,8 @@ impl<'w> Reporter<'w> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// The PTX compiler inside nvlink has these options too, and sets them for itself: from then on
-    /// nvlink has forgotten its own. Our own command line has not.
+    /// Forgets the options that the PTX compiler inside nvlink has too and sets for itself: from
+    /// then on nvlink has forgotten its own. Our own command line has not.
     pub fn ptx_was_compiled(&mut self) {
         if self.style == Style::Nvlink {
             self.werror = false;

@@ -102,7 +102,7 @@ impl Diff {
         );
     }
 
-    /// The first string that differs; all after it are at other offsets.
+    /// Reports the first string that differs; all later strings are at other offsets.
     fn strings(&mut self, table: String, left: &[u8], right: &[u8]) {
         let mut at = 0;
         let (mut ours, mut theirs) = (left, right);

@@ -79,7 +79,7 @@ impl Matched {
     }
 }
 
-/// ` #2` for the second row of a name.
+/// Returns ` #2` for the second row of a name.
 pub(super) fn ordinal(nth: usize) -> String {
     match nth {
         0 => String::new(),

@@ -64,7 +64,7 @@ struct Diff {
 }
 
 impl Diff {
-    /// What matters first comes first.
+    /// Compares two files. The differences that matter most come first.
     fn compare<'data>(&mut self, left: &DeviceElf<'data>, right: &DeviceElf<'data>) {
         self.header(&left.header, &right.header);
         let sections = matching::match_rows(&left.sections, &right.sections, |row| row.name);

@@ -294,7 +294,7 @@ fn cut(text: &str, from: usize) -> String {
     }
 }
 
-/// Two different texts, of long ones the part that differs.
+/// Returns two different texts; of long ones the part that differs.
 fn around_difference(left: &str, right: &str) -> (String, String) {
     let common = left.split(' ').zip(right.split(' '));
     let common = common.take_while(|(a, b)| a == b).count();

@@ -18,17 +18,17 @@ fn section<'a, 'data>(elf: &'a DeviceElf<'data>, name: &str) -> &'a Section<'dat
         .unwrap()
 }
 
-/// File offset of a section's bytes.
+/// Returns the file offset of a section's bytes.
 fn at(elf: &DeviceElf<'_>, name: &str) -> usize {
     section(elf, name).offset as usize
 }
 
-/// File offset of a section's header.
+/// Returns the file offset of a section's header.
 fn header_at(elf: &DeviceElf<'_>, name: &str) -> usize {
     elf.header.section_headers_offset as usize + section(elf, name).index as usize * 64
 }
 
-/// File offset of a symbol.
+/// Returns the file offset of a symbol.
 fn symbol_at(elf: &DeviceElf<'_>, name: &str) -> usize {
     let table = &elf.symbol_tables[0];
     let mut symbols = table.symbols.iter();
@@ -354,7 +354,7 @@ fn damaged_files_are_errors() {
     assert_eq!(diff_images(cut, cut), Ok(Vec::new()));
 }
 
-/// Any change is found, and what follows from it does not hide it.
+/// Checks that any change is found, and that its consequences do not hide it.
 #[test]
 fn every_byte_counts() {
     let left = cubin();

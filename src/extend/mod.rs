@@ -50,7 +50,7 @@ pub fn registry() -> Registry {
 mod tests {
     use cuweld_passes::manager::passes_doc::generate_passes_doc;
 
-    /// `BLESS=1` writes the file.
+    /// Checks that the committed page is current; with `BLESS=1`, writes the file.
     #[test]
     fn the_committed_passes_doc_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/framework/passes.md");

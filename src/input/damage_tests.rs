@@ -15,7 +15,7 @@ use super::test_files::cuda_object;
 use super::test_files::fatbin;
 use super::test_files::thin_archive;
 
-/// Files of every kind, with every codec.
+/// Returns files of every kind, with every codec.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let image = cubin(1, 7);
     let packed = |codec| Member::elf("sm_90", &image).packed(codec);

@@ -161,7 +161,8 @@ impl From<InputError> for Ended {
     }
 }
 
-/// As [`discover()`], with threads that open many files and unpack what is packed.
+/// Does the same as [`discover()`], with threads that open many files and unpack compressed
+/// members.
 pub fn discover_with<'data>(
     options: &DiscoverOptions<'_>,
     threads: Option<&Threads>,

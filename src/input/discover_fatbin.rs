@@ -121,7 +121,8 @@ where
         }
     }
 
-    /// Archive members without code for the target are passed over in silence.
+    /// Reports that a fatbin has no code for the target. Archive members without any are passed
+    /// over in silence.
     fn not_found(&mut self, source: Source<'_>, held: Vec<String>) {
         if source.member.is_some() {
             return self.ignore(source, IgnoredReason::MemberArchNotFound);

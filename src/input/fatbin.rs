@@ -351,7 +351,7 @@ impl<'data> FatbinMember<'data> {
         range(self.header_bytes, offset, length).ok_or(outside)
     }
 
-    /// For lists of what a fatbin holds: `ELF sm_90a`.
+    /// Describes the member for lists of what a fatbin holds: `ELF sm_90a`.
     pub fn describe(&self) -> String {
         let kind = match self.kind() {
             MemberKind::Ptx => "PTX",

@@ -45,7 +45,7 @@ impl CpuArch {
             .map(|(_, arch)| arch)
     }
 
-    /// `e_machine` of its objects.
+    /// Returns the `e_machine` of the architecture's objects.
     pub fn machine(self) -> u16 {
         match self {
             CpuArch::X86 => 3,

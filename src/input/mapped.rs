@@ -121,7 +121,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
         identity(path).unwrap_or_else(|| FileIdentity::Name(path.to_owned()))
     }
 
-    /// Many files are opened by other threads while the first ones are taken.
+    /// Opens many files on other threads while the caller takes the first ones.
     fn in_windows<E>(
         &self,
         paths: &[&str],

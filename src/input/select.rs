@@ -101,7 +101,7 @@ pub fn select<'data>(
     }
 }
 
-/// Greater is better.
+/// Returns the rank of a member; a greater one is better.
 fn rank(index: usize, kind: MemberKind, arch: Target) -> (u16, bool, u8, bool, i64) {
     let suffix = match arch.suffix {
         Suffix::Specific => 2,

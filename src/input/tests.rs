@@ -388,7 +388,7 @@ fn lto_takes_nvvm() {
     assert_eq!(lto, ["a.fatbin: NVVM []", "b.ltoir: NVVM []"]);
 }
 
-/// SHA-256 of the image chosen from a real object.
+/// Returns the SHA-256 of the image chosen from a real object.
 fn chosen(object: &[u8], target: &str) -> String {
     let inputs = ["a.o".to_owned()];
     let arena = InputArena::of_files([("a.o", object)]);

@@ -28,7 +28,7 @@ pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> 
     by_ruzstd(packed, unpacked)
 }
 
-/// [`unpack_into`] by the C library.
+/// Does the same as [`unpack_into`] with the C library.
 #[cfg(feature = "libzstd")]
 pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     use zstd::bulk::Decompressor;
@@ -46,7 +46,7 @@ pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     unpacked.map_err(|error| error.to_string())
 }
 
-/// [`unpack_into`] by the Rust library.
+/// Does the same as [`unpack_into`] with the Rust library.
 #[cfg(any(test, feature = "ruzstd"))]
 pub fn by_ruzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     let mut decoder = FrameDecoder::new();

@@ -36,7 +36,7 @@ impl fmt::Display for Coded {
     }
 }
 
-/// `e_type`.
+/// Names an `e_type`.
 pub fn file_type(value: u16) -> Coded {
     let name = match value {
         0 => Some("NONE"),
@@ -50,7 +50,7 @@ pub fn file_type(value: u16) -> Coded {
     Coded::new(value.into(), name)
 }
 
-/// `e_machine`, of the hosts that CUDA has or had.
+/// Names an `e_machine`, of the hosts that CUDA has or had.
 pub fn machine(value: u16) -> Coded {
     let name = match value {
         3 => Some("i386"),
@@ -75,7 +75,7 @@ pub fn code_kind(value: u32) -> Coded {
     Coded::new(value, name)
 }
 
-/// `sh_type`, as cuobjdump names them, without `SHT_`.
+/// Names an `sh_type` as cuobjdump does, without `SHT_`.
 pub fn section_type(value: u32) -> Coded {
     let name = match value {
         0 => "NULL",
@@ -187,7 +187,7 @@ pub const SECTION_FLAGS: [(u64, char, &str); 9] = [
     (0x8000_0000, 'E', "EXCLUDE"),
 ];
 
-/// `p_type`.
+/// Names a `p_type`.
 pub fn segment_type(value: u32) -> Coded {
     let name = match value {
         0 => Some("NULL"),
@@ -247,7 +247,7 @@ pub fn relocation_type(value: u32) -> Coded {
     }
 }
 
-/// `n_type` of NVIDIA's notes.
+/// Names an `n_type` of NVIDIA's notes.
 pub fn note_type(value: u32) -> Coded {
     let name = match value {
         cuweld_elf::note_records::NOTE_CUDA_INFO => Some("CUDA_INFO"),

@@ -456,7 +456,8 @@ fn offset_within(whole: &[u8], part: &[u8]) -> u64 {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize) as u64
 }
 
-/// PTX text begins with `.version` and `.target`, after comments.
+/// Reads the version and the target of PTX text, which begins with `.version` and `.target`, after
+/// comments.
 fn ptx(bytes: &[u8]) -> Option<Ptx<'_>> {
     let mut version = None;
     for line in bytes.split(|byte| *byte == b'\n') {

@@ -19,7 +19,7 @@ fn cubin(bytes: &[u8]) -> DeviceElf<'_> {
     elf
 }
 
-/// Everything that the command does, into nothing.
+/// Runs everything that the command does and throws the output away.
 fn show(bytes: &[u8]) -> Vec<(String, String)> {
     struct Sink;
     impl Write for Sink {
@@ -243,7 +243,7 @@ fn every_cut_is_an_error() {
     }
 }
 
-/// xorshift: the same mutations in each run.
+/// Returns the next number of xorshift, so that the mutations are the same in each run.
 fn random(state: &mut u64) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;

@@ -257,7 +257,8 @@ mod tests {
 
     use super::*;
 
-    /// Every entity of the example of docs/framework/lir.md can be removed with what refers to it.
+    /// Checks that every entity of the example of docs/framework/lir.md can be removed with what
+    /// refers to it.
     #[test]
     fn what_is_left_parses() {
         let page = include_str!("../../docs/framework/lir.md");

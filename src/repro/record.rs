@@ -40,12 +40,12 @@ impl Recorder {
         }
     }
 
-    /// The same link for nvlink.
+    /// Records the arguments of the same link for nvlink.
     pub fn nvlink_arguments(&mut self, arguments: Vec<String>) {
         self.description.nvlink_arguments = Some(arguments);
     }
 
-    /// A file that the run read, beside those that the arena knows.
+    /// Records a file that the run read, beside those that the arena knows.
     pub fn file(&mut self, path: &str) {
         self.files.push(path.to_owned());
     }

@@ -34,7 +34,7 @@ impl Default for ChromeTrace {
 }
 
 impl ChromeTrace {
-    /// Time begins now.
+    /// Starts a trace whose time begins now.
     pub fn new() -> Self {
         Self::default()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// CPU time of all threads.
+/// Returns the CPU time of all threads.
 pub fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);

@@ -118,7 +118,7 @@ pub(crate) unsafe extern "C" fn bcmp(one: *const u8, other: *const u8, bytes: us
     unsafe { memcmp(one, other, bytes) }
 }
 
-/// Eight bytes as a number that is greater if the first byte that differs is.
+/// Returns eight bytes as a number that is greater if the first byte that differs is.
 #[inline(always)]
 unsafe fn eight(from: *const u8) -> u64 {
     // SAFETY: as the caller promises.
@@ -233,8 +233,8 @@ unsafe fn put_word(to: *mut u8, word: __m128i) {
 
 #[cfg(test)]
 mod tests {
-    /// Every length around those where the way changes, every distance of source and target up to
-    /// some words.
+    /// Checks every length around those where the method changes, and every distance of source and
+    /// target up to some machine words.
     #[test]
     fn bytes_are_those_of_slices() {
         let bytes: Vec<u8> = (0..4096_u32).map(|at| (at * 7 + at / 256) as u8).collect();
@@ -262,7 +262,8 @@ mod tests {
         }
     }
 
-    /// Every length up to some words, every place of the first byte that differs.
+    /// Checks every length up to some machine words, and every place of the first byte that
+    /// differs.
     #[test]
     fn comparisons_are_those_of_slices() {
         let bytes: Vec<u8> = (0..200_u32).map(|at| (at * 29) as u8).collect();

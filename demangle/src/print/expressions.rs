@@ -6,7 +6,7 @@ use crate::ast::NodeId;
 use crate::float;
 
 impl Printer<'_, '_> {
-    /// An expression, a literal or an argument pack; nothing for other nodes.
+    /// Prints an expression, a literal or an argument pack; nothing for other nodes.
     pub(super) fn expression(&mut self, id: NodeId) {
         match self.ast.get(id) {
             Node::DecltypeName(expression) => {

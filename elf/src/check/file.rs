@@ -237,7 +237,7 @@ fn links(view: &View<'_>, findings: &mut Findings) {
 /// `p_type` of what is loaded.
 const PT_LOAD: u32 = 1;
 
-/// `p_flags` that a section in memory needs.
+/// Returns the `p_flags` that a section in memory needs.
 fn rights(flags: SectionFlags) -> u32 {
     let bit = |has, bit| if flags.contains(has) { bit } else { 0 };
     4 | bit(SectionFlags::WRITE, 2) | bit(SectionFlags::EXECINSTR, 1)

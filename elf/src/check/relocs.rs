@@ -168,7 +168,7 @@ fn is_debug(name: &[u8]) -> bool {
     ends.any(|end| name[..end].ends_with(b"debug"))
 }
 
-/// The rows of a relocation section of the Mercury view beside those that they stand for.
+/// Compares the rows of a relocation section of the Mercury view with those that they stand for.
 fn pairs<T: AsRow>(
     view: &View<'_>,
     section: &ViewSection<'_>,

@@ -107,8 +107,8 @@ enum Original {
 }
 
 impl Original {
-    /// `None` if compilers write nothing that stands for such a section. A name decides alone, so
-    /// that sections of one name are of one kind.
+    /// Returns the kind of a section of this name; `None` if compilers write nothing that stands
+    /// for such a section. The name alone decides, so sections of one name are of one kind.
     fn of_name(name: &[u8]) -> Option<Self> {
         let starts = |start: &[u8], kind| name.starts_with(start).then_some(kind);
         match name.get(1)? {
@@ -133,8 +133,8 @@ impl Original {
     }
 }
 
-/// [`twins`] of a file as compilers write it: what stands for sections of a kind stands for all of
-/// them, in their order. `None` for another file.
+/// Returns the [`twins`] of a file in the form that compilers write: the sections that stand for
+/// originals of one kind stand for all of them, in their order. `None` for another file.
 fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
     let originals = view.sections.iter().map(|section| {
         let may_be = !section.is_mercury();
@@ -170,7 +170,7 @@ fn twins_in_order(view: &View<'_>) -> Option<Vec<Option<usize>>> {
     Some(twins)
 }
 
-/// [`twins`] of any file.
+/// Returns the [`twins`] of any file.
 fn twins_by_name<'data>(view: &View<'data>) -> Vec<Option<usize>> {
     // Local functions may have one name: their sections stand for each other in order.
     let mut first: HashMap<&[u8], usize, FixedState> =
@@ -345,7 +345,7 @@ fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     }
 }
 
-/// Code and clones stand in the order of what they stand for.
+/// Checks that code and clones stand in the order of their originals.
 fn order(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     let (mut code, mut clone) = (0, 0);
     for (section, twin) in view.sections.iter().zip(twins) {

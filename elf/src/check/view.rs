@@ -25,12 +25,12 @@ pub struct ViewSection<'data> {
 }
 
 impl ViewSection<'_> {
-    /// `sh_type`.
+    /// Returns `sh_type`.
     pub fn ty(&self) -> u32 {
         self.header.ty.get()
     }
 
-    /// `sh_flags`.
+    /// Returns `sh_flags`.
     pub fn flags(&self) -> SectionFlags {
         self.header.flags()
     }
@@ -73,7 +73,8 @@ fn tables(sections: &[ViewSection<'_>]) -> Vec<usize> {
 }
 
 impl<'data> View<'data> {
-    /// Names and bytes of the sections. Names outside of their table are reported, and empty.
+    /// Builds the view: the names and bytes of the sections. A name outside of the name table is
+    /// reported and left empty.
     pub(super) fn new(
         image: &'data [u8],
         headers: Headers<'data>,
@@ -101,7 +102,7 @@ impl<'data> View<'data> {
         })
     }
 
-    /// As [`View::new`], where the names are known.
+    /// Does the same as [`View::new`] where the names are known.
     pub(super) fn with_names(
         image: &'data [u8],
         headers: Headers<'data>,

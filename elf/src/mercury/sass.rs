@@ -26,7 +26,7 @@ impl Instruction {
         matches!(self.operation() & 0x1ff, 0x143 | 0x144)
     }
 
-    /// Some of its bits.
+    /// Returns `width` bits of the instruction, from bit `low`.
     pub fn bits(self, low: u32, width: u32) -> u128 {
         self.0 >> low & ((1 << width) - 1)
     }

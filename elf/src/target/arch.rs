@@ -97,7 +97,7 @@ impl Target {
         }
     }
 
-    /// Largest static shared memory of a kernel in bytes.
+    /// Returns the largest static shared memory of a kernel in bytes.
     pub fn shared_limit(self) -> u64 {
         0xc000
     }

@@ -158,7 +158,7 @@ pub fn is_info(ty: u32) -> bool {
     matches!(ty, sht::CUDA_INFO | sht::CUDA_MERCURY_INFO)
 }
 
-/// `.nv.uft.entry` and `.nv.udt.entry`.
+/// Returns `true` if the type is that of `.nv.uft.entry` or `.nv.udt.entry`.
 pub fn is_unified_entries(ty: u32) -> bool {
     matches!(
         ty,

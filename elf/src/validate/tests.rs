@@ -53,7 +53,7 @@ fn a_small_file_is_well_formed() {
     assert_eq!(validate_extent(&headers, bytes.len() as u64), Ok(256));
 }
 
-/// What the file header has no room for is in the null section.
+/// Checks that numbers that do not fit into the file header are read from the null section.
 #[test]
 fn large_numbers_stand_in_the_null_section() {
     let mut bytes = file(1, 64, 192);

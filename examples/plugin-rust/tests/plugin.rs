@@ -7,7 +7,7 @@ const INPUT: &str = concat!(
     "/../../tests/links/symbols/weak-templates/sm_90/a.cubin"
 );
 
-/// The library that cargo has built for this test, beside it.
+/// Returns the path of the library that cargo has built for this test, beside the test.
 fn plugin() -> String {
     let test = std::env::current_exe().unwrap();
     let deps = test.parent().unwrap();

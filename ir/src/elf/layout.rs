@@ -6,8 +6,8 @@ use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
 
-/// What the file header has no room for is in the null section: a number of sections above 0xff00
-/// as its size, the index of the section name table as its link.
+/// Writes the numbers for which the file header has no room to the null section: a number of
+/// sections above 0xff00 as its size, the index of the section name table as its link.
 pub fn assign_numbers(plan: &mut ElfPlan<'_>) {
     let count = plan.sections.len();
     if let Some(null) = plan.sections.first_mut() {

@@ -130,7 +130,8 @@ struct Share {
 }
 
 impl Share {
-    /// Room for the rows to come, and for some that passes add: a table that is too small is moved.
+    /// Reserves room for the rows to come, and for some that passes add: a table that is too small
+    /// is moved.
     fn reserve<T>(self, rows: &mut Vec<T>) {
         self.reserve_with(rows, |expected| expected / 16);
     }

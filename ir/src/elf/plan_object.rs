@@ -349,7 +349,8 @@ enum TableEntry {
     Symbol(usize),
 }
 
-/// SECTION symbols first, then the object's own in their order.
+/// Returns the order of a new symbol table: SECTION symbols first, then the object's own in their
+/// order.
 fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
     let has_symbol = |section: &Section<'_>| {
         !section.flags.contains(SectionFlags::MERCURY)

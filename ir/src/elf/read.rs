@@ -263,7 +263,7 @@ impl<'data> Reader<'_, 'data> {
         &self.part.sections[self.base.sections + index]
     }
 
-    /// As [`Self::section`], to change.
+    /// Does the same as [`Self::section`], for a caller that changes the section.
     fn section_mut(&mut self, index: usize) -> &mut Section<'data> {
         &mut self.part.sections[self.base.sections + index]
     }

@@ -9,7 +9,7 @@ use super::quote::put_hex;
 use crate::ids::ObjectId;
 use crate::module::Module;
 
-/// SHA-256 of some bytes.
+/// Returns the SHA-256 of `bytes`.
 pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

@@ -68,7 +68,7 @@ pub fn rows_as_json(text: &str) -> String {
     format!("{{\"rows\":[\n{}\n]}}\n", rows.join(",\n"))
 }
 
-/// Key and value of a field.
+/// Splits a field into its key and its value.
 fn key(word: &str) -> Option<(&str, &str)> {
     let (key, value) = word.split_once('=')?;
     let named = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';

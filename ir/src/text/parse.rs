@@ -234,7 +234,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         Ok(image)
     }
 
-    /// `sha256:<hex> size=N`.
+    /// Parses `sha256:<hex> size=N`.
     pub(super) fn digest(&mut self) -> Parsed<Digest> {
         let position = self.cursor.position();
         self.cursor.expect("sha256:")?;

@@ -142,7 +142,7 @@ impl<'m, 'data> Printer<'m, 'data> {
         }
     }
 
-    /// Rows that lie in no object's ranges.
+    /// Prints the rows that lie in no object's ranges.
     fn unowned(&mut self) {
         let module = self.module;
         self.group("\nunowned\n", |p| {

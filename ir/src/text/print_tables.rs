@@ -42,7 +42,7 @@ impl<'m, 'data> Printer<'m, 'data> {
         }
     }
 
-    /// What Mercury code says, as comments.
+    /// Prints the contents of Mercury code as comments.
     fn mercury(&mut self, bytes: &[u8]) {
         match Capmerc::parse(bytes) {
             Ok(capmerc) => {
@@ -266,7 +266,7 @@ impl<'m, 'data> Printer<'m, 'data> {
             .map_or(0, |symbol| symbol.name_offset)
     }
 
-    /// A string table, split at NULs; the offsets are those that rows refer to.
+    /// Prints a string table, split at NULs, with the offsets that rows refer to.
     fn strings(&mut self, table: &[u8]) {
         if self.filter.is_some() {
             return;

@@ -171,8 +171,8 @@ fn values(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// A shared variable lies within the shared memory of the kernel that has it for itself or that
-/// owns its section.
+/// Checks that a shared variable lies within the shared memory of the kernel to which it belongs or
+/// that owns its section.
 fn shared_value(checker: &mut Checker<'_, '_>, id: LinkSymbolId) {
     let module = checker.module;
     if module.options.relocatable {

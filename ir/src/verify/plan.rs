@@ -213,7 +213,7 @@ fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     file::pieces(checker, plan);
 }
 
-/// Nothing is left out unseen.
+/// Checks that the output layout leaves out nothing that is to be written.
 fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let module = checker.module;
     // Rows of constants of functions stand in the Mercury view of each bank that the constants are

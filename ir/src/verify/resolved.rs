@@ -37,7 +37,7 @@ pub(super) fn check_resolved(checker: &mut Checker<'_, '_>) {
     function_states(checker);
 }
 
-/// Symbols and what they stand for.
+/// Checks symbols against the resolved symbols that they stand for.
 fn members(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let mut count = vec![0usize; module.link_symbols.len()];
@@ -127,7 +127,8 @@ fn link_symbols(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// The output's orders follow from the order in which link symbols were made.
+/// Checks that resolved symbols stand in the order in which they were made, from which the output's
+/// orders follow.
 fn link_order(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let turn = |id: SymbolId| {
@@ -202,7 +203,7 @@ pub(super) fn check_live(checker: &mut Checker<'_, '_>) {
     merged_refs(checker);
 }
 
-/// Records of the output lists refer to what stays.
+/// Checks that records of the output lists refer to symbols and sections that stay.
 fn merged_refs(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     // Linear only where records have references of their own.

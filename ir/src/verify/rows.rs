@@ -38,7 +38,7 @@ fn stays(checker: &Checker<'_, '_>, object: ObjectId, target: SymbolRef) -> bool
     }
 }
 
-/// Rows name the object that owns them. The ranges are known to partition the tables.
+/// Checks that rows name the object that owns them. The ranges are known to partition the tables.
 fn objects(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let other = |id: ObjectId, named: ObjectId| format!("object {id} owns it, it names {named}");

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// The case with objects of compilers whose Mercury is of another form, which is not read.
 const OLDER_MERCURY: &str = "mercury-toolkit-12-8";
 
-/// Path and contents of every cubin in `tests/links`, in the order of paths, but for Mercury of another form.
+/// Returns the path and contents of every cubin in `tests/links`, in the order of paths, but for
+/// Mercury of another form.
 pub fn cubins() -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     let links = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/links");
     let topics = entries(&links).into_iter();
@@ -21,7 +22,7 @@ pub fn cubins() -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     })
 }
 
-/// What a folder holds; nothing if it is a file.
+/// Returns the entries of a folder; none if it is a file.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

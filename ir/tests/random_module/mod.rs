@@ -78,7 +78,7 @@ impl Random {
         &bytes[self.range(bytes.len())]
     }
 
-    /// Names that need quotes and names that do not.
+    /// Returns a name, which may or may not need quotes.
     fn name<'data>(&mut self, arena: &'data Arena) -> &'data [u8] {
         match self.below(4) {
             0 => b"_Z3foov",
@@ -116,7 +116,7 @@ struct Lengths {
     link_symbols: usize,
 }
 
-/// A module with up to `rows` rows in each table.
+/// Builds a module with up to `rows` rows in each table.
 pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Module<'data> {
     let mut r = Random::new(seed);
     let r = &mut r;

@@ -41,7 +41,7 @@ impl Kinds {
         kinds
     }
 
-    /// Some sections with their kinds.
+    /// Returns the sections of a range with their kinds.
     pub fn of(
         &self,
         sections: IdRange<SectionId>,

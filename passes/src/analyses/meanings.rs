@@ -40,12 +40,12 @@ impl Meanings {
         }
     }
 
-    /// A symbol stands for this.
+    /// Records the resolved symbol that a symbol stands for.
     pub(crate) fn set(&mut self, symbol: SymbolId, link: LinkSymbolId) {
         self.links[symbol.index()] = Some(link);
     }
 
-    /// It is known which copy of a function is linked so far.
+    /// Records which definition of a function prevails so far.
     pub(crate) fn set_copy(&mut self, function: &Function) {
         self.fates[function.symbol.index()] = function.fate;
     }

@@ -7,8 +7,9 @@ use cuweld_ir::table::EntityId;
 use super::CallGraph;
 use super::LiveFunctions;
 
-/// For each of the given functions, the ordinals of the live kernels that reach it, ascending; a
-/// kernel reaches itself, and one beside the [only one](LiveFunctions::only_kernel) nothing else.
+/// Returns for each of the given functions the ordinals of the live kernels that reach it,
+/// ascending. A kernel reaches itself, and a kernel other than the [only
+/// one](LiveFunctions::only_kernel) nothing else.
 ///
 /// Each component of the call graph holds the sorted list of the given functions that it reaches,
 /// so the work is bounded by the size of these lists: only functions that carry the data in

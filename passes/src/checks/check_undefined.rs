@@ -140,7 +140,7 @@ fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
     found
 }
 
-/// Up to `limit` functions and sections that refer to an undefined name.
+/// Returns up to `limit` functions and sections that refer to an undefined name.
 fn callers(module: &Module<'_>, id: LinkSymbolId, limit: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for reloc in module.relocs.values() {

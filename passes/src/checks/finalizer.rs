@@ -241,7 +241,7 @@ fn guard(flags: u32, legacy: bool, stage: Stage) -> Result<(), FinalizerError> {
     validate_finalizer(flags, as_validated).map_err(FinalizerError::Stage)
 }
 
-/// Mercury code is of the known form, and stands for the SASS.
+/// Checks that Mercury code has the known form and stands for the SASS.
 fn mercury_code(view: &View<'_>) -> Result<(), FinalizerError> {
     let sections = &view.sections;
     for section in sections

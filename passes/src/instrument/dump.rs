@@ -163,7 +163,7 @@ impl Instrument for Dump<'_> {
         Ok(())
     }
 
-    /// What a failing pass left is what one wants to see if that pass is watched.
+    /// Writes the module that a failing pass left, if that pass is watched.
     fn after_failed(&mut self, step: &StepInfo<'_>, module: &Module<'_>, _: &PassError) {
         if self.after.contains(step.name) {
             let text = (self.printer)(module);

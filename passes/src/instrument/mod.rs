@@ -36,7 +36,7 @@ pub const INSTRUMENTED: bool = !cfg!(feature = "uninstrumented");
 /// Before a pass, instruments are called in order; after it, in reverse: the last one is closest to
 /// the pass and measures nothing of the others. An error ends the link.
 pub trait Instrument {
-    /// Before the first pass.
+    /// Runs before the first pass.
     fn before_run(
         &mut self,
         run: &RunInfo<'_>,
@@ -46,7 +46,7 @@ pub trait Instrument {
         Ok(())
     }
 
-    /// Before a pass.
+    /// Runs before each pass.
     fn before_pass(
         &mut self,
         step: &StepInfo<'_>,
@@ -56,7 +56,7 @@ pub trait Instrument {
         Ok(())
     }
 
-    /// After a pass that succeeded.
+    /// Runs after each pass that succeeded.
     fn after_pass(
         &mut self,
         step: &StepInfo<'_>,
@@ -67,12 +67,12 @@ pub trait Instrument {
         Ok(())
     }
 
-    /// After a pass that stopped the link.
+    /// Runs after a pass that stopped the link.
     fn after_failed(&mut self, step: &StepInfo<'_>, module: &Module<'_>, error: &PassError) {
         let _ = (step, module, error);
     }
 
-    /// After the last pass, whether it succeeded or not.
+    /// Runs after the last pass, whether it succeeded or not.
     fn after_run(&mut self, run: &RunInfo<'_>, module: &Module<'_>) {
         let _ = (run, module);
     }
@@ -101,7 +101,8 @@ pub struct StepInfo<'a> {
 }
 
 impl StepInfo<'_> {
-    /// Number and name, such as `03-callgraph-dce`, so that sorted names are in order of steps.
+    /// Returns the number and name, such as `03-callgraph-dce`, so that sorted labels are in order
+    /// of steps.
     pub fn label(&self) -> String {
         let width = self.of.to_string().len().max(2);
         format!("{:0width$}-{}", self.number, self.name)

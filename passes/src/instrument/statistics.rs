@@ -18,12 +18,13 @@ pub struct PassStatistics {
 }
 
 impl PassStatistics {
-    /// Nothing counted yet.
+    /// Builds an instrument that has counted nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Per step: label such as `03-callgraph-dce`, name, whether it changed something, counters.
+    /// Returns for each step the label, such as `03-callgraph-dce`, the name, whether it changed
+    /// something, and the counters.
     pub fn steps(&self) -> impl Iterator<Item = (&str, &'static str, Changed, &Statistics)> {
         self.steps
             .iter()

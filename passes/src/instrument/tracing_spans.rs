@@ -19,7 +19,7 @@ pub struct TracingSpans {
 }
 
 impl TracingSpans {
-    /// No span is open.
+    /// Builds an instrument with no open span.
     pub fn new() -> Self {
         Self::default()
     }

@@ -341,7 +341,7 @@ impl<'data> Created<'data> {
         self.next_number > SHN_LORESERVE.into()
     }
 
-    /// `.text.F` of a link symbol.
+    /// Returns the section `.text.F` of a resolved symbol.
     fn text_of(&self, link: LinkSymbolId) -> Option<OutId> {
         let id = self.text[link.index()];
         (id != NO_SECTION).then_some(id as OutId)

@@ -374,7 +374,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.arena.joined(prefix, name)
     }
 
-    /// `.nv.constant0.K`, which the Mercury view does not have. Returns the sections that hold
+    /// Adds `.nv.constant0.K`, which the Mercury view does not have. Returns the sections that hold
     /// slots of textures, each with the parameters that precede them.
     fn parameter_sections(&mut self) -> Vec<(usize, PlanContent<'data>)> {
         let mut before_slots = Vec::new();
@@ -433,7 +433,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         before_slots
     }
 
-    /// In the SASS view the parameters of a kernel stand before its slots of textures.
+    /// Puts the parameters of a kernel before its slots of textures, as the SASS view has them.
     fn parameters_before_slots(&mut self, slots: Vec<(usize, PlanContent<'data>)>) {
         for (place, content) in slots {
             let section = &mut self.plan.sections[place];
@@ -442,7 +442,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// The clones, in the order of their originals.
+    /// Creates the clones, in the order of their originals.
     fn clones(&mut self) {
         for index in 0..self.view {
             let second = self.second[index];
@@ -497,7 +497,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// The reserved block is not part of the Mercury view.
+    /// Takes the reserved block, which is not part of the Mercury view, off the size of a section.
     fn reserved_shared(&mut self, row: &mut PlanSection<'data>) {
         row.ty = sht::CUDA_SHARED_RESERVED;
         if !self.module.options.relocatable {
@@ -507,8 +507,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// The mark of dynamic shared memory has the size of the reserved block in the SASS view of an
-    /// executable.
+    /// Gives the mark of dynamic shared memory the size of the reserved block in the SASS view of
+    /// an executable.
     fn module_shared(&mut self) {
         if self.module.options.relocatable {
             return;
@@ -534,7 +534,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// The constants of a function in the Mercury view: the same pieces of the twins.
+    /// Fills the section of a function's constants in the Mercury view with the same pieces of the
+    /// twins.
     fn constants(&mut self, row: &mut PlanSection<'data>) {
         let PlanContent::Pieces(range) = row.content.clone() else {
             return;
@@ -562,7 +563,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         row.content = PlanContent::Pieces(start..self.plan.pieces.len() as u32);
     }
 
-    /// The contributions of all objects to a debug section of the Mercury view.
+    /// Collects the contributions of all objects to a debug section of the Mercury view.
     fn debug(&mut self, row: &mut PlanSection<'data>, index: usize) {
         let name = row.name.strip_prefix(PREFIX).unwrap_or(row.name);
         let start = self.plan.pieces.len() as u32;

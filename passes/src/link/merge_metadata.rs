@@ -336,7 +336,7 @@ fn survives(module: &Module<'_>, meanings: &Meanings, target: SymbolRef) -> bool
     }
 }
 
-/// EXTERNS keeps functions that stay undefined, and kernels.
+/// Returns `true` if EXTERNS keeps `target`: a function that stays undefined, or a kernel.
 pub(crate) fn is_kept_extern(module: &Module<'_>, target: SymbolRef) -> bool {
     let Some(symbol) = target.symbol() else {
         return false;

@@ -161,8 +161,8 @@ impl Found {
     }
 }
 
-/// The symbols that took memory at their turn, each with its section: those of variables that no
-/// definition before kept from it, also if another definition replaced them later
+/// Calls `take` for each symbol that took memory at its turn, with its section: the symbol of a
+/// variable that no earlier definition kept from it, even if another definition replaced it later
 /// [taken-memory-stays].
 pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, SectionId)) {
     // Whether a weak (or tentative) and a strong definition came before, by link symbol.

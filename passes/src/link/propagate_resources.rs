@@ -193,8 +193,8 @@ fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
     module.merged_info[list].records.retain(stays);
 }
 
-/// A device function of a compiler that writes no masks, beside one that does, gets that of a
-/// function without.
+/// Gives the mask of a function without one to a device function of a compiler that writes no
+/// masks, in a link where another compiler does.
 fn without_mask(module: &mut Module<'_>, list: usize) {
     let mut records = module.merged_info[list].records.iter();
     if !records.any(|id| module.attributes[*id].code == code::SPARSE_MMA_MASK) {
@@ -230,9 +230,9 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
     }
 }
 
-/// `-extrawarn`: device functions whose address is taken while nothing that a kernel reaches calls
-/// them, or makes an indirect call of their prototype; not with `-g`. Kernels are launched, not
-/// called, but for those that options or host information leave out.
+/// Returns what `-extrawarn` reports: device functions whose address is taken while nothing that a
+/// kernel reaches calls them, or makes an indirect call of their prototype; not with `-g`. Kernels
+/// are launched, not called, but for those that options or host information leave out.
 fn addresses_without_calls(
     module: &Module<'_>,
     graph: &CallGraph,

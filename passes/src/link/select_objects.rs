@@ -98,7 +98,7 @@ impl<'data> Awaited<'data> {
         self.defined.get(symbol.name) == Some(&false)
     }
 
-    /// An object takes part.
+    /// Adds the symbols of an object that takes part.
     pub(crate) fn add(&mut self, module: &Module<'data>, object: &Object<'data>) {
         for symbol in &module.symbols[object.symbols] {
             if symbol.bind == Binding::LOCAL || symbol.name.is_empty() {

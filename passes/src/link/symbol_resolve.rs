@@ -285,7 +285,7 @@ impl<'data> Resolver<'_, 'data> {
         self.meanings.set_copy(function);
     }
 
-    /// Another symbol of a name that is known.
+    /// Merges another symbol of a name that is known.
     fn merge(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {
         let known = &self.module.link_symbols[link];
         let reference = known.definition.unwrap_or(known.first);

@@ -102,7 +102,7 @@ impl PipelineError {
         &self.kind
     }
 
-    /// Line and column, counted from one, with the name of the text.
+    /// Returns the name of the text with the line and column, counted from one.
     pub fn location(&self) -> Option<(&str, usize, usize)> {
         let (source, range) = self.at.as_deref()?;
         let before = source.text.get(..range.start)?;

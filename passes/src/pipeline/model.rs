@@ -135,7 +135,7 @@ impl std::fmt::Display for Condition {
 pub struct Place(pub Option<Range<usize>>);
 
 impl Place {
-    /// These bytes.
+    /// Returns the place with this range of bytes.
     pub fn at(range: Range<usize>) -> Self {
         Place(Some(range))
     }

@@ -98,7 +98,7 @@ pub(crate) struct Walls {
 }
 
 impl Walls {
-    /// At the start of a pipeline.
+    /// Returns the state at the start of a pipeline.
     pub fn new(start: Phase) -> Self {
         Walls {
             reached: start,

@@ -187,7 +187,8 @@ fn provides(info: &PassInfo, missing: Phase) -> bool {
     info.requires < missing && info.establishes.is_some_and(|phase| phase >= missing)
 }
 
-/// Who establishes a phase that is missing before the step at `index`, which has this number.
+/// Returns what establishes a phase that is missing before the step at `index`, whose number is
+/// `number`.
 fn provider(
     found: &[(PassInfo, Option<String>)],
     index: usize,

@@ -315,7 +315,7 @@ fn refusals_are_rendered_with_help() {
     );
 }
 
-/// The examples of docs/using/pipelines.md.
+/// Checks the examples of docs/using/pipelines.md.
 #[test]
 fn the_manual_tells_the_truth() {
     let page = include_str!("../../../docs/using/pipelines.md");

@@ -118,7 +118,7 @@ impl Pass for ReportResources {
     }
 }
 
-/// `N bytes gmem, N bytes cmem[3]`.
+/// Formats the memory of a module: `N bytes gmem, N bytes cmem[3]`.
 fn module_memory(module: &Module<'_>) -> String {
     let (mut initialised, mut uninitialised) = (0_u64, 0_u64);
     let mut banks: Vec<(u8, u64)> = Vec::new();
@@ -303,7 +303,7 @@ impl Needs {
         }
     }
 
-    /// Stack in bytes; that of the kernel alone if it reaches a recursion.
+    /// Returns the stack in bytes; that of the kernel alone if it reaches a recursion.
     fn stack(&self, link: LinkSymbolId) -> u32 {
         match self.stack[link.index()] {
             Some(u32::MAX) => self.frame[link.index()],

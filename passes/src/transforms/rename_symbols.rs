@@ -111,7 +111,7 @@ impl Pass for RenameSymbols {
 }
 
 impl RenameSymbols {
-    /// Old and new names, or what is wrong with them.
+    /// Returns the old and new names, or a description of what is wrong with them.
     fn names(&self, module: &Module<'_>) -> Result<BTreeMap<&[u8], &[u8]>, String> {
         let mut names: BTreeMap<&[u8], &[u8]> = BTreeMap::new();
         let mut taken: BTreeSet<&[u8]> = BTreeSet::new();

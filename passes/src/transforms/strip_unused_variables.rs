@@ -164,7 +164,7 @@ impl Variables {
         }
     }
 
-    /// What host code can name, and all that is no plain variable.
+    /// Marks as used what host code can name, and everything that is not a plain variable.
     fn use_named(&mut self, module: &Module<'_>, unnamed: &NamePatterns<'_>) {
         let host = HostNames::variables(&module.options);
         for (id, row) in module.link_symbols.iter() {
@@ -179,7 +179,7 @@ impl Variables {
         }
     }
 
-    /// What is referred to by what stays.
+    /// Marks as used what the sections and variables that stay refer to.
     fn use_referenced(&mut self, module: &Module<'_>) {
         // References from variables count once these are used.
         let mut held: Vec<Vec<SymbolRef>> = vec![Vec::new(); module.link_symbols.len()];

@@ -157,7 +157,7 @@ mod tests {
         assert!(!page.contains("force-whole-lto") || listed().any(|o| o.long == "force-whole-lto"));
     }
 
-    /// Where there is the shell, it reads the text without an error.
+    /// Checks that each shell that is installed reads its text without an error.
     #[test]
     fn shells_take_the_completions() {
         use std::io::Write;

@@ -140,7 +140,7 @@ fn finish_element(elements: &mut Vec<Vec<u8>>, element: &mut Vec<u8>) {
     element.clear();
 }
 
-/// C's `isspace`.
+/// Does the same as C's `isspace`.
 fn is_c_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }

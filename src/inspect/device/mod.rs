@@ -274,7 +274,7 @@ impl<'data> Decoder<'data> {
         }
     }
 
-    /// What `sh_info` of each section refers to.
+    /// Sets what `sh_info` of each section refers to.
     fn references(&mut self, elf: &mut DeviceElf<'data>) {
         for section in &mut elf.sections {
             let info = section.info;

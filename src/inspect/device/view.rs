@@ -105,7 +105,7 @@ impl<'data> View<'data> {
     }
 }
 
-/// As many of `count` rows as lie within the file.
+/// Returns as many of `count` rows as lie within the file.
 fn rows<T: FromBytes + Immutable + KnownLayout>(image: &[u8], offset: u64, count: u64) -> &[T] {
     let bytes = usize::try_from(offset)
         .ok()

@@ -171,7 +171,7 @@ impl Printer<'_> {
     }
 }
 
-/// `1 member`, `2 members`.
+/// Formats a count: `1 member`, `2 members`.
 fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")

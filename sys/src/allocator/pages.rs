@@ -116,7 +116,7 @@ unsafe impl Allocator for Pages {
     }
 }
 
-/// New memory of at least so many bytes; `None` if the system has none.
+/// Maps new memory of at least this number of bytes; `None` if the system has none.
 fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
     let page = if is_large { LARGE_PAGE } else { SMALL_PAGE };
     let pages = bytes.checked_next_multiple_of(page)?;

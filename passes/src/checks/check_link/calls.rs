@@ -35,7 +35,7 @@ pub(super) fn check(link: &Link<'_, '_>, graph: &CallGraph, check: &mut Check) {
     }
 }
 
-/// Something that runs and calls a function.
+/// Returns the name of a function that runs and calls `callee`.
 #[cold]
 fn caller(link: &Link<'_, '_>, graph: &CallGraph, callee: LinkSymbolId) -> String {
     let direct = graph.calls(link.module).find_map(|call| {

@@ -346,7 +346,7 @@ impl FinalizerConfig {
         self.options.edbg & 1 != 0
     }
 
-    /// The lines before the work.
+    /// Adds the trace lines from before the work.
     pub(super) fn trace_start(&self, trace: &mut Vec<String>) {
         if !self.traces() {
             return;
@@ -371,7 +371,7 @@ impl FinalizerConfig {
         trace.push(format!("FNLZR: Starting {}", self.subject()));
     }
 
-    /// The sections that the SASS view does not have.
+    /// Adds a trace line for each section that the SASS view does not have.
     pub(super) fn trace_skipped(&self, view: &View<'_>, trace: &mut Vec<String>) {
         let skipped = (0..)
             .zip(&view.sections)
@@ -394,7 +394,7 @@ impl FinalizerConfig {
         }
     }
 
-    /// The line after the work.
+    /// Adds the trace line from after the work.
     pub(super) fn trace_end(&self, trace: &mut Vec<String>) {
         if self.traces() {
             trace.push(format!("FNLZR: Ending {}", self.subject()));

@@ -122,7 +122,8 @@ impl FinalizerError {
         }
     }
 
-    /// NVIDIA's return code; `None` for what it would do and we do not.
+    /// Returns NVIDIA's return code; `None` for inputs that NVIDIA's finalizer takes and ours does
+    /// not.
     pub fn code(&self) -> Option<u32> {
         Some(match self {
             FinalizerError::NotEligible(_) => 4,

@@ -80,7 +80,8 @@ pub fn sass_view(image: &[u8]) -> Result<Vec<u8>, FinalizerError> {
     Ok(out)
 }
 
-/// `.nv.compat` without its last record, if that is of SMs on which the SASS runs.
+/// Returns `.nv.compat` without its last record, if that record names the SMs on which the SASS
+/// runs.
 fn without_fast_path(bytes: &[u8]) -> &[u8] {
     let Some(start) = bytes.len().checked_sub(FAST_PATH_RECORD) else {
         return bytes;

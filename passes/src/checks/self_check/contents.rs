@@ -127,7 +127,8 @@ fn apply(bytes: &mut [u8], patch: &Patch) {
     }
 }
 
-/// Mercury code is that of the objects but for its first word and the values of records.
+/// Checks that Mercury code is that of the objects but for its first word and the values of
+/// records.
 fn mercury(module: &Module<'_>, view: &View<'_>, findings: &mut Findings) {
     if !module.is_capmerc() {
         return;

@@ -30,8 +30,8 @@ impl SelfCheckError {
             .map_or(Part::Symbols, |finding| finding.rule.part())
     }
 
-    /// NVIDIA's code of the failure: 17 for text and debug sections, 18 for relocations, 19 for
-    /// symbols and sections.
+    /// Returns NVIDIA's code of the failure: 17 for text and debug sections, 18 for relocations, 19
+    /// for symbols and sections.
     pub fn code(&self) -> u32 {
         match self.part() {
             Part::Text | Part::Debug => 17,

@@ -115,8 +115,8 @@ fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
     Some(fatal.at(section.object.index_u32(), 0).note(note))
 }
 
-/// Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink makes
-/// their code anew, and some of it is another then.
+/// Reports Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink
+/// makes their code anew, and some of it differs then.
 fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
     let toolkit = |object: &Object<'_>| {
         let infos = object.functions.iter();

@@ -119,7 +119,7 @@ impl Finding {
     }
 }
 
-/// Everything that is odd about a link.
+/// Returns a finding for everything in a link that cuweld does not support.
 fn odd(module: &Module<'_>, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut whole = Whole::default();
     let mut findings = Vec::new();
@@ -203,7 +203,7 @@ impl Found {
         self.calls(rows, object);
     }
 
-    /// As [`Self::object`], with threads for work that is worth them.
+    /// Does the same as [`Self::object`], with threads for work that is large enough for them.
     pub(super) fn large_object(
         &mut self,
         rows: &Rows<'_, '_>,

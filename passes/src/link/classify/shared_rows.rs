@@ -14,8 +14,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
-/// Relocation sections of code, each with the first of its name in its object, which is another
-/// one.
+/// Returns the relocation sections of code that are not the first of their name in their object,
+/// each with that first one.
 pub(super) fn shared_rows(module: &Module<'_>) -> Vec<(SectionId, SectionId)> {
     let mut found = Vec::new();
     let mut names = HashSet::<_, FixedState>::default();

@@ -148,7 +148,7 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     None
 }
 
-/// Begin and end that the name of a compiler constant says: `F.const_opt.START.END`.
+/// Returns the begin and end that the name of a compiler constant gives: `F.const_opt.START.END`.
 fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
     // Few names end like that.
     if !name.last()?.is_ascii_digit() {
@@ -299,9 +299,9 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
     symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant()
 }
 
-/// Kernels, textures, samplers and surfaces with the name of a local symbol of another object:
-/// nvlink refuses such links in some orders, and gives kernels of one name each other's parts in
-/// others.
+/// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
+/// another object: nvlink refuses such links in some orders, and gives kernels of one name each
+/// other's parts in others.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     for symbol in module.symbols.values() {
@@ -323,8 +323,8 @@ pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
     symbol.ty == SymbolType::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
 }
 
-/// Symbols without a type whose name an object before theirs has: nvlink takes references to them
-/// for references to that name, else to symbol 0 [untyped-symbols].
+/// Returns the symbols without a type whose name an earlier object has: nvlink takes references to
+/// them for references to that name, else to symbol 0 [untyped-symbols].
 pub(super) fn bound_without_type<'module>(
     module: &'module Module<'_>,
 ) -> Vec<&'module Symbol<'module>> {

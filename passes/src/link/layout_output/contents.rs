@@ -230,7 +230,7 @@ pub(super) fn is_again(module: &Module<'_>, kind: SectionKind) -> bool {
         && !module.pool(constants_again::BANK).is_empty()
 }
 
-/// Kept rows go to the front of their section's list, so that each list is the reverse of the
+/// Puts kept rows at the front of their section's list, so that each list is the reverse of the
 /// input.
 fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
     let records = module.options.preserve_relocs;

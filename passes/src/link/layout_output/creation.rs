@@ -294,7 +294,7 @@ impl<'data> Replay<'_, 'data> {
         counts && !self.module.link_symbols[link].internal
     }
 
-    /// P1: functions in symbol order.
+    /// Creates P1: functions in symbol order.
     fn functions(&mut self, object: &Object<'data>) {
         self.others.clear();
         for id in object.symbols.iter() {
@@ -366,7 +366,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// P3: the other sections in section order. Notes those whose turn comes later.
+    /// Creates P3: the other sections in section order. Notes those whose turn comes later.
     fn sections(&mut self, object: &Object<'data>) {
         self.infos.clear();
         self.with_rows.clear();
@@ -433,7 +433,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// P4: `.nv.info.F` of device functions in section order.
+    /// Creates P4: `.nv.info.F` of device functions in section order.
     fn function_infos(&mut self) {
         for index in 0..self.infos.len() {
             let (id, owner) = self.infos[index];

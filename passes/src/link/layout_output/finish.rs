@@ -542,7 +542,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// `e_flags`: the index of `.note.nv.cuinfo` on top, the SM, the kind.
+    /// Returns `e_flags`: the index of `.note.nv.cuinfo` in the top byte, then the SM and the kind.
     fn flags(&self) -> u32 {
         let index = self.index_of(Content::CudaInfo).min(0xff);
         let sm = u32::from(self.module.target.sm);

@@ -37,7 +37,7 @@ pub(super) struct FunctionSections<'data> {
 }
 
 impl<'data> FunctionSections<'data> {
-    /// No sections, of this number of link symbols, with room for so many.
+    /// Builds an empty table for `links` resolved symbols, with room for `sections` sections.
     pub(super) fn new(links: usize, sections: usize) -> Self {
         FunctionSections {
             last: vec![(NONE, 0); links],

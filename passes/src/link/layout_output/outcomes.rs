@@ -123,7 +123,7 @@ impl Outcomes {
         self.rows[function.index()]
     }
 
-    /// Its list of attributes has its section.
+    /// Records that the function's attribute list has its section.
     pub(super) fn has_info(&mut self, function: FunctionId) {
         self.rows[function.index()].has_info = true;
     }

@@ -251,7 +251,8 @@ struct Room {
 }
 
 impl Room {
-    /// For so many names of sections, most of which are as long as symbols are, after a prefix.
+    /// Returns the room for `names` names of sections, most of which are a prefix and the name of a
+    /// symbol.
     fn of_sections(names: usize, symbols: Room) -> Self {
         let length = symbols.bytes / symbols.names.max(1) + PREFIX_LENGTH;
         Room {

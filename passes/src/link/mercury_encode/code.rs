@@ -36,7 +36,7 @@ struct Code {
 }
 
 impl Encode<'_, '_> {
-    /// The sections with the Mercury code, in the order of the SASS.
+    /// Creates the sections with the Mercury code, in the order of the SASS.
     pub(super) fn code_sections(&mut self) {
         let (module, inputs) = (self.module, &self.inputs);
         let functions = (0..).zip(&self.functions);

@@ -10,7 +10,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// None yet, with room for sections of these sizes in bytes.
+    /// Builds empty contents with room for sections of these sizes in bytes.
     pub(super) fn with_room(sizes: impl ExactSizeIterator<Item = usize>) -> Self {
         Contents {
             ends: Vec::with_capacity(sizes.len()),

@@ -176,8 +176,8 @@ fn change(
     }
 }
 
-/// For each place where a function ends the thread, whether the debugger's barriers stand in front
-/// of it.
+/// Returns for each place where a function ends the thread `true` if the debugger's barriers stand
+/// before it.
 fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item = bool> + use<'m> {
     let row = &module.functions[function];
     let code = module.sections[row.views.sass.text].bytes();

@@ -19,7 +19,7 @@ use super::Refusal;
 use super::contents::Contents;
 use crate::threads::Work;
 
-/// Records that only the SASS view has, at the end of its lists.
+/// Returns `true` if only the SASS view has records of this code, at the end of its lists.
 fn is_sass_only(code: u8) -> bool {
     matches!(
         code,

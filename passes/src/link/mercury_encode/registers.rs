@@ -110,8 +110,8 @@ impl Encode<'_, '_> {
             && link.is_some_and(|link| self.module.link_symbols[link].live.is_live())
     }
 
-    /// Where both views have equal bytes, the Mercury view takes those of the SASS view, as code
-    /// without variables in registers has.
+    /// Lets sections of the Mercury view share the bytes of the SASS view where both are equal, as
+    /// they are for code without variables in registers.
     pub(super) fn shared_register_sections(&mut self) {
         for index in 0..self.view {
             let section = &self.plan.sections[index];

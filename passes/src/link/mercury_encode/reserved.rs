@@ -121,7 +121,7 @@ impl Encode<'_, '_> {
         })
     }
 
-    /// Size and alignment of a section in the file of the Mercury view.
+    /// Returns the size and alignment of a section in the file of the Mercury view.
     fn in_view(&self, index: usize, section: &PlanSection<'_>, tables: ViewTables) -> (u64, u64) {
         let twin = self.twin[index].and_then(|twin| self.plan.sections.get(twin as usize));
         let size = match section.content {

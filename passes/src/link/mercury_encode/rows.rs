@@ -252,7 +252,7 @@ impl<'m> Encode<'m, '_> {
         }
     }
 
-    /// Symbols against which rows are in the Mercury view only.
+    /// Returns the symbols whose relocations are in the Mercury view only.
     fn reserved_symbols(&self) -> Vec<u32> {
         let is_reserved = |name: &[u8]| {
             let is_partition = name

@@ -29,8 +29,8 @@ pub(super) enum IndexTables {
     },
 }
 
-/// `st_shndx` of a symbol in the section of an index, and its row, which has `other` where it is
-/// not needed. Of larger indices than 0xff00 none is left out.
+/// Returns `st_shndx` of a symbol in the section with this index, and its row, which is `other`
+/// where it is not needed. Indices above 0xff00 always have a row.
 fn fields(index: u32, other: u32) -> (u16, u32) {
     match u16::try_from(index) {
         Ok(index @ ..=SHN_LORESERVE) => (index, other),
@@ -87,7 +87,7 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// `st_shndx` of a symbol and its row.
+    /// Returns `st_shndx` of a symbol and its row.
     pub(super) fn index_fields(&self, index: u32, other: u32) -> (u16, u32) {
         match self.index_tables {
             IndexTables::None => (index as u16, 0),

@@ -128,7 +128,7 @@ fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
     segments
 }
 
-/// Sizes in memory: sections without bytes lie after those with bytes.
+/// Computes sizes in memory: sections without bytes lie after those with bytes.
 fn memory(plan: &ElfPlan<'_>, segments: &mut [PlanSegment]) {
     let mut runs = segments.iter_mut().skip(2);
     let mut run: Option<&mut PlanSegment> = None;

@@ -22,8 +22,8 @@ use super::RESERVED_SHARED;
 use super::Refusal;
 
 impl<'data> Encode<'_, 'data> {
-    /// Output symbol indices of the SECTION symbols of kernels' parameters, by function: after all
-    /// others, but for those of sections that the view has too.
+    /// Returns the output symbol indices of the SECTION symbols of kernels' parameters, by
+    /// function: after all others, but for those of sections that the view has too.
     pub(super) fn parameter_symbols_by_function(&self) -> Vec<u32> {
         let mut found = vec![0; self.module.functions.len()];
         for (place, (function, _)) in self.parameters.iter().enumerate() {
@@ -151,7 +151,7 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// SECTION symbols of constant banks take the names of the SASS view. `places` holds the
+    /// Gives SECTION symbols of constant banks the names of the SASS view. `places` holds the
     /// section of each symbol.
     fn renamed_symbols(&mut self, banks: &[bool], places: &[u32]) {
         let mut names = vec![None; banks.len()];

@@ -184,7 +184,7 @@ mod tests {
         sizes.fold(0, |end, size| next(end, size) + size)
     }
 
-    /// Sizes that nvlink named.
+    /// Checks sizes against those that nvlink named.
     #[test]
     fn small_variables_begin_at_multiples_of_their_sizes() {
         assert_eq!(end(&[0xfff0, 0x1000], &[]), 0x10ff0);

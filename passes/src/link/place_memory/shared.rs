@@ -397,7 +397,7 @@ fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
     slots
 }
 
-/// Dynamic shared memory begins after what a kernel has, at a multiple of 16. A device function has
+/// Places dynamic shared memory after what a kernel has, at a multiple of 16. A device function has
 /// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each
 /// name of it is a symbol with one value, so that all kernels that use the name move
 /// [dynamic-shared-moves].

@@ -84,8 +84,8 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
     }
 }
 
-/// The place of dynamic shared memory in each kernel whose code refers to it, up to which the
-/// kernel's shared memory then reaches. Device functions' references wait for the executable.
+/// Places dynamic shared memory in each kernel whose code refers to it; the kernel's shared memory
+/// then reaches up to it. Device functions' references wait for the executable.
 fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
     let users = users_of_dynamic(module);
     let null = null_size(module);
@@ -125,7 +125,7 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
     }
 }
 
-/// Kernels whose code refers to dynamic shared memory, with the names, sorted.
+/// Returns the kernels whose code refers to dynamic shared memory, with the names, sorted.
 fn users_of_dynamic(module: &Module<'_>) -> Vec<(FunctionId, LinkSymbolId)> {
     let mut users = Vec::new();
     for reloc in module.relocs.values() {
@@ -166,8 +166,8 @@ pub fn is_empty(size: u64, align: u64) -> bool {
     size <= align
 }
 
-/// Size and alignment in bytes of `.nv_debug.shared`: the variables that are in no kernel, and the
-/// names of dynamic shared memory.
+/// Returns the size and alignment in bytes of `.nv_debug.shared`: the variables that are in no
+/// kernel, and the names of dynamic shared memory.
 pub fn module_section(module: &Module<'_>) -> (u64, u64) {
     let mut align = merged_align(module);
     if declares_dynamic(module) {

@@ -240,7 +240,7 @@ impl Named<'_, '_, '_> {
         })
     }
 
-    /// Dynamic shared memory, in an executable.
+    /// Classifies a reference to dynamic shared memory in an executable.
     fn dynamic_shared(&self) -> Result<TargetKind, Refusal> {
         let (module, section) = (self.module, self.patched);
         let owner = section.owner;
@@ -297,9 +297,9 @@ impl Named<'_, '_, '_> {
         }
     }
 
-    /// Dynamic shared memory, in relocatable output. Code of kernels keeps its references, to a
-    /// symbol of the kernel's own; what else refers to the name takes the value of its symbol
-    /// [dynamic-shared-instance].
+    /// Classifies a reference to dynamic shared memory in relocatable output. Code of kernels keeps
+    /// its references, to a symbol of the kernel's own; any other reference takes the value of its
+    /// symbol [dynamic-shared-instance].
     fn dynamic_shared_left_open(&self) -> TargetKind {
         let has_own = |owner: FunctionId| self.module.functions[owner].dynamic_shared.is_some();
         let keeps = self.patched.kind.is_code() && self.patched.owner.is_some_and(has_own);

@@ -73,7 +73,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
         self.record(code, &bytes)
     }
 
-    /// The kernel's own externs, then those of device functions that it lacks.
+    /// Sets the kernel's EXTERNS: its own, then those of device functions that it lacks.
     fn externs(&mut self, summary: &Summary) {
         let place = self.find(code::EXTERNS);
         let mut externs: Vec<SymbolRef> = place

@@ -90,7 +90,7 @@ pub(super) fn own_summaries(
     nodes
 }
 
-/// Frame sizes, region stacks and load caching, which stand in the module-wide lists.
+/// Reads frame sizes, region stacks and load caching, which stand in the module-wide lists.
 fn frames(module: &Module<'_>, meanings: &Meanings, nodes: &mut OwnSummaries) {
     for (_, object) in module.included_objects() {
         for attribute in &module.attributes[object.attributes] {

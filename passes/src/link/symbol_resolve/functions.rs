@@ -91,7 +91,8 @@ impl<'data> Resolver<'_, 'data> {
         virtual_sms[self.module.symbols[symbol].object.index()]
     }
 
-    /// Two weak copies of a kernel share the bank of its parameters.
+    /// Compares the sizes of the parameters of two weak definitions of a kernel, which share one
+    /// bank.
     fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
         let parameters = self.parameters.get_or_init(|| {
             let mut sizes = vec![0; self.module.functions.len()];

@@ -17,8 +17,8 @@ impl Resolver<'_, '_> {
         );
     }
 
-    /// EWP objects are whole programs that the device runtime may be added to; nvlink says so of
-    /// every other object, and goes on.
+    /// Warns of an object beside an EWP object. EWP objects are whole programs that the device
+    /// runtime may be added to; nvlink says so of every other object, and goes on.
     pub(super) fn warn_beside_ewp(&mut self, object: ObjectId) {
         let row = &self.module.objects[object];
         if row.e_type == ET_EWP || row.system_library {

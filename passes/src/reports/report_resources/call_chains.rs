@@ -25,7 +25,8 @@ pub(super) struct CallChains<'a> {
 }
 
 impl<'a> CallChains<'a> {
-    /// `frame` has the frame sizes in bytes by link symbol.
+    /// Computes the chains of a call graph. `frame` has the frame sizes in bytes by resolved
+    /// symbol.
     pub(super) fn new(module: &Module<'_>, graph: &'a CallGraph, frame: &[u32]) -> Self {
         let components = graph.components();
         let mut reached: Vec<Reached> = Vec::with_capacity(components.len());

@@ -266,7 +266,7 @@ pub fn all() -> impl Iterator<Item = &'static OptionSpec> {
     TABLES.into_iter().flatten()
 }
 
-/// Our own options.
+/// Returns our own options.
 pub fn own() -> &'static [OptionSpec] {
     &own::OPTIONS
 }

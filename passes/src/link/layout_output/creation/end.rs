@@ -61,8 +61,8 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// The slots of textures, samplers and surfaces of each kernel that has any, which the Mercury
-    /// view has apart from parameters.
+    /// Creates the sections for the slots of textures, samplers and surfaces of each kernel that
+    /// has any, which the Mercury view has apart from parameters.
     fn header_indices(&mut self) {
         for &(link, kernel) in &self.live.kernels {
             if self.module.functions[kernel].header_kinds == 0 {
@@ -79,9 +79,9 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// What relocatable output has for the dynamic shared memory of each kernel that refers to it:
-    /// a symbol, and the section of shared memory where nothing made it yet, because options leave
-    /// the kernel out.
+    /// Creates what relocatable output has for the dynamic shared memory of each kernel that refers
+    /// to it: a symbol, and the section of shared memory where nothing made it yet because options
+    /// leave the kernel out.
     fn dynamic_instances(&mut self) {
         if !self.module.options.relocatable {
             return;

@@ -5,7 +5,7 @@ use cuweld_elf::behaviours;
 use cuweld_elf::target::section_types::SectionFlags;
 
 impl<'data> Replay<'_, 'data> {
-    /// P5: relocation sections in section order.
+    /// Creates P5: relocation sections in section order.
     pub(super) fn relocs(&mut self) {
         for index in 0..self.with_rows.len() {
             let id = self.with_rows[index];
@@ -170,8 +170,8 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// The section of the rows that are applied, which `-preserve-relocs` keeps. It is found by
-    /// name: local functions of one name share it [preserved-rows].
+    /// Creates the section of the rows that are applied, which `-preserve-relocs` keeps. It is
+    /// found by name: local functions of one name share it [preserved-rows].
     fn resolved_section(&mut self, name: &'data [u8], target_name: &'data [u8], target: OutId) {
         if self.out.resolved_relocs.contains_key(target_name) {
             return;

@@ -27,8 +27,8 @@ impl Header {
         }
     }
 
-    /// As an input section has them. Executables carry plain types where relocatable objects have
-    /// CUDA's own.
+    /// Builds the header from that of an input section. Executables have plain types where
+    /// relocatable objects have CUDA's own.
     pub(super) fn of(section: &Section<'_>, relocatable: bool) -> Self {
         let ty = match section.kind {
             _ if relocatable => section.ty,
@@ -211,8 +211,8 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// The section of a kernel's shared memory: made for every kernel; those that stay empty are
-    /// removed and leave their names.
+    /// Creates the section of a kernel's shared memory. Every kernel gets one; those that stay
+    /// empty are removed and leave their names.
     pub(super) fn kernel_shared(
         &mut self,
         link: LinkSymbolId,
@@ -236,7 +236,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// The attribute section of a function.
+    /// Creates the attribute section of a function.
     pub(super) fn info(&mut self, link: LinkSymbolId, name: &'data [u8]) {
         let header = Header::new(sht::CUDA_INFO, SectionFlags::INFO_LINK, 4);
         self.of_function(link, name, header, Content::Info(Some(link)), false);

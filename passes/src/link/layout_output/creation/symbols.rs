@@ -3,7 +3,7 @@
 use super::*;
 
 impl Replay<'_, '_> {
-    /// P2: all other symbols in symbol order.
+    /// Creates P2: all other symbols in symbol order.
     pub(super) fn symbols(&mut self) {
         let mut compiler_constants = 0_u32;
         // Objects with Mercury before the first of SASS alone were made Mercury of all the same

@@ -104,7 +104,7 @@ impl<'data> Finish<'_, 'data> {
         sorted
     }
 
-    /// Live device functions whose address is not taken, with their prototypes.
+    /// Returns the live device functions whose address is not taken, with their prototypes.
     pub(super) fn prototype_rows(&self) -> Vec<(LinkSymbolId, &'data [u8])> {
         let module = self.module;
         let mut taken = vec![false; module.link_symbols.len()];

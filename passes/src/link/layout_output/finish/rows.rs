@@ -135,7 +135,7 @@ impl Finish<'_, '_> {
         self.reference(row.target)
     }
 
-    /// A relocation for every header slot that a kernel needs, last slot first.
+    /// Passes a relocation to `put` for every header slot that a kernel needs, last slot first.
     fn header_relocs(&self, kernel: LinkSymbolId, mut put: impl FnMut(PlanReloc)) {
         let kernel = self.module.link_function(kernel);
         let slots = kernel

@@ -12,7 +12,7 @@ use cuweld_elf::raw::SHN_XINDEX;
 use super::Finish;
 use super::OutId;
 
-/// `st_shndx` and the row of `.symtab_shndx` of a symbol in a section.
+/// Returns `st_shndx` and the row of `.symtab_shndx` of a symbol in a section.
 fn fields(index: u32, number: u32, relocatable: bool) -> (u16, u32) {
     match u16::try_from(index) {
         Ok(0) => (0, 0),

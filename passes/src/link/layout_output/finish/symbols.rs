@@ -53,7 +53,7 @@ impl<'data> Finish<'_, 'data> {
         first_global
     }
 
-    /// Sections without bytes have no symbol.
+    /// Returns `true` if a section has a symbol. Sections without bytes have none.
     pub(super) fn has_symbol(&self, section: &OutSection<'_>) -> bool {
         let always = matches!(
             section.content,
