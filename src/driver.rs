@@ -74,7 +74,7 @@ pub enum LinkedFile<'data> {
 }
 
 impl LinkedFile<'_> {
-    /// Returns its bytes.
+    /// Returns the bytes of the output.
     pub fn image(&self) -> Result<Cow<'_, [u8]>, OutputError> {
         match self {
             LinkedFile::Image(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -86,7 +86,7 @@ impl LinkedFile<'_> {
         }
     }
 
-    /// Returns its size in bytes.
+    /// Returns the size of the output in bytes.
     pub fn size(&self) -> u64 {
         match self {
             LinkedFile::Image(bytes) => bytes.len() as u64,
@@ -346,7 +346,7 @@ fn lower_inputs<'data>(
     }
 }
 
-/// Returns a link whose output link-time optimisation made.
+/// Returns the outcome of a link whose output was made by link-time optimisation.
 fn program(
     request: &Request<'_>,
     discovered: &Discovered<'_>,

@@ -2,7 +2,7 @@
 
 use cuweld_ir::Module;
 
-/// Returns what the verifier finds, the first of it in full.
+/// Returns the verifier's findings, the first of them in full.
 pub fn findings(module: &Module<'_>) -> Vec<String> {
     const SHOWN: usize = 20;
     let errors = cuweld_ir::verify(module);

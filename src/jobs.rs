@@ -25,8 +25,8 @@ pub fn threads(asked: Option<usize>) -> Threads {
     })
 }
 
-/// Returns how many threads may run, with the tokens that they hold while they do if there is a
-/// jobserver.
+/// Returns the number of threads that may run, with the tokens that they hold while they do if
+/// there is a jobserver.
 fn allowed() -> (usize, Vec<Acquired>) {
     let available = available_parallelism().map_or(1, NonZeroUsize::get);
     let most = available.min(MOST_THREADS);

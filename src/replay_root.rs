@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// The variable that tells a link which folder stands for the root of the file system.
 pub(crate) const VARIABLE: &str = "CUWELD_REPLAY_ROOT";
 
-/// Returns a path that a pipeline names: while a reproducer runs, the file of that path in its
-/// folder, if there is one.
+/// Returns the path of a file that a pipeline names: while a reproducer runs, the file of that path
+/// in its folder, if there is one.
 pub(crate) fn replayed(path: &Path) -> PathBuf {
     let root = std::env::var_os(VARIABLE).filter(|_| path.is_absolute());
     let moved = root.map(|root| Path::new(&root).join(path.strip_prefix("/").unwrap_or(path)));

@@ -224,7 +224,7 @@ impl Controls {
     }
 }
 
-/// Returns a predefined pipeline, or one in a file.
+/// Returns the source of a predefined pipeline, or of one in a file.
 pub(crate) fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
     if let Some(source) = Embedded.find(name, None) {
         return Ok(source);
@@ -435,7 +435,7 @@ fn dump<'a>(controls: &'a Controls, sink: &'a mut DumpTo) -> Option<Dump<'a>> {
     Some(dump)
 }
 
-/// Returns which optional passes a limit lets run.
+/// Returns lines that say which optional passes a limit lets run.
 fn bisect_lines(manager: &PassManager, limit: usize) -> String {
     let steps = manager.pipeline().steps();
     let mut out = String::new();

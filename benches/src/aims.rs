@@ -63,13 +63,13 @@ pub fn aims(case: &Case, measured: &Measured, smaller: Option<(&Case, &Measured)
     said.join("; ")
 }
 
-/// Returns how many times faster than nvlink.
+/// Returns the factor by which the link is faster than nvlink's.
 pub fn nvlink_ratio(measured: &Measured) -> f64 {
     times_faster(&measured.cuweld, &measured.nvlink)
 }
 
-/// Returns how many times faster `ours` are than `others`: run by run where there are as many, so
-/// that what slows the machine slows both.
+/// Returns the factor by which `ours` are faster than `others`: run by run where there are as many,
+/// so that what slows the machine slows both.
 pub fn times_faster(ours: &[Taken], others: &[Taken]) -> f64 {
     let pairs = others.iter().rev().zip(ours.iter().rev());
     median(pairs.map(|(other, own)| other.wall / own.wall))

@@ -11,7 +11,7 @@ pub fn foreign(index: usize) -> String {
     format!("R{index:06}")
 }
 
-/// Returns what is in front of every module.
+/// Returns the text at the beginning of every module.
 pub fn header(sm: &str) -> String {
     format!(".version 9.0\n.target {sm}\n.address_size 64\n")
 }
@@ -21,12 +21,12 @@ fn signature(name: &str) -> String {
     format!(".func (.param .b32 r) {name}(.param .b32 a)")
 }
 
-/// Returns a function that is defined elsewhere.
+/// Returns the declaration of a function that is defined elsewhere.
 pub fn external(name: &str) -> String {
     format!(".extern {};\n", signature(name))
 }
 
-/// Returns a function that is defined further down.
+/// Returns the declaration of a function that is defined further down.
 pub fn forward(name: &str) -> String {
     format!(".visible {};\n", signature(name))
 }

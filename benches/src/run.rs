@@ -68,12 +68,12 @@ impl Measured {
         self.decoded > HEAVY && !self.is_dense()
     }
 
-    /// Returns what anonymous memory is to be at most, in bytes.
+    /// Returns the limit for anonymous memory in bytes.
     pub fn memory_limit(&self) -> u64 {
         self.sizes.2 + self.decoded / 4 + 20_000_000
     }
 
-    /// Returns how many times the floor its time is.
+    /// Returns the ratio of the link's time to the floor.
     pub fn floor_ratio(&self, runs: &[Taken]) -> f64 {
         median(runs.iter().map(|run| run.wall)) / median(self.floor.iter().copied())
     }

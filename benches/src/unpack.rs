@@ -71,7 +71,7 @@ pub fn row(name: &str, cubin: &Path, tools: &Tools, runs: usize) -> Result<(), F
     Ok(())
 }
 
-/// Returns a fatbin of a cubin, packed as fatbinary does by default.
+/// Packs a cubin into a fatbin, as fatbinary does by default.
 fn pack(cubin: &Path, fatbin: &PathBuf) -> Result<Vec<u8>, Failure> {
     let bytes = std::fs::read(cubin).map_err(|error| format!("{}: {error}", cubin.display()))?;
     let flags = bytes.get(48..52).and_then(|flags| flags.first_chunk::<4>());

@@ -56,7 +56,7 @@ pub fn wrap(
     ])
 }
 
-/// Returns a host object with the sections in which nvcc puts relocatable device code.
+/// Writes a host object with the sections in which nvcc puts relocatable device code.
 fn host_object(folder: &Path, fatbin: &str, object: &str) -> Result<(), Failure> {
     let source = format!("{object}.s");
     let module = object.replace('.', "_");

@@ -8,7 +8,7 @@ use super::operators::Shape;
 use super::parser::Parser;
 
 impl<'a> Parser<'a> {
-    /// Returns an expression.
+    /// Parses an expression.
     pub fn expression(&mut self) -> Option<NodeId> {
         self.deeper(|parser| {
             let outer = std::mem::replace(&mut parser.in_conversion, false);
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         Some(self.add(node))
     }
 
-    /// Returns an operator with its operands.
+    /// Parses an operator with its operands.
     fn operation(&mut self, code: [u8; 2]) -> Option<Node<'a>> {
         let operator = operators::find(code)?;
         self.skip(2);
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         Some(Node::New(word, placement, ty, initializer))
     }
 
-    /// Returns an initializer, which can name its member.
+    /// Parses an initializer, which can name its member.
     fn braced(&mut self) -> Option<NodeId> {
         if !self.eat(b"di") {
             return self.expression();
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns a name that could not be looked up yet.
+    /// Parses a name that could not be looked up yet.
     fn unresolved_name(&mut self) -> Option<NodeId> {
         self.deeper(|parser| {
             if !parser.eat(b"sr") {
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns a name, an operator or a destructor, with template arguments.
+    /// Parses a name, an operator or a destructor, with template arguments.
     fn base_name(&mut self) -> Option<NodeId> {
         if self.eat(b"on") {
             let node = self.operator_name()?;
@@ -332,7 +332,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns the bits of a float in hexadecimal; none at all is zero.
+    /// Parses the bits of a float in hexadecimal; no digits at all mean zero.
     fn bits(&mut self, is_double: bool) -> Option<u64> {
         let digits = self.take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let length = if is_double { 16 } else { 8 };

@@ -32,7 +32,7 @@ struct Component {
 }
 
 impl<'a> Parser<'a> {
-    /// Returns the whole name after `_Z`: a function with its type, a variable, or something
+    /// Parses the whole name after `_Z`: a function with its type, a variable, or something
     /// special.
     pub fn encoding(&mut self, is_outermost: bool) -> Option<NodeId> {
         self.deeper(|parser| {
@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns a name with the function type after it, if there is one.
+    /// Parses the function type after a name, if there is one.
     fn typed(&mut self, name: Name, is_outermost: bool) -> Option<NodeId> {
         let ends = |byte: Option<u8>| match byte {
             None => true,
@@ -88,8 +88,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns what a compiler appended to the name of a copy: a number, which is not shown, or a
-    /// word.
+    /// Parses the suffix that a compiler appended to the name of a clone: a number, which is not
+    /// shown, or a word.
     fn clone_suffix(&mut self, function: NodeId) -> Option<NodeId> {
         let Some((_, suffix)) = self.rest().split_first() else {
             return Some(function);
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns a name of a function, a variable or a class.
+    /// Parses the name of a function, a variable or a class.
     pub fn name(&mut self) -> Option<Name> {
         self.deeper(|parser| match parser.peek()? {
             b'N' => parser.nested_name(),
@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
         Some(Some(number.checked_add(2)?))
     }
 
-    /// Returns one component of a name. `scope` is what stands in front of it, which constructors
+    /// Parses one component of a name. `scope` is what stands in front of it, which constructors
     /// are named after.
     fn unqualified(&mut self, scope: Option<NodeId>) -> Option<Component> {
         let mut component = Component {
@@ -416,7 +416,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns an operator, a conversion, or a literal operator.
+    /// Parses an operator, a conversion, or a literal operator.
     pub fn operator_name(&mut self) -> Option<NodeId> {
         let code = self.peek_two()?;
         self.skip(2);
@@ -438,7 +438,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns the length of an identifier, and the identifier. That of an unnamed namespace is a
+    /// Parses the length of an identifier, and the identifier. That of an unnamed namespace is a
     /// node of its own.
     pub fn source_name(&mut self) -> Option<NodeId> {
         let name = self.identifier()?;
@@ -456,7 +456,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns the length of an identifier, and the identifier.
+    /// Parses the length of an identifier, and the identifier.
     pub fn identifier(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok()?;
         let name = self.rest().get(..length).filter(|name| !name.is_empty())?;
@@ -491,8 +491,8 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Lambda(parameters, number)))
     }
 
-    /// Returns a substitution, and whether it stands for a name: a part of one, or a class with an
-    /// abbreviation of its own. `St` is none.
+    /// Parses a substitution. Returns with it whether it stands for a name: a part of one, or a
+    /// class with an abbreviation of its own. `St` does not.
     pub fn substitution(&mut self) -> Option<(NodeId, bool)> {
         const STRING: &str =
             "std::basic_string<char, std::char_traits<char>, std::allocator<char>>";

@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns what is left to read.
+    /// Returns the bytes that are left to read.
     pub fn rest(&self) -> &'a [u8] {
         self.input.get(self.at..).unwrap_or_default()
     }
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Returns where the reader is, to go back to.
+    /// Returns the state of the reader, to go back to.
     pub fn mark(&self) -> (usize, usize) {
         (self.at, self.candidates.len())
     }
@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
 }
 
 impl Qualifiers {
-    /// Returns both.
+    /// Returns the qualifiers of both.
     pub fn union(self, other: Qualifiers) -> Qualifiers {
         Qualifiers {
             is_const: self.is_const || other.is_const,

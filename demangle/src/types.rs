@@ -8,12 +8,12 @@ use super::ast::Qualifiers;
 use super::parser::Parser;
 
 impl<'a> Parser<'a> {
-    /// Returns a type. What is no builtin becomes a candidate for substitution.
+    /// Parses a type. One that is not a builtin becomes a candidate for substitution.
     pub fn read_type(&mut self) -> Option<NodeId> {
         self.deeper(Self::any_type)
     }
 
-    /// Returns the type that a conversion function converts to: template arguments after a template
+    /// Parses the type that a conversion function converts to: template arguments after a template
     /// parameter belong to the function.
     pub fn conversion_type(&mut self) -> Option<NodeId> {
         let outer = std::mem::replace(&mut self.in_conversion, true);
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Returns the type of a parameter; the last one, after which a function type can have its own
+    /// Parses the type of a parameter; the last one, after which a function type can have its own
     /// qualifier, can be an ellipsis.
     pub fn parameter_type(&mut self) -> Option<NodeId> {
         let is_last = matches!(

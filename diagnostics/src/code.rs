@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// Returns what findings of the kind have in common, as a sentence.
+    /// Returns a sentence about what findings of the kind have in common.
     pub fn doc(self) -> &'static str {
         match self {
             Kind::Input => "A file cannot be linked: it is damaged, or does not fit the link.",
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// Returns what to do about findings whose code says nothing of its own.
+    /// Returns the advice for findings whose code has none of its own.
     pub fn advice(self) -> &'static str {
         match self {
             Kind::Input => "Build the file again, for the target of the link.",
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// Returns what the text of its findings begins with.
+    /// Returns the prefix of the text of findings of the kind.
     pub fn prefix(self) -> &'static str {
         match self {
             Kind::Unsupported => "cuweld: unsupported: ",
@@ -126,27 +126,27 @@ impl Code {
         Code(row)
     }
 
-    /// Returns its name, such as `unsupported/section-header`.
+    /// Returns the code's name, such as `unsupported/section-header`.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Returns whose matter its findings are.
+    /// Returns the kind of the code's findings.
     pub fn kind(self) -> Kind {
         self.0.kind
     }
 
-    /// Returns what is found, as a phrase.
+    /// Returns a phrase for what is found.
     pub const fn title(self) -> &'static str {
         self.0.title
     }
 
-    /// Returns when it comes.
+    /// Returns a sentence that says when the finding is reported.
     pub fn when(self) -> &'static str {
         self.0.when
     }
 
-    /// Returns what to do about it.
+    /// Returns the advice on what to do about the finding.
     pub fn advice(self) -> &'static str {
         self.0.advice.unwrap_or(self.kind().advice())
     }

@@ -15,7 +15,7 @@ pub mod usage;
 use crate::Code;
 use crate::Kind;
 
-/// Returns all codes: by kind, within a kind by name.
+/// Returns all codes, sorted by kind and then by name.
 pub fn all() -> Vec<Code> {
     let lists = [
         input::ALL,

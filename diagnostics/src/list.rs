@@ -50,8 +50,8 @@ impl Diagnostics {
         self.sorted = self.list.len();
     }
 
-    /// Returns where the findings begin that are sorted with those of the pass: its own, or those
-    /// of the phase of nvlink that the passes before it did a part of.
+    /// Returns the index of the first finding that is sorted with those of the pass: its own, or
+    /// those of the phase of nvlink of which the passes before it did a part.
     fn start_of_phase(&self) -> usize {
         let own = self.sorted.min(self.list.len());
         let (before, of_pass) = self.list.split_at(own);

@@ -116,8 +116,8 @@ pub fn is_class32(image: &[u8]) -> bool {
     image.starts_with(b"\x7fELF") && image.get(4) == Some(&CLASS)
 }
 
-/// Returns whether the bytes are a whole ELF32 file. Of those nvlink says that they do not fit;
-/// damaged ones it ignores [elf32-files].
+/// Returns `true` if the bytes are a whole ELF32 file. Of such files nvlink says that they do not
+/// fit; damaged ones it ignores [elf32-files].
 pub fn is_sound_class32(image: &[u8]) -> bool {
     widen(image).is_ok_and(|(wide, narrow)| {
         !narrow.sections.is_empty() && validate_structure(&wide).is_ok()
@@ -127,10 +127,10 @@ pub fn is_sound_class32(image: &[u8]) -> bool {
 /// How far contents move to make room for the larger header, in bytes.
 pub const SHIFT: u64 = (size_of::<raw::FileHeader>() - size_of::<FileHeader>()) as u64;
 
-/// Returns an ELF64 file with the contents of an ELF32 one, and where that has its tables. Its
-/// contents lie [`SHIFT`] bytes farther on, its tables after them. The result is at most a few
-/// times as large, however the tables overlap: each section that is widened must have a place of
-/// its own.
+/// Builds an ELF64 file with the contents of an ELF32 one. Returns it with the places of the ELF32
+/// file's tables. Its contents lie [`SHIFT`] bytes farther on, its tables after them. The result is
+/// at most a few times as large, however the tables overlap: each section that is widened must have
+/// a place of its own.
 pub fn widen(image: &[u8]) -> Result<(Vec<u8>, Narrow), StructureError> {
     let (file, rest) = FileHeader::read_from_prefix(image).map_err(|_| StructureError::NotElf)?;
     if !is_class32(image) {

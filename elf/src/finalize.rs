@@ -179,7 +179,7 @@ pub enum Action {
     Compile,
 }
 
-/// Returns what becomes of code that [`can_finalize`] lets through.
+/// Returns the treatment of code that [`can_finalize`] lets through.
 pub fn action(profile: Option<&Profile>, source: u16, target: u16, copies: OffTarget) -> Action {
     if counts_as(source) == counts_as(target) {
         return Action::Same;

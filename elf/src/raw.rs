@@ -214,7 +214,7 @@ pub fn is_at(table: &[u8], offset: u32, string: &[u8]) -> bool {
         .is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// Returns how many bytes come before the first NUL, looked for in eight bytes at a time: most
+/// Returns the number of bytes before the first NUL, looked for in eight bytes at a time: most
 /// names are some dozens of bytes long.
 fn length_before_nul(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);

@@ -19,7 +19,7 @@ macro_rules! rules {
             /// All of them.
             pub const ALL: &'static [$rule] = &[$($rule::$variant,)*];
 
-            /// Returns its name, which stays the same from version to version.
+            /// Returns the rule's name, which stays the same from version to version.
             pub fn name(self) -> &'static str {
                 match self {
                     $($rule::$variant => $name,)*

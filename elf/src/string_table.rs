@@ -18,7 +18,7 @@ impl NameTable {
         Self::default()
     }
 
-    /// Returns the offset of a name, which is added if it is new.
+    /// Adds a name if it is new, and returns its offset.
     pub fn add(&mut self, name: &[u8]) -> u32 {
         self.tables.add(name, [true])[0]
     }
@@ -74,13 +74,13 @@ impl Index {
         }
     }
 
-    /// Returns where the search for a hash begins.
+    /// Returns the index at which the search for a hash begins.
     fn start(&self, hash: u32) -> usize {
         hash as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// Returns the number of the string with this hash that something is said of, or the free place
-    /// where the search for it ends. There is a free place.
+    /// Returns the index of the first string with this hash for which `is_it` holds, or the empty
+    /// slot where probing stopped. There is an empty slot.
     fn find(&self, hash: u32, is_it: impl Fn(usize) -> bool) -> Result<usize, usize> {
         let mut place = self.start(hash);
         loop {
@@ -122,7 +122,7 @@ impl NameHash {
         NameHash((hasher.finish() >> 32) as u32)
     }
 
-    /// Returns its bits spread over those that tables of the crate hashbrown look at.
+    /// Spreads the bits of the hash over those that tables of the crate hashbrown look at.
     pub fn spread(self) -> u64 {
         u64::from(self.0).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
@@ -159,8 +159,8 @@ impl<const TABLES: usize> NameTables<TABLES> {
         black_box(found.fold(0, |all, row| all | row));
     }
 
-    /// Returns the offset of a name in each table, 0 where it is not; it is added to these if it is
-    /// new there.
+    /// Adds a name to those of `tables` in which it is new. Returns its offset in each of them, 0
+    /// in the other tables.
     pub fn add(&mut self, name: &[u8], tables: [bool; TABLES]) -> [u32; TABLES] {
         self.add_prepared(name, NameHash::of(name), tables)
     }

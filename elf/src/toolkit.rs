@@ -82,19 +82,20 @@ impl Toolkit {
         all.find(|toolkit| toolkit.stamp.name == name)
     }
 
-    /// Returns whether its linker follows a rule.
+    /// Returns `true` if the toolkit's linker follows a rule.
     pub fn has(&self, rule: &Behaviour) -> bool {
         rule.holds_for(self.release)
     }
 
-    /// Returns whether an undefined function of this name is accepted, because the driver provides
-    /// it [system-functions].
+    /// Returns `true` if an undefined function of this name is accepted, because the driver
+    /// provides it [system-functions].
     pub fn is_system_function(&self, name: &[u8]) -> bool {
         name.starts_with(self.system_call_prefix)
             || self.system_functions.binary_search(&name).is_ok()
     }
 
-    /// Returns its linker's name and version, as messages have them: `nvlink 13.0.88`.
+    /// Returns the name and version of the toolkit's linker, as messages have them: `nvlink
+    /// 13.0.88`.
     pub fn linker(&self) -> String {
         format!("{} {}", self.stamp.tool, self.version)
     }

@@ -105,8 +105,8 @@ pub enum StructureError {
 }
 
 impl StructureError {
-    /// Returns where in the file the field is that says something wrong, or what lies outside of
-    /// it.
+    /// Returns the file offset of the field with the wrong value, or of the bytes that lie outside
+    /// of the file.
     pub fn offset(&self) -> u64 {
         match self {
             StructureError::NotElf => 0,

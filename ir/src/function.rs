@@ -82,13 +82,13 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns true if the copy prevailed when its object was merged, even if it was replaced
-    /// since.
+    /// Returns `true` if the definition prevailed when its object was merged, even if it was
+    /// replaced since.
     pub fn ever_prevailed(self) -> bool {
         matches!(self, Fate::Prevailing | Fate::Replaced)
     }
 
-    /// Returns true if something else is linked in its place.
+    /// Returns `true` if another definition is linked in the place of this one.
     pub fn is_non_prevailing(self) -> bool {
         matches!(self, Fate::Replaced | Fate::Discarded | Fate::Folded)
     }

@@ -65,7 +65,7 @@ pub enum MergeOutcome {
 }
 
 impl MergeOutcome {
-    /// Returns true if the newcomer prevails.
+    /// Returns `true` if the newcomer prevails.
     pub fn replaces(self) -> bool {
         matches!(
             self,
@@ -76,7 +76,8 @@ impl MergeOutcome {
         )
     }
 
-    /// Returns why the definition that lost does not prevail, as the end of a sentence about it.
+    /// Returns the reason why the definition that lost does not prevail, as the end of a sentence
+    /// about it.
     pub fn reason(self) -> &'static str {
         match self {
             MergeOutcome::ReplacesWeak => "it is weak, and this one is not",

@@ -80,7 +80,7 @@ impl Phase {
         Phase::Checked,
     ];
 
-    /// Returns its name in text forms.
+    /// Returns the phase's name in text forms.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Lowered => "lowered",
@@ -227,7 +227,7 @@ impl<'data> Module<'data> {
             .unwrap_or(&[])
     }
 
-    /// Returns what a symbol stands for in the link, once resolved.
+    /// Returns the resolved symbol that a symbol stands for, once symbols are resolved.
     pub fn link_of(&self, symbol: SymbolId) -> Option<LinkSymbolId> {
         self.symbols[symbol].link
     }
@@ -322,7 +322,7 @@ impl<'data> Module<'data> {
                 .is_none_or(|function| self.is_function_live(function))
     }
 
-    /// Returns whether all objects hold Mercury beside SASS, so that the link merges the Mercury
+    /// Returns `true` if all objects hold Mercury beside SASS, so that the link merges the Mercury
     /// view [sass-link].
     pub fn is_capmerc(&self) -> bool {
         let holds_both =

@@ -92,8 +92,8 @@ impl Object<'_> {
         self.legacy.map(|_| ((self.e_flags >> 16) & 0xff) as u16)
     }
 
-    /// Returns whether the object holds Mercury beside SASS: bit 1 of `e_flags`. Bit 0 beside it is
-    /// of no effect [kind-bits].
+    /// Returns `true` if the object holds Mercury beside SASS: bit 1 of `e_flags`. Bit 0 beside it
+    /// has no effect [kind-bits].
     pub fn is_capmerc(&self) -> bool {
         self.legacy.is_none() && self.e_flags & MERCURY_FLAG != 0
     }

@@ -80,8 +80,8 @@ impl Symbol<'_> {
                 .contains(SymbolOther::CONSTANT | SymbolOther::COMPILER)
     }
 
-    /// Returns whether it has no part in any link: NOTYPE, whatever its name, section and value
-    /// [untyped-symbols]. ptxas writes anonymous ones, and other names of the reserved block.
+    /// Returns `true` if the symbol has no part in any link: NOTYPE, whatever its name, section and
+    /// value [untyped-symbols]. ptxas writes anonymous ones, and other names of the reserved block.
     pub fn is_filler(&self) -> bool {
         self.ty == SymbolType::NOTYPE
     }

@@ -3,7 +3,7 @@
 use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 
-/// Returns where a section is.
+/// Returns the place of a section, for messages.
 pub(crate) fn located(module: &Module<'_>, section: SectionId) -> String {
     let row = &module.sections[section];
     let object = &module.objects[row.object];

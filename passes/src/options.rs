@@ -181,7 +181,7 @@ impl OptionError {
         }
     }
 
-    /// Returns what can be done.
+    /// Returns a suggestion on how to mend the error.
     pub fn help(&self) -> Option<String> {
         match self {
             OptionError::Unknown {

@@ -128,7 +128,7 @@ impl Registry {
         self.passes.iter().map(|pass| &pass.info)
     }
 
-    /// Returns what a mistyped name was meant to be.
+    /// Returns the pass that a mistyped name was meant to be.
     pub fn suggest(&self, name: &str) -> Option<&'static str> {
         suggest::nearest(name, self.iter().map(|info| info.name))
     }

@@ -110,14 +110,14 @@ impl Threads {
         ))
     }
 
-    /// Returns how many threads are to share the work.
+    /// Returns the number of threads that share the work.
     pub fn count(&self, work: Work) -> usize {
         let divided = self.divide(work);
         divided.map_or(1, |(pool, tasks)| pool.current_num_threads().min(tasks))
     }
 
-    /// Returns how many tasks the work is to be divided into: 1 if the caller's thread is to do it
-    /// alone.
+    /// Returns the number of tasks into which the work is divided: 1 if the caller's thread is to
+    /// do it alone.
     pub fn tasks(&self, work: Work) -> usize {
         self.divide(work).map_or(1, |(_, tasks)| tasks)
     }

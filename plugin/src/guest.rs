@@ -62,7 +62,7 @@ pub struct Exported<T>(T);
 unsafe impl<T> Sync for Exported<T> {}
 
 impl<T> Exported<T> {
-    /// Returns where it is.
+    /// Returns the address of the value.
     pub fn get(&'static self) -> *const T {
         &raw const self.0
     }

@@ -69,7 +69,7 @@ pub fn run(
     }
 }
 
-/// Returns every pass and predefined pipeline, a line each.
+/// Prints every pass and predefined pipeline, a line each.
 fn list(registry: &Registry, stdout: &mut dyn Write) -> io::Result<u8> {
     for info in registry.iter() {
         writeln!(stdout, "{:22} {}", info.name, info.summary)?;
@@ -85,7 +85,7 @@ fn list(registry: &Registry, stdout: &mut dyn Write) -> io::Result<u8> {
     Ok(0)
 }
 
-/// Returns what docs/framework/passes.md says of a pass.
+/// Prints what docs/framework/passes.md says of a pass.
 fn describe(info: &PassInfo, stdout: &mut dyn Write) -> io::Result<u8> {
     writeln!(
         stdout,

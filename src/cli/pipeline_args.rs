@@ -67,7 +67,7 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// Returns a link of these inputs as nvlink is told to do it, if it can be.
+    /// Returns the arguments with which nvlink is told to do a link of these inputs, if it can be.
     pub fn nvlink_words(&self, inputs: &[String], target: Target, output: &str) -> Vec<String> {
         let mut words = vec![format!("-arch={target}")];
         words.extend(self.debug.then(|| "-g".to_owned()));
@@ -243,8 +243,8 @@ pub struct PipelineArgs {
 }
 
 impl PipelineArgs {
-    /// Returns how contents stand in a text that is the output; alone it is no use if it names
-    /// inputs.
+    /// Returns the form in which contents stand in a text that is the output; such a text by itself
+    /// is no use if it names inputs.
     pub fn output_bytes(&self) -> DumpBytes {
         self.dump_bytes.unwrap_or(DumpBytes::Full)
     }

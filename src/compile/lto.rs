@@ -81,7 +81,7 @@ fn is_lto(input: &DeviceInput<'_>) -> bool {
     input.skip.is_none() && !input.system_library && matches!(input.image, Some(Image::Nvvm(_)))
 }
 
-/// Returns what is said of an input of a link with `-lto` when it is read.
+/// Builds the remark about an input of a link with `-lto` when it is read.
 pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
     let is_other = input.skip.is_none() && !input.system_library && input.image.is_some();
     (is_other && !is_lto(input)).then(|| {
@@ -257,7 +257,7 @@ fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {
     })
 }
 
-/// Returns what the compiler made; what it says is passed on.
+/// Returns the compiler's output; its messages are passed on.
 fn compiled(
     result: Result<Compiled, CompileError>,
     reporter: &mut Reporter<'_>,

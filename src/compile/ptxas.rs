@@ -84,7 +84,7 @@ impl Ptxas {
         }
     }
 
-    /// Returns where the program is.
+    /// Returns the path of the program.
     pub fn path(&self) -> &Path {
         &self.path
     }

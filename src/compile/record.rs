@@ -17,7 +17,7 @@ const SECTION: &[u8] = b".note.nv.tkinfo";
 /// What nvlink's own compiler calls the object that it makes.
 const OBJECT_NAME: &str = "elf.o";
 
-/// Returns where the record's section is: its index, and its bytes in the file.
+/// Returns the index of the record's section and the range of its bytes in the file.
 fn find(cubin: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
     let headers = validate_structure(cubin).ok()?;
     let names = headers
@@ -63,7 +63,7 @@ pub fn forget_files(cubin: &mut [u8], input: &str, output: &str) {
     }
 }
 
-/// Returns where the size of a section stands in the file.
+/// Returns the range of the file with the field that holds the size of a section.
 fn size_field(cubin: &[u8], index: usize) -> Option<std::ops::Range<usize>> {
     let headers = validate_structure(cubin).ok()?;
     let table = usize::try_from(headers.file.shoff.get()).ok()?;

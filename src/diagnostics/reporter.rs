@@ -143,7 +143,7 @@ impl<'w> Reporter<'w> {
         Ok(())
     }
 
-    /// Returns a finding that nvlink does not have: `note: deviation D02: ...`.
+    /// Prints a finding that nvlink does not have: `note: deviation D02: ...`.
     fn note(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
         if !self.explain {
             return Ok(());
@@ -211,7 +211,8 @@ impl<'w> Reporter<'w> {
         }
     }
 
-    /// Returns which warnings about inputs are errors, and whether there was an error already.
+    /// Returns the kinds of warnings about inputs that are errors, and whether there was an error
+    /// already.
     pub fn early_errors(&self) -> EarlyErrors {
         let warnings = self.werror && !self.silence_warnings;
         EarlyErrors {
@@ -232,7 +233,7 @@ impl<'w> Reporter<'w> {
         self.worst >= Some(Severity::Fatal)
     }
 
-    /// Returns what the process exits with: 1 after a fatal error, 255 if there were only errors.
+    /// Returns the exit code of the process: 1 after a fatal error, 255 if there were only errors.
     pub fn exit_code(&self) -> u8 {
         match self.worst {
             Some(Severity::Fatal) => 1,

@@ -34,7 +34,7 @@ pub(super) fn first_byte(
     }
 }
 
-/// Returns what lies at an offset of the file.
+/// Returns a description of what lies at an offset of the file.
 fn locate(elf: &DeviceElf<'_>, at: u64, size: u64) -> String {
     let header = &elf.header;
     if at < 64 {

@@ -40,7 +40,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Returns its name in text.
+    /// Returns the category's name in text.
     pub fn name(self) -> &'static str {
         match self {
             Category::Header => "file",

@@ -47,7 +47,7 @@ fn lines(change: impl FnOnce(&DeviceElf<'_>, &mut Vec<u8>)) -> Vec<String> {
     found.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a change of one byte, named by one line.
+/// Checks that a change of one byte is reported by one line.
 fn check(place: impl FnOnce(&DeviceElf<'_>) -> usize, byte: u8, expected: &str) {
     let found = lines(|elf, bytes| bytes[place(elf)] = byte);
     assert_eq!(found, [expected]);

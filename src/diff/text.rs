@@ -28,7 +28,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Returns the end of a line about a row that one file has.
+/// Writes the end of a line about a row that one file has.
 fn lone(f: &mut fmt::Formatter<'_>, file: &str, row: &str) -> fmt::Result {
     write!(f, ": only in the {file} file")?;
     if row.is_empty() {

@@ -8,7 +8,7 @@ use cuweld_diagnostics::NvlinkPhase;
 use crate::diagnostics::Reporter;
 use crate::input::InputDiagnostic;
 
-/// Returns what discovery has to say, each with the place of the input at whose turn it comes.
+/// Returns the findings of discovery, each with the place of the input at whose turn it comes.
 pub(super) fn of_discovery(
     found: &[InputDiagnostic],
     reporter: &Reporter<'_>,

@@ -79,8 +79,8 @@ pub(super) fn image<'data>(
     )
 }
 
-/// Returns what is said of an image that cannot be read. With `strict`, such inputs are left out
-/// without a message where nvlink does so (deviation D01).
+/// Reports an image that cannot be read. With `strict`, such inputs are left out without a message
+/// where nvlink does so (deviation D01).
 pub(super) fn unreadable(
     image: &NamedImage<'_>,
     error: &ReadError,

@@ -49,8 +49,8 @@ impl<'r, 'data> Reading<'r, 'data> {
         }
     }
 
-    /// Returns the images that were read are the first of these. The others are read, too: rows of
-    /// all, and what each came to.
+    /// Reads all images, the first of which were read already. Returns the rows of all, and the
+    /// outcome for each.
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,

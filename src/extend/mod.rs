@@ -24,8 +24,8 @@ pub struct Extensions {
 }
 
 impl Extensions {
-    /// Returns all passes: cuweld's own, `exec`, then these; a later pass takes the place of one of
-    /// its name.
+    /// Builds a registry of all passes: cuweld's own, `exec`, then these; a later pass takes the
+    /// place of one of its name.
     pub fn registry(&self) -> Result<Registry, Diagnostic> {
         let mut registry = registry();
         for register in &self.register {

@@ -68,7 +68,7 @@ impl InputArena {
         self.unpacked.borrow_mut().insert(address, unpacked);
     }
 
-    /// Returns what packed bytes unpack to, if that is known already.
+    /// Takes the bytes to which `packed` unpacks, if they are known already.
     pub(super) fn take_unpacked(&self, packed: &[u8]) -> Option<Vec<u8>> {
         self.unpacked.borrow_mut().remove(&packed.as_ptr().addr())
     }
@@ -86,17 +86,17 @@ impl InputArena {
         opened.clone()
     }
 
-    /// Returns how many buffers it owns.
+    /// Returns the number of buffers that the arena owns.
     pub fn buffers_kept(&self) -> usize {
         self.buffers.len()
     }
 
-    /// Returns how many bytes its buffers hold.
+    /// Returns the number of bytes that the arena's buffers hold.
     pub fn bytes_buffered(&self) -> u64 {
         self.buffered.get()
     }
 
-    /// Returns how many mappings it owns.
+    /// Returns the number of mappings that the arena owns.
     pub fn maps_kept(&self) -> usize {
         self.maps.len()
     }

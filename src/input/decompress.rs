@@ -107,7 +107,8 @@ pub enum DecompressError {
 }
 
 impl DecompressError {
-    /// Returns how often nvlink says "Uncompress failed": twice if a Zstandard frame is bad.
+    /// Returns the number of times that nvlink says "Uncompress failed": twice if a Zstandard frame
+    /// is bad.
     pub(super) fn nvlink_repeats(&self) -> usize {
         match self {
             DecompressError::Damaged {

@@ -103,7 +103,7 @@ impl<'data> DeviceInput<'data> {
 }
 
 impl fmt::Display for DeviceInput<'_> {
-    /// Returns the name that messages use: `PATH` or `PATH:member`.
+    /// Writes the name that messages use: `PATH` or `PATH:member`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)?;
         match &self.member {

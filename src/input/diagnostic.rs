@@ -144,7 +144,7 @@ impl InputDiagnostic {
         matches!(self.kind, DiagnosticKind::SmArchNotFound { .. })
     }
 
-    /// Returns what is reported; `None` for what nvlink passes over without a word.
+    /// Returns the finding that is reported; `None` for what nvlink passes over in silence.
     pub fn finding(&self) -> Option<Diagnostic> {
         let warning = match self.is_error {
             true => Diagnostic::error,
@@ -189,8 +189,8 @@ impl InputDiagnostic {
         })
     }
 
-    /// Returns why an input takes no part in the link, for those that nvlink passes over without a
-    /// word.
+    /// Returns the reason why an input takes no part in the link, for those that nvlink passes over
+    /// in silence.
     pub fn why_ignored(&self) -> Option<String> {
         match &self.kind {
             DiagnosticKind::Ignored { file, reason } => {

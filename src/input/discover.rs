@@ -197,7 +197,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns whether nvlink takes it for a part of the device runtime library.
+    /// Returns `true` if nvlink takes the source for a part of the device runtime library.
     pub(super) fn is_system(&self) -> bool {
         self.path.contains(SYSTEM_LIBRARY)
     }
@@ -264,7 +264,8 @@ where
         }
     }
 
-    /// Returns all libraries are searched for before any input is opened: so do the warnings come.
+    /// Walks over all inputs. All libraries are searched for before any input is opened, which is
+    /// the order of nvlink's warnings.
     fn walk(&mut self, told: Told<'_, 'data>) -> Result<(), InputError> {
         let libraries = self.find_libraries()?;
         let paths = self.options.inputs.iter().chain(&libraries);

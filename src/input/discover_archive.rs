@@ -96,8 +96,8 @@ where
         Ok(())
     }
 
-    /// Returns a member of a thin archive. Its path counts from the archive's folder; nvlink takes
-    /// it from the current one.
+    /// Reads a member of a thin archive. Its path counts from the archive's folder; nvlink takes it
+    /// from the current one.
     fn thin_member(
         &mut self,
         archive: &str,

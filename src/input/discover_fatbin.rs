@@ -34,7 +34,7 @@ where
         }
     }
 
-    /// Returns what is said of a fatbin of which nothing can be linked.
+    /// Reports a fatbin of which nothing can be linked.
     fn mismatch(
         &mut self,
         source: Source<'_>,

@@ -257,8 +257,7 @@ impl InputError {
         }
     }
 
-    /// Returns what nvlink prints, a finding for each line. The last one is fatal, and has the
-    /// help.
+    /// Returns nvlink's messages, a finding for each line. The last one is fatal, and has the help.
     pub fn findings(&self) -> Vec<Diagnostic> {
         const INTERNAL: &str = "elfLink internal error";
         const FATBINARY: &str = "elfLink fatbinary error";
@@ -321,7 +320,7 @@ impl InputError {
         findings
     }
 
-    /// Returns what more is known, and what the user can do.
+    /// Returns what more is known about the error, and what the user can do.
     pub fn help(&self) -> Option<String> {
         if let InputError::Obfuscated { .. } = self {
             return Some(

@@ -226,7 +226,7 @@ pub fn further_regions(bytes: &[u8]) -> Vec<&[u8]> {
     regions
 }
 
-/// Returns what follows a region; at least its header is passed over.
+/// Returns the bytes after a region; at least its header is passed over.
 fn behind_region(bytes: &[u8]) -> Option<&[u8]> {
     let (region, _) = RegionHeader::ref_from_prefix(bytes).ok()?;
     let start = usize::from(region.header_size.get()).max(size_of::<RegionHeader>());
@@ -276,7 +276,7 @@ fn parse_member(bytes: &[u8], offset: u64) -> Result<(FatbinMember<'_>, usize), 
 }
 
 impl<'data> FatbinMember<'data> {
-    /// Returns what the member holds.
+    /// Returns the kind of code that the member holds.
     pub fn kind(&self) -> MemberKind {
         match self.header.kind.get() {
             1 => MemberKind::Ptx,
@@ -297,7 +297,7 @@ impl<'data> FatbinMember<'data> {
         self.has(FLAG_64BIT)
     }
 
-    /// Returns its size when it is unpacked, as its header says.
+    /// Returns the size of the member when it is unpacked, as its header gives it.
     pub fn unpacked_size(&self) -> u64 {
         self.header.uncompressed_size.get()
     }

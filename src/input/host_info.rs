@@ -44,9 +44,9 @@ impl<'data> HostReferences<'data> {
         }
     }
 
-    /// Returns whether the object says which kernels it refers to: it has the list of those with
-    /// global binding, of at least the one NUL that stands for none. The other lists may be missing
-    /// [host-lists-count].
+    /// Returns `true` if the object says which kernels it refers to: it has the list of those with
+    /// global binding, of at least the one NUL that stands for an empty list. The other lists may
+    /// be missing [host-lists-count].
     pub fn names_kernels(&self) -> bool {
         matches!(self.sections, [Some(list), ..] if !list.is_empty())
     }

@@ -137,7 +137,8 @@ fn identify_other(path: &str, extension: &str, bytes: &[u8]) -> Result<FileKind,
     }
 }
 
-/// Returns what an ignored file is by its contents alone, if these are device code beyond doubt.
+/// Returns the kind of an ignored file by its contents alone, if these are device code beyond
+/// doubt.
 pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
     let by_name = matches!(
         reason,
@@ -155,8 +156,8 @@ pub fn by_content(reason: IgnoredReason, bytes: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// Returns what device code that is not wrapped in a host object is, by its contents. LTO-IR counts
-/// under its own names only.
+/// Returns the kind of device code that is not wrapped in a host object, by its contents. LTO-IR
+/// counts under its own names only.
 fn device_code(bytes: &[u8]) -> Option<FileKind> {
     if fatbin::has_magic(bytes) && bytes.get(4..6) == Some(&[1, 0]) {
         return Some(FileKind::Fatbin);
@@ -199,7 +200,7 @@ pub fn is_ptx_text(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns a 64-byte ELF header.
+    /// Builds a 64-byte ELF header.
     fn elf(e_type: u16, machine: u16) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");

@@ -51,10 +51,10 @@ pub(super) type Window<'data> = Vec<io::Result<&'data [u8]>>;
 
 /// Where files come from.
 pub(super) trait Files<'data> {
-    /// Returns a file's contents.
+    /// Opens a file and returns its contents.
     fn open(&self, path: &str) -> io::Result<&'data [u8]>;
 
-    /// Returns which file it is.
+    /// Returns the identity of a file.
     fn identity(&self, path: &str) -> FileIdentity;
 
     /// Opens files, and gives their contents to somebody, window after window, until that fails.
@@ -78,12 +78,12 @@ pub(super) struct Loader<'a, 'data> {
 }
 
 impl<'a, 'data> Loader<'a, 'data> {
-    /// Returns one that has read nothing.
+    /// Builds a loader that has read nothing.
     pub(super) fn new(arena: &'data InputArena, threads: Option<&'a Threads>) -> Self {
         Loader { arena, threads }
     }
 
-    /// Returns what is in memory already.
+    /// Returns the counts of what is in memory already.
     fn loaded(&self) -> Loaded {
         Loaded {
             maps: AtomicUsize::new(self.arena.maps_kept()),
@@ -192,7 +192,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Returns which files are mapped from now on.
+    /// Returns the kind of files that are mapped from now on.
     fn mapping(&self) -> Mapping {
         if self.maps.load(Ordering::Relaxed) >= MAP_LIMIT {
             Mapping::None

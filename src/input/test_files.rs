@@ -141,7 +141,7 @@ fn pad(bytes: &mut Vec<u8>, least: usize) {
     bytes.resize((bytes.len() + least).next_multiple_of(8), 0);
 }
 
-/// Returns a fatbin of one region.
+/// Builds a fatbin of one region.
 pub fn fatbin(members: &[Member]) -> Vec<u8> {
     let mut body = Vec::new();
     for member in members {
@@ -156,7 +156,7 @@ pub fn fatbin(members: &[Member]) -> Vec<u8> {
     [header.as_bytes(), &body].concat()
 }
 
-/// Returns a file header for ELF64.
+/// Builds a file header for ELF64.
 fn elf_header(osabi: u8, e_type: u16, machine: u16, flags: u32) -> FileHeader {
     FileHeader {
         ident: [
@@ -178,7 +178,7 @@ fn elf_header(osabi: u8, e_type: u16, machine: u16, flags: u32) -> FileHeader {
     }
 }
 
-/// Returns a device ELF of a header and some bytes, told apart by `mark`.
+/// Builds a device ELF of a header and some bytes, told apart by `mark`.
 pub fn cubin(e_type: u16, mark: u8) -> Vec<u8> {
     let mut bytes = elf_header(0x41, e_type, 190, 0x0600_5a04)
         .as_bytes()
@@ -187,7 +187,7 @@ pub fn cubin(e_type: u16, mark: u8) -> Vec<u8> {
     bytes
 }
 
-/// Returns an x86-64 host object with these sections.
+/// Builds an x86-64 host object with these sections.
 pub fn host_object(sections: &[(&str, &[u8])]) -> Vec<u8> {
     let mut names = vec![0];
     let mut body = Vec::new();
@@ -218,7 +218,7 @@ pub fn host_object(sections: &[(&str, &[u8])]) -> Vec<u8> {
     [file.as_bytes(), &body, headers.as_bytes()].concat()
 }
 
-/// Returns a host object as nvcc -rdc=true makes them.
+/// Builds a host object in the form of nvcc -rdc=true.
 pub fn cuda_object(fatbin: &[u8], id: &[u8], kernels: &[u8]) -> Vec<u8> {
     host_object(&[
         (".text", b"\x90"),
@@ -230,7 +230,7 @@ pub fn cuda_object(fatbin: &[u8], id: &[u8], kernels: &[u8]) -> Vec<u8> {
     ])
 }
 
-/// Returns a GNU archive without an index.
+/// Builds a GNU archive without an index.
 pub fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = b"!<arch>\n".to_vec();
     let member = |out: &mut Vec<u8>, name: &str, contents: &[u8]| {
@@ -267,7 +267,7 @@ pub fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// Returns a thin archive of one member.
+/// Builds a thin archive of one member.
 pub fn thin_archive(path: &str) -> Vec<u8> {
     let mut names = format!("{path}/\n");
     if names.len() % 2 == 1 {

@@ -13,8 +13,8 @@ use super::*;
 const ZSTD_OBJECT: &[u8] = include_bytes!("../../tests/fixtures/input/axpy-zstd.o");
 const LZ4_OBJECT: &[u8] = include_bytes!("../../tests/fixtures/input/axpy-lz4.o");
 
-/// Returns one line for each object found, then the lines of nvlink's messages, then the notes.
-/// The tests here are of nvlink's own rules; those of the deviations are in tests/inputs.
+/// Returns options for links that follow nvlink's own rules, which the tests here are of; those of
+/// the deviations are in tests/inputs.
 fn strict_options(target: Target, inputs: &[String]) -> DiscoverOptions<'_> {
     DiscoverOptions {
         strict: true,

@@ -36,7 +36,7 @@ impl fmt::Display for Coded {
     }
 }
 
-/// Names an `e_type`.
+/// Returns the name of an `e_type`.
 pub fn file_type(value: u16) -> Coded {
     let name = match value {
         0 => Some("NONE"),
@@ -50,7 +50,7 @@ pub fn file_type(value: u16) -> Coded {
     Coded::new(value.into(), name)
 }
 
-/// Names an `e_machine`, of the hosts that CUDA has or had.
+/// Returns the name of an `e_machine`, of the hosts that CUDA has or had.
 pub fn machine(value: u16) -> Coded {
     let name = match value {
         3 => Some("i386"),
@@ -75,7 +75,7 @@ pub fn code_kind(value: u32) -> Coded {
     Coded::new(value, name)
 }
 
-/// Names an `sh_type` as cuobjdump does, without `SHT_`.
+/// Returns the name of an `sh_type` as cuobjdump has it, without `SHT_`.
 pub fn section_type(value: u32) -> Coded {
     let name = match value {
         0 => "NULL",
@@ -158,7 +158,7 @@ pub enum Table {
     Prototypes,
 }
 
-/// Returns what a section of this type holds, also in the Mercury form of it.
+/// Returns the kind of table that a section of this type holds, also in its Mercury form.
 pub fn table(section_type: u32) -> Table {
     match section_type {
         3 => Table::Strings,
@@ -187,7 +187,7 @@ pub const SECTION_FLAGS: [(u64, char, &str); 9] = [
     (0x8000_0000, 'E', "EXCLUDE"),
 ];
 
-/// Names a `p_type`.
+/// Returns the name of a `p_type`.
 pub fn segment_type(value: u32) -> Coded {
     let name = match value {
         0 => Some("NULL"),
@@ -239,7 +239,7 @@ pub const SYMBOL_OTHER: [(SymbolOther, &str); 5] = [
     (SymbolOther::COMPILER, "COMPILER"),
 ];
 
-/// Returns a relocation type, with `R_CUDA_`.
+/// Returns the name of a relocation type, with `R_CUDA_`.
 pub fn relocation_type(value: u32) -> Coded {
     Coded {
         value,
@@ -247,7 +247,7 @@ pub fn relocation_type(value: u32) -> Coded {
     }
 }
 
-/// Names an `n_type` of NVIDIA's notes.
+/// Returns the name of an `n_type` of NVIDIA's notes.
 pub fn note_type(value: u32) -> Coded {
     let name = match value {
         cuweld_elf::note_records::NOTE_CUDA_INFO => Some("CUDA_INFO"),

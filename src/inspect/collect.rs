@@ -61,7 +61,7 @@ const FATBIN_FLAGS: [(u64, &str); 11] = [
     (fatbin::FLAG_COMPAT, "compat-attributes"),
 ];
 
-/// Returns what is in a file. The file must not be changed meanwhile.
+/// Collects the contents of a file. The file must not be changed meanwhile.
 pub fn inspect_file<'data>(path: &'data str, arena: &'data InputArena) -> Node<'data> {
     match mapped::load(path, arena) {
         Ok(bytes) => inspect_bytes(path.as_bytes(), bytes, arena),
@@ -73,8 +73,8 @@ pub fn inspect_file<'data>(path: &'data str, arena: &'data InputArena) -> Node<'
     }
 }
 
-/// Returns what is in a file that is in memory already. Members of thin archives are read from
-/// disk, their paths counting from the current folder, as they do in a link.
+/// Collects the contents of a file that is in memory already. Members of thin archives are read
+/// from disk, their paths counting from the current folder, as they do in a link.
 pub fn inspect_bytes<'data>(
     name: &'data [u8],
     bytes: &'data [u8],
@@ -451,7 +451,7 @@ fn contents<'data>(bytes: &'data [u8], section: &SectionHeader) -> &'data [u8] {
     range().unwrap_or_default()
 }
 
-/// Returns where a slice of `whole` begins.
+/// Returns the offset in `whole` at which a slice of it begins.
 fn offset_within(whole: &[u8], part: &[u8]) -> u64 {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize) as u64
 }

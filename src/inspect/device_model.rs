@@ -487,7 +487,7 @@ pub struct PrototypeRow<'data> {
 }
 
 impl CallGroup {
-    /// Returns its name.
+    /// Returns the name of the group.
     pub fn name(self) -> &'static str {
         match self {
             CallGroup::Direct => "direct",

@@ -88,7 +88,7 @@ impl Rows {
         }
     }
 
-    /// Returns how many entities there are of a kind.
+    /// Returns the number of entities of a kind.
     pub fn count(&self, kind: usize) -> usize {
         let of_kind = |line: &&Line| line.defines.is_some_and(|(found, _)| found == kind);
         self.lines.iter().filter(of_kind).count()

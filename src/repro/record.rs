@@ -40,12 +40,12 @@ impl Recorder {
         }
     }
 
-    /// Records the arguments of the same link for nvlink.
+    /// Notes the arguments of the same link for nvlink.
     pub fn nvlink_arguments(&mut self, arguments: Vec<String>) {
         self.description.nvlink_arguments = Some(arguments);
     }
 
-    /// Records a file that the run read, beside those that the arena knows.
+    /// Notes a file that the run read, beside those that the arena knows.
     pub fn file(&mut self, path: &str) {
         self.files.push(path.to_owned());
     }

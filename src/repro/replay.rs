@@ -136,7 +136,7 @@ impl Replay {
         words.iter().map(|word| self.moved(word)).collect()
     }
 
-    /// Returns a word whose absolute path, if it has one, is moved into the folder: `/x`,
+    /// Returns an argument whose absolute path, if it has one, is moved into the folder: `/x`,
     /// `--option=/x`, `-L/x`.
     fn moved(&self, word: &str) -> String {
         let at = match word.find('/') {

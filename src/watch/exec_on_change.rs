@@ -34,7 +34,7 @@ impl ExecOnChange {
         }
     }
 
-    /// Returns what the commands printed.
+    /// Returns the output of the commands.
     pub fn said(self) -> String {
         self.said
     }

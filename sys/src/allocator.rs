@@ -83,7 +83,7 @@ mod linux {
         }
     }
 
-    /// Returns true if the heap grows on large pages.
+    /// Returns `true` if the heap grows on large pages.
     pub fn uses_large_pages() -> bool {
         heap().allocator_mut().is_large()
     }
@@ -97,7 +97,7 @@ mod elsewhere {
     /// Does nothing.
     pub fn reserve(_: u64) {}
 
-    /// Returns false: there is no such heap.
+    /// Returns `false`: there is no such heap.
     pub fn uses_large_pages() -> bool {
         false
     }

@@ -51,7 +51,8 @@ mod linux {
         }
     }
 
-    /// Returns what that process does: it waits until the program has ended, and ends.
+    /// Waits until the program has ended, and ends. This function is all that the background
+    /// process runs.
     extern "C" fn end_after(pipe: *mut c_void) -> c_int {
         let mut byte = 0_u8;
         // SAFETY: this is what `start` passes. The process has file descriptors of its own; closing

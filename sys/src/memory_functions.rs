@@ -106,8 +106,8 @@ pub(crate) unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, bytes: 
     }
 }
 
-/// Returns whether bytes are others, as the compiler asks where it need not know which are greater:
-/// not 0 if they are.
+/// Returns 0 if the bytes are equal, another number if they differ. The compiler calls it where it
+/// need not know which bytes are greater.
 ///
 /// # Safety
 ///

@@ -57,8 +57,8 @@ fn cited(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns where a case lies, as a path from the root: `links/<topic>/<name>`, or `passes/<pass>/<rest>.lir` for the
-/// name `<pass>-<rest>`.
+/// Returns the place of a case, as a path from the root: `links/<topic>/<name>`, or
+/// `passes/<pass>/<rest>.lir` for the name `<pass>-<rest>`.
 fn case(name: &str) -> Option<String> {
     let folders = |of: &str| -> Vec<String> {
         let folders = fs::read_dir(root().join(of)).unwrap();
@@ -80,7 +80,7 @@ fn case(name: &str) -> Option<String> {
     link.or_else(pass)
 }
 
-/// Returns what comments of the code cite, with the first place of each.
+/// Returns the names of behaviours that comments of the code cite, with the first place of each.
 fn citations() -> BTreeMap<String, String> {
     let mut citations = BTreeMap::new();
     for path in files(&["src", "ir/src", "elf/src", "passes/src"], &[".rs"]) {

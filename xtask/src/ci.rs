@@ -138,7 +138,7 @@ fn oldest_compiler() -> Result<(), Box<dyn Error>> {
         .args(["--target-dir", "target/oldest-compiler"]))
 }
 
-/// Returns whether the static program can be built here; rustup adds the target.
+/// Checks that the static program can be built here; rustup adds the target.
 fn static_target() -> Result<(), String> {
     let has = |mut command: Command| command.output().is_ok_and(|done| done.status.success());
     let mut compiler = program("musl-gcc");

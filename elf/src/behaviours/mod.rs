@@ -54,7 +54,7 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
-    /// Returns whether nvlink of a release behaves so.
+    /// Returns `true` if nvlink of a release behaves so.
     pub fn holds_for(&self, release: Release) -> bool {
         self.since <= release && self.until.is_none_or(|until| release < until)
     }

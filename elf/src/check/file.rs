@@ -146,9 +146,9 @@ fn zeros(view: &View<'_>, start: u64, end: u64, findings: &mut Findings) {
     }
 }
 
-/// Returns the bytes that a file with Mercury leaves behind the names of symbols: what the names of
-/// constant banks are shorter in the SASS view, and the names of their relocations as a whole.
-/// `None` for other files.
+/// Returns the number of bytes that a file with Mercury leaves after the names of symbols: the
+/// bytes by which the names of constant banks are shorter in the SASS view, and the names of their
+/// relocations as a whole. `None` for other files.
 fn names_room(view: &View<'_>) -> Option<u64> {
     if !has_mercury(view) {
         return None;

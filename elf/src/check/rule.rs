@@ -14,7 +14,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns its name in messages.
+    /// Returns the rule's name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Part::Text => "text",
@@ -28,7 +28,7 @@ impl Part {
 rules! {
     /// Something that holds of every sound device ELF, or of one that its link has just written.
     enum Rule;
-    /// Returns what it is about.
+    /// Returns the part of the file that the rule is about.
     fn part -> Part;
 
     /// The file is a little-endian ELF64 for CUDA, and its headers speak of nothing outside of it.

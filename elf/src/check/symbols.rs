@@ -41,7 +41,8 @@ pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Fin
     pairs(view, twins, findings);
 }
 
-/// Returns where the last name of a symbol table's strings ends: after their last NUL.
+/// Returns the offset at which the last name of a symbol table's strings ends: after their last
+/// NUL.
 fn names_end(view: &View<'_>, table: &ViewSection<'_>) -> usize {
     let strings = view.section(table.header.link.get());
     let last = strings.and_then(|strings| strings.bytes.iter().rposition(|byte| *byte == 0));
@@ -213,8 +214,8 @@ fn sass_name<'data>(section: &ViewSection<'data>) -> Cow<'data, [u8]> {
 
 const NONE: SectionFlags = SectionFlags::empty();
 
-/// Returns what the name of a section of the Mercury view asks for: type, flags beside that of
-/// Mercury, whether the link names the symbols, and what the info is of.
+/// Returns the properties that the name of a section of the Mercury view requires: its type, its
+/// flags beside that of Mercury, whether the link names the symbols, and what the info is of.
 fn asked(section: &ViewSection<'_>) -> Option<(u32, SectionFlags, bool, Info)> {
     let name = section.name;
     if name == b".nv.merc.symtab" {

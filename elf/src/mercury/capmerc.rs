@@ -191,7 +191,7 @@ impl<'data> Capmerc<'data> {
         }
     }
 
-    /// Returns what is wrong with the first item that cannot be read.
+    /// Returns the error of the first item that cannot be read.
     fn first_error(&self) -> Option<CapmercError> {
         self.entries().find_map(Result::err)
     }
@@ -265,7 +265,7 @@ impl<'data> Entries<'data> {
         None
     }
 
-    /// Returns the item at the current place, by its entry; goes on after it.
+    /// Reads the item at the current offset, by its entry, and moves past it.
     fn item(&mut self, entry: Entry<'data>) -> Result<Item<'data>, CapmercError> {
         let (form, length, count) = entry.inspect_err(|_| self.number = self.items)?;
         let item = Item {

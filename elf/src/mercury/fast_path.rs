@@ -52,8 +52,8 @@ fn says(word: Instruction) -> Says {
     }
 }
 
-/// Returns whether some code for sm_100 has an instruction of the target's own; `None` if it has
-/// none, and an instruction of which it is not known.
+/// Returns whether some code for sm_100 has an instruction of the target's own; `None` if no
+/// instruction is known to be one, but for at least one it is not known.
 pub fn has_own_to_sm_100(code: &[u8], capmerc: &[u8]) -> Option<bool> {
     // What may be one, by the last nine bits of its operation: most instructions are not looked at
     // further.
@@ -91,8 +91,8 @@ pub fn has_own_to_sm_100(code: &[u8], capmerc: &[u8]) -> Option<bool> {
     is_known.then_some(false)
 }
 
-/// Returns whether one of the comparisons whose form Mercury says is one of the target's own;
-/// `None` if none is, and of one it is not known.
+/// Returns whether one of the comparisons whose form is given by Mercury is one of the target's
+/// own; `None` if no comparison is known to be one, but for at least one it is not known.
 fn has_short_single_or_long_double(words: &[[u8; 16]], capmerc: &[u8]) -> Option<bool> {
     let mut is_known = true;
     for item in Capmerc::parse(capmerc).ok()?.items() {

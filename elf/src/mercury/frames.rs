@@ -12,7 +12,8 @@ pub const RANGE: u64 = 28;
 /// Bytes of an entry, at least in what compilers write.
 const ENTRY_SIZE: usize = 48;
 
-/// Returns where the entries begin, in bytes; nothing if they are of another form.
+/// Returns the offsets in bytes at which the entries begin; none if the entries are of another
+/// form.
 pub fn entries(bytes: &[u8]) -> Vec<u64> {
     let mut starts = Vec::with_capacity(bytes.len() / ENTRY_SIZE);
     let mut at = 0_usize;

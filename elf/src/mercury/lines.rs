@@ -82,7 +82,7 @@ pub fn keep(bytes: &[u8], addresses: &[(u64, Option<u32>)]) -> Option<Kept> {
 mod tests {
     use super::keep;
 
-    /// Returns a unit with a head of two bytes and sequences of one line each.
+    /// Builds a unit with a head of two bytes and sequences of one line each.
     fn unit(sequences: u8) -> Vec<u8> {
         let mut bytes = vec![2 + 15 * sequences, 0, 0, 0, 7, 7];
         for number in 0..sequences {

@@ -73,7 +73,8 @@ impl Instruction {
         (self.0 >> 113 & 7) as u8
     }
 
-    /// Returns where a load from a constant bank has its offset, in bytes: `LDC` and `LDCU`.
+    /// Returns the field in which a load from a constant bank (`LDC` or `LDCU`) has its offset, in
+    /// bytes.
     pub fn constant_operand(self) -> Option<Field> {
         let (bit, width) = match self.operation() & 0x1ff {
             0x182 => (38, 16),

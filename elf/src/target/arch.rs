@@ -79,8 +79,8 @@ impl Target {
         self.sm >= 90
     }
 
-    /// Returns whether shared memory of this SM begins with a reserved block that counts in section
-    /// sizes.
+    /// Returns the size in bytes of the reserved block with which shared memory of this SM begins
+    /// and which counts in section sizes; 0 if there is none.
     pub fn reserved_shared_size(self) -> u64 {
         if self.sm >= 90 { 0x400 } else { 0 }
     }

@@ -157,7 +157,7 @@ pub fn holds_places(code: u8) -> bool {
     )
 }
 
-/// Returns how many leading words of an S record's payload are symbol indices.
+/// Returns the number of leading 32-bit words of an S record's payload that are symbol indices.
 pub fn reference_words(code: u8, payload_words: usize) -> usize {
     match code {
         IMAGE_SLOT

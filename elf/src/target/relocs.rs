@@ -38,7 +38,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Returns what the field holds, not shifted; `bytes` begin at the place of the relocation.
+    /// Returns the value of the field, not shifted; `bytes` begin at the place of the relocation.
     pub fn read(self, bytes: &[u8]) -> u64 {
         let word = bytes
             .iter()

@@ -130,9 +130,9 @@ impl From<u64> for SectionFlags {
     }
 }
 
-/// Returns whether a section of this type and with these flags has no bytes in the file: SHT_NOBITS
-/// and the types whose bit is set in the mask 0x400D over 0x70000007. The Mercury form of reserved
-/// shared memory has some [reserved-shared-bytes].
+/// Returns `true` if a section of this type and with these flags has no bytes in the file:
+/// SHT_NOBITS and the types whose bit is set in the mask 0x400D over 0x70000007. The Mercury form
+/// of reserved shared memory has some [reserved-shared-bytes].
 pub fn is_no_bits(ty: u32, flags: SectionFlags) -> bool {
     if ty == sht::CUDA_SHARED_RESERVED && flags.contains(SectionFlags::MERCURY) {
         return false;

@@ -3,7 +3,7 @@ use zerocopy::IntoBytes;
 use super::*;
 use crate::toolkit::V13_0;
 
-/// Returns a file with a null section, a name table and one section of the given type and range.
+/// Builds a file with a null section, a name table and one section of the given type and range.
 fn file(ty: u32, offset: u64, length: u64) -> Vec<u8> {
     let header = FileHeader {
         ident: [

@@ -54,7 +54,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns whether ids can name all rows.
+    /// Checks that ids can name all rows.
     pub(super) fn fit_ids(&self) -> Result<(), ReadError> {
         let most = self.sections.max(self.symbols).max(self.relocs);
         let most = most.max(self.attributes).max(self.attribute_refs);
@@ -116,8 +116,8 @@ impl ObjectPart<'_> {
     }
 }
 
-/// Returns the room for the records that passes add to so many: two for each kernel, of which
-/// compilers write a dozen.
+/// Returns the number of records for which passes need room beside `records`: they add two for each
+/// kernel, of which compilers write a dozen.
 pub(super) fn spare_records(records: usize) -> usize {
     records / 4
 }

@@ -145,8 +145,8 @@ impl<'data> Planner<'_, 'data> {
         })
     }
 
-    /// Returns what a symbol says of its section, with the section noted where there is no room for
-    /// it.
+    /// Returns the `st_shndx` of a symbol in a section, and notes the section's index where
+    /// `st_shndx` has no room for it.
     fn section_number(&mut self, symbol: u32, section: u32) -> u16 {
         match u16::try_from(section) {
             Ok(section) if section < SHN_LORESERVE => section,
@@ -212,7 +212,7 @@ impl<'data> Planner<'_, 'data> {
         self.plan.sections.push(row);
     }
 
-    /// Returns what a section holds: bytes that the IR has, or a table that it has the rows of.
+    /// Returns the contents of a section: bytes that the IR has, or a table whose rows the IR has.
     fn content(&mut self, id: Option<SectionId>, section: &Section<'data>) -> PlanContent<'data> {
         let bytes = match (section.ty, section.content) {
             (_, SectionContent::Bytes(bytes)) if !bytes.is_empty() => return self.piece(id),

@@ -227,7 +227,7 @@ impl<'data> Reader<'_, 'data> {
         part.attribute_refs.reserve(records / 2);
     }
 
-    /// Returns how many attribute records there are, about.
+    /// Returns an estimate of the number of attribute records.
     fn expected_records(&self) -> usize {
         let of = |records: usize, bytes: usize, all: usize| {
             (records as u128 * all as u128 / bytes.max(1) as u128) as usize

@@ -161,7 +161,7 @@ fn file_header(plan: &ElfPlan<'_>) -> Result<[u8; 64], WriteError> {
     Ok(bytes)
 }
 
-/// Returns what is wrong with a section.
+/// Returns a function that builds an error about a section.
 fn section_error(index: usize, row: &PlanSection<'_>) -> impl Fn(&'static str) -> WriteError {
     move |what| WriteError::Section {
         section: index,
@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(apply(&mut [0; 12], &patch(60, 4, 1, false)), Some(()));
     }
 
-    /// Returns a plan of nothing but a null section.
+    /// Builds a plan of nothing but a null section.
     fn smallest() -> ElfPlan<'static> {
         let null = PlanSection {
             name: b"",

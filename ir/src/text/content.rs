@@ -36,7 +36,7 @@ impl ImageIndex {
         ImageIndex { rows, form }
     }
 
-    /// Returns where in an image these bytes are.
+    /// Returns the object and the offset in its image at which these bytes are.
     ///
     /// Addresses are only compared: equal addresses of two live slices mean the same bytes.
     fn find(&self, bytes: &[u8]) -> Option<(ObjectId, usize)> {

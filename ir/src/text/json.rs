@@ -112,7 +112,7 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// Returns a word without its quotes.
+/// Returns a word of the text without its quotes.
 fn unquoted(word: &str) -> String {
     let inner = word
         .strip_prefix('"')

@@ -13,7 +13,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Returns an error at this place.
+    /// Builds an error at this place.
     pub(super) fn error(self, message: impl Into<String>) -> ParseError {
         ParseError {
             line: self.line,
@@ -99,7 +99,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Returns an error that says what was expected here and what stands here.
+    /// Builds an error that says what was expected here and what stands here.
     pub(super) fn expected(&mut self, what: &str) -> ParseError {
         let position = self.position();
         let rest = self.rest();
@@ -189,7 +189,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Returns a number, decimal or with `0x`.
+    /// Parses a number, decimal or with `0x`.
     pub(super) fn number(&mut self) -> Parsed<u64> {
         self.skip_blanks();
         let start = self.at;
@@ -214,7 +214,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Returns a number that fits into a narrower type.
+    /// Parses a number that fits into a narrower type.
     pub(super) fn narrow<T: TryFrom<u64>>(&mut self) -> Parsed<T> {
         let position = self.position();
         let value = self.number()?;
@@ -226,7 +226,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Returns a number that may have a sign.
+    /// Parses a number that may have a sign.
     pub(super) fn signed(&mut self) -> Parsed<i64> {
         let position = self.position();
         let negative = self.eat("-");
@@ -236,7 +236,7 @@ impl<'t> Cursor<'t> {
             .map_err(|_| position.error("expected a signed number of at most 64 bits"))
     }
 
-    /// Returns a name, plain or quoted.
+    /// Parses a name, plain or quoted.
     pub(super) fn name(&mut self) -> Parsed<Cow<'t, [u8]>> {
         self.skip_blanks();
         if self.rest().first() == Some(&b'"') {
@@ -250,7 +250,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Returns a name that is UTF-8.
+    /// Parses a name that is UTF-8.
     pub(super) fn string(&mut self) -> Parsed<String> {
         let position = self.position();
         String::from_utf8(self.name()?.into_owned())
@@ -321,7 +321,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Returns the number of an id with this prefix.
+    /// Parses an id with this prefix, and returns its number.
     pub(super) fn id(&mut self, prefix: &str) -> Parsed<u32> {
         if !self.at_id(prefix) {
             return Err(self.expected(&format!("an id such as `{prefix}0`")));
@@ -347,7 +347,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Returns a range `3..5` of indices, its end not below its start.
+    /// Parses a range `3..5` of indices, whose end is not below its start.
     pub(super) fn range(&mut self) -> Parsed<(u32, u32)> {
         let position = self.position();
         let start = self.decimal()?;
@@ -359,7 +359,8 @@ impl<'t> Cursor<'t> {
         Ok((start, end))
     }
 
-    /// Returns the next field of a row: its place and key. `None` at the end of the row and at `)`.
+    /// Parses the beginning of the next field of a row: its place and key. `None` at the end of the
+    /// row and at `)`.
     pub(super) fn field(&mut self) -> Parsed<Option<(Position, &'t str)>> {
         let position = self.position();
         match self.peek() {

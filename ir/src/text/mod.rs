@@ -64,7 +64,7 @@ impl DumpBytes {
     /// All forms.
     pub const ALL: [DumpBytes; 3] = [DumpBytes::Ref, DumpBytes::Full, DumpBytes::Hash];
 
-    /// Returns its name on the command line and in the text form.
+    /// Returns the option's name on the command line and in the text form.
     pub fn name(self) -> &'static str {
         match self {
             DumpBytes::Ref => "ref",

@@ -262,7 +262,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         }
     }
 
-    /// Returns a block of hex lines, if one comes next.
+    /// Parses a block of hex lines, if one comes next.
     fn image_bytes(&mut self) -> Parsed<Option<Vec<u8>>> {
         if !self.cursor.start_row() || !self.cursor.eat_word("image-bytes") {
             return Ok(None);

@@ -84,7 +84,7 @@ impl<'data> Parser<'_, 'data, '_> {
         Ok(true)
     }
 
-    /// Returns what the heading above a row gives.
+    /// Returns the value that the heading above a row gives; an error if there is no such heading.
     fn below<T>(&mut self, heading: &str, given: Option<T>) -> Parsed<T> {
         let position = self.cursor.position();
         given.ok_or_else(|| {

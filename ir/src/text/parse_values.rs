@@ -11,7 +11,7 @@ use crate::table::EntityId;
 use crate::table::IdRange;
 
 impl<'t, 'data> Parser<'t, 'data, '_> {
-    /// Returns the id that a row defines, which is the next of its table.
+    /// Parses the id that a row defines, which is the next of its table.
     pub(super) fn defined<K: EntityId>(&mut self, next: usize) -> Parsed<K> {
         let position = self.cursor.position();
         let index = self.cursor.id(K::PREFIX)?;
@@ -24,7 +24,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         Ok(K::new(next))
     }
 
-    /// Returns a reference, with or without the name of what it refers to.
+    /// Parses a reference, with or without the name of what it refers to.
     pub(super) fn entity<K: EntityId>(&mut self) -> Parsed<K> {
         let position = self.cursor.position();
         let index = self.cursor.id(K::PREFIX)?;
@@ -38,7 +38,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         Ok(K::new(index as usize))
     }
 
-    /// Returns the name after a reference, if one stands there.
+    /// Parses the name after a reference, if one stands there.
     pub(super) fn annotation(&mut self) -> Parsed<Option<Cow<'t, [u8]>>> {
         match self.cursor.eat(":") {
             true => self.cursor.name().map(Some),
@@ -46,7 +46,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         }
     }
 
-    /// Returns the value of a field.
+    /// Parses the value of a field.
     pub(super) fn value<T>(&mut self, spelling: impl Spelling<'data, T>) -> Parsed<T> {
         self.cursor.expect("=")?;
         spelling.parse(self)
@@ -67,7 +67,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         Ok(IdRange::new(start as usize, end as usize))
     }
 
-    /// Returns a name, copied into the arena.
+    /// Parses a name and copies it into the arena.
     pub(super) fn name(&mut self) -> Parsed<&'data [u8]> {
         Ok(self.arena.bytes(&self.cursor.name()?))
     }
@@ -76,7 +76,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit())
     }
 
-    /// Returns a word that stands for a value.
+    /// Parses a word that stands for a value.
     pub(super) fn one_of<T: Copy + PartialEq>(&mut self, words: &Words<T>) -> Parsed<T> {
         let value = words.value(self.cursor.peek_word());
         let value =
@@ -85,7 +85,7 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         Ok(value)
     }
 
-    /// Returns a word that a function knows, or a number.
+    /// Parses a word that a function knows, or a number.
     pub(super) fn known_by<T: TryFrom<u64>>(
         &mut self,
         value: impl Fn(&str) -> Option<T>,

@@ -3,7 +3,8 @@
 use crate::elf;
 use crate::module::Module;
 
-/// Returns why an image cannot be rebuilt, in words.
+/// Builds the image of at most `limit` bytes that a module's plan describes. The error says why
+/// that cannot be done.
 pub(super) fn rebuild(module: &Module<'_>, limit: u64) -> Result<Vec<u8>, String> {
     let plan = module
         .plan

@@ -43,7 +43,7 @@ impl<T: Copy + PartialEq> Words<T> {
             .map(|(value, _)| *value)
     }
 
-    /// Returns all words, for messages.
+    /// Returns a list of all words of the table, for messages.
     pub(super) fn list(&self) -> String {
         self.0
             .iter()

@@ -104,22 +104,22 @@ impl<'m, 'data> Checker<'m, 'data> {
         self.errors.iter().any(|error| error.rule == rule)
     }
 
-    /// Returns a section, as the text form refers to it.
+    /// Formats a section as the text form refers to it.
     fn section(&self, id: SectionId) -> String {
         named(id, self.module.sections[id].name)
     }
 
-    /// Returns a symbol, as the text form refers to it.
+    /// Formats a symbol as the text form refers to it.
     fn symbol(&self, id: SymbolId) -> String {
         named(id, self.module.symbols[id].name)
     }
 
-    /// Returns a function, as the text form refers to it.
+    /// Formats a function as the text form refers to it.
     fn function(&self, id: FunctionId) -> String {
         named(id, self.module.function_name(id))
     }
 
-    /// Returns a link symbol, as the text form refers to it.
+    /// Formats a resolved symbol as the text form refers to it.
     fn link(&self, id: LinkSymbolId) -> String {
         named(id, self.module.link_name(id))
     }

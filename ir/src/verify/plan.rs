@@ -32,7 +32,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     file::check(checker, plan);
 }
 
-/// Returns how messages name an output section.
+/// Returns the name of an output section in messages.
 pub(super) fn place(index: usize, section: &PlanSection<'_>) -> String {
     let name = String::from_utf8_lossy(section.name);
     format!("output section {index} {name}")

@@ -68,7 +68,7 @@ pub fn call_graph_dot(module: &Module<'_>, names: &[String]) -> String {
     dot + "}\n"
 }
 
-/// Returns how a node looks; `None` for link symbols that are no functions.
+/// Returns the looks of a node; `None` for resolved symbols that are not functions.
 fn node_of(module: &Module<'_>, link: Option<LinkSymbolId>) -> Option<Node> {
     let Some(link) = link else {
         return Some(Node {

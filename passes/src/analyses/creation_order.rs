@@ -60,7 +60,7 @@ impl LiveFunctions {
         kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
     }
 
-    /// Returns those that are defined, with their copies.
+    /// Returns the functions that are defined, with their definitions.
     pub fn defined(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let copies = self.functions.iter().zip(&self.copies);
         copies.filter_map(|(link, copy)| Some((*link, (*copy)?)))

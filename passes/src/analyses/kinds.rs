@@ -28,7 +28,7 @@ impl Analysis for Kinds {
 }
 
 impl Kinds {
-    /// Returns those that parts of all sections and symbols have, in order.
+    /// Joins the kinds that parts of all sections and symbols have, in order.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = (Vec<SectionKind>, bool)>) -> Self {
         let mut kinds = Kinds::default();
         for (sections, has_shared) in parts {

@@ -32,7 +32,7 @@ impl Analysis for Meanings {
 }
 
 impl Meanings {
-    /// Returns those of so many symbols that stand for nothing so far.
+    /// Returns the meanings of `symbols` symbols that stand for nothing so far.
     pub(crate) fn of_nothing(symbols: usize) -> Self {
         Meanings {
             links: vec![None; symbols],
@@ -40,17 +40,17 @@ impl Meanings {
         }
     }
 
-    /// Records the resolved symbol that a symbol stands for.
+    /// Notes the resolved symbol that a symbol stands for.
     pub(crate) fn set(&mut self, symbol: SymbolId, link: LinkSymbolId) {
         self.links[symbol.index()] = Some(link);
     }
 
-    /// Records which definition of a function prevails so far.
+    /// Notes which definition of a function prevails so far.
     pub(crate) fn set_copy(&mut self, function: &Function) {
         self.fates[function.symbol.index()] = function.fate;
     }
 
-    /// Returns what a symbol stands for.
+    /// Returns the resolved symbol that a symbol stands for.
     pub fn link(&self, symbol: SymbolId) -> Option<LinkSymbolId> {
         self.links[symbol.index()]
     }

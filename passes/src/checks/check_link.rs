@@ -141,7 +141,7 @@ struct Link<'a, 'data> {
 }
 
 impl Link<'_, '_> {
-    /// Returns what a reference stands for.
+    /// Returns the resolved symbol that a reference stands for.
     fn of(&self, target: SymbolRef) -> Option<LinkSymbolId> {
         self.meanings.link(target.symbol()?)
     }
@@ -150,7 +150,7 @@ impl Link<'_, '_> {
         self.states[link.index()].is_live()
     }
 
-    /// Returns what a reference stands for, if that is left out.
+    /// Returns the resolved symbol that a reference stands for, if that is left out.
     fn dead(&self, target: SymbolRef) -> Option<LinkSymbolId> {
         self.of(target).filter(|link| !self.is_live(*link))
     }
@@ -168,7 +168,7 @@ impl Link<'_, '_> {
         calls.any(|call| self.of(call.from) == Some(from) && self.of(call.to) == Some(to))
     }
 
-    /// Returns a name in quotes.
+    /// Returns the name of a resolved symbol in quotes.
     fn quoted(&self, link: LinkSymbolId) -> String {
         format!("'{}'", String::from_utf8_lossy(self.module.link_name(link)))
     }

@@ -175,7 +175,7 @@ fn facts_of(module: &Module<'_>, object: &Object<'_>, before: &Before) -> Object
     }
 }
 
-/// Returns what is decided of an object's architecture, to be shown.
+/// Builds the report of the decision about an object's architecture.
 fn compatibility(module: &Module<'_>, object: &Object<'_>, facts: &ObjectFacts) -> Diagnostic {
     let (source, target) = ((facts.flags >> 8 & 0xffff) as u16, module.target.sm);
     let decided = can_finalize(module.toolkit, facts.profile.as_ref(), source, target);

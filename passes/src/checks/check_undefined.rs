@@ -86,9 +86,9 @@ impl Pass for CheckUndefined {
     }
 }
 
-/// Returns whether a link of Mercury names the kernels or variables that it keeps, and has code
-/// with relocations that a later copy replaced: what nvlink does not link, whatever is named
-/// [named-kernels-lose-code].
+/// Returns `true` if a link of Mercury names the kernels or variables that it keeps, and has code
+/// with relocations that a later definition replaced: nvlink does not link such inputs, whatever is
+/// named [named-kernels-lose-code].
 fn loses_code_among_left_out(module: &Module<'_>) -> bool {
     let options = &module.options;
     let names_kernels = options.host.kernels_external.is_some()

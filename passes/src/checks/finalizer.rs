@@ -216,7 +216,7 @@ impl Finalizer {
     }
 }
 
-/// Returns what is said of a copy for another SM.
+/// Returns the message about a copy for another SM.
 pub fn off_target_message(source: u16, target: u16) -> String {
     format!(
         "[Finalizer] fastpath optimization applied for off-target {source} -> {target} finalization"
@@ -228,7 +228,7 @@ fn has_code_generator(toolkit: &Toolkit, sm: u16) -> bool {
     sm == 101 || toolkit.targets.iter().any(|(known, _)| *known == sm)
 }
 
-/// Returns the guard of a stage: a file is finalized once, and only one with Mercury is.
+/// Checks the guard of a stage: a file is finalized once, and only if it has Mercury.
 fn guard(flags: u32, legacy: bool, stage: Stage) -> Result<(), FinalizerError> {
     let is_sass = legacy || flags & 3 == 0;
     let as_validated = match stage {
@@ -260,7 +260,7 @@ fn mercury_code(view: &View<'_>) -> Result<(), FinalizerError> {
     Ok(())
 }
 
-/// Returns a file with another SM and nothing else changed.
+/// Copies a file and changes nothing but its SM.
 fn copy(bytes: &[u8], sm: u16) -> Result<Vec<u8>, FinalizerError> {
     let mut image = Vec::new();
     image

@@ -33,9 +33,9 @@ struct Kernel {
     reached: Vec<bool>,
 }
 
-/// Returns how nvlink raises each kernel's count: function by function in the order of their
-/// definitions, kernels last created first [raises-by-function]. Without `all` only raises of
-/// kernels that end up over their limit.
+/// Returns the raises by which nvlink increases each kernel's count: function by function in the
+/// order of their definitions, kernels last created first [raises-by-function]. Without `all` only
+/// raises of kernels that end up over their limit.
 ///
 /// Linear if there are no such kernels; otherwise kernels in question times functions.
 pub(crate) fn raises(

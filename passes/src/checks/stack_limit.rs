@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 
 use crate::analyses::LiveFunctions;
 
-/// Returns what is said of kernels that need more than their MAX_STACK_SIZE records allow; one
-/// whose need is not known needs more than any limit [unknown-stack-exceeds]. Limits of device
-/// functions do not count.
+/// Reports kernels that need more than their MAX_STACK_SIZE records allow; one whose need is not
+/// known needs more than any limit [unknown-stack-exceeds]. Limits of device functions do not
+/// count.
 pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnostic> {
     let limits = live.kernels.iter().filter_map(|(link, function)| {
         let limit = module.functions[*function].stack_limit;
@@ -37,7 +37,7 @@ pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnos
     exceeded.collect()
 }
 
-/// Returns how many bytes of stack kernels need, as `propagate-resources` wrote it.
+/// Returns the number of bytes of stack that kernels need, as `propagate-resources` wrote it.
 fn needed(module: &Module<'_>) -> HashMap<LinkSymbolId, u32, FixedState> {
     let records = module.merged_info.first().into_iter();
     let records = records.flat_map(|list| &list.records);

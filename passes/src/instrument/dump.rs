@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Returns what the fake passes write into.
+    /// Returns the text into which the fake passes write.
     fn print(module: &Module<'_>) -> String {
         module.options.record.output_name.clone()
     }

@@ -159,7 +159,7 @@ pub(crate) fn kernels_by_address(module: &Module<'_>, graph: &CallGraph) -> Vec<
     kernels.collect()
 }
 
-/// Returns what is said of a kernel that stays without something that it calls.
+/// Reports a kernel that stays without something that it calls.
 fn loses_callees(
     module: &Module<'_>,
     graph: &CallGraph,

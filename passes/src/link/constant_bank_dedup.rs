@@ -184,7 +184,7 @@ impl Banks {
         }
     }
 
-    /// Returns why these constants cannot be taken apart, if they cannot.
+    /// Reports why these constants cannot be taken apart, if they cannot.
     fn refusal(&self, module: &Module<'_>) -> Option<Diagnostic> {
         let refused = |section: SectionId, what: &str| {
             let name = String::from_utf8_lossy(module.sections[section].name).into_owned();

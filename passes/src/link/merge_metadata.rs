@@ -130,7 +130,7 @@ struct Input {
     attributes: IdRange<AttributeId>,
 }
 
-/// Returns what the output's lists are made of, in their order.
+/// Returns the records of which the output's lists are made, in their order.
 fn inputs(module: &Module<'_>, kinds: &Kinds, meanings: &Meanings) -> Vec<Input> {
     let functions = module.functions.len().min(module.link_symbols.len());
     let mut inputs = Vec::with_capacity(functions + module.objects.len());
@@ -270,7 +270,7 @@ enum Fate {
     LosesSome,
 }
 
-/// Returns what becomes of a record of a function, or of the module.
+/// Returns the fate of a record of a function, or of the module.
 fn fate(
     module: &Module<'_>,
     meanings: &Meanings,
@@ -309,7 +309,7 @@ fn fate(
     }
 }
 
-/// Returns a list of externs with those that the output keeps.
+/// Returns the list of those externs of a list that the output keeps.
 fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
     let row = module.attributes[id].clone();
     let refs = module.refs(&row).iter();

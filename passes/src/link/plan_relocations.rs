@@ -215,7 +215,7 @@ fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &Threads) -> Decid
     decided
 }
 
-/// Returns what nvlink says of the first relocation that lies after its section, also if names are
+/// Reports what nvlink says of the first relocation that lies after its section, also if names are
 /// undefined.
 pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
     let facts = Facts::new(module, meanings);

@@ -204,10 +204,10 @@ fn without_mask(module: &mut Module<'_>, list: usize) {
     }
 }
 
-/// Records barrier counts in section flags [barriers-in-flags]: a function without a record gets
-/// one at the end, of its own count or a larger one of what it reaches, and its flags are cleared.
-/// If there is a record, own or of a function that is reached, the function's own flags do not
-/// count in it, and stay.
+/// Turns barrier counts in section flags into records [barriers-in-flags]: a function without a
+/// record gets one at the end, of its own count or a larger one of what it reaches, and its flags
+/// are cleared. If there is a record, of the function itself or of one that it reaches, the
+/// function's own flags do not count in it, and stay.
 fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, reached: u8) {
     let records = &module.merged_info[list].records;
     let place = records
@@ -287,8 +287,8 @@ fn addresses_without_calls(
 /// Targets below link functions without REGCOUNT (seeds 8182 and 16095 of the conformance engine).
 const FIRST_SM_THAT_MISSES_REGISTERS: u16 = 90;
 
-/// Returns what is said of a function without a REGCOUNT record. From sm_90 on nvlink refuses it if
-/// what it calls has none either; otherwise it links, in a way that is not known.
+/// Reports a function without a REGCOUNT record. From sm_90 on nvlink refuses it if what it calls
+/// has none either; otherwise it links, in a way that is not known.
 fn without_registers(
     module: &Module<'_>,
     graph: &CallGraph,

@@ -208,7 +208,7 @@ struct Resolver<'m, 'data> {
 /// How many of the first symbols tell what the others are like.
 const SAMPLE: usize = 4 << 10;
 
-/// Returns about how many names there are: each has one strong definition.
+/// Returns an estimate of the number of names: each has one strong definition.
 fn likely_names(module: &Module<'_>) -> usize {
     let symbols = module.symbols.values().as_slice();
     let sample = symbols.get(..SAMPLE).unwrap_or(symbols);

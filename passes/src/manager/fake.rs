@@ -58,7 +58,7 @@ impl Fake {
         registry.register_made(Fake::boxed(name).info(), move |_| Ok(Fake::boxed(name)));
     }
 
-    /// Returns a registry of all fake passes.
+    /// Builds a registry of all fake passes.
     pub fn registry() -> Registry {
         let mut registry = Registry::new();
         for (name, ..) in FAKES {

@@ -97,7 +97,7 @@ impl PipelineError {
         }
     }
 
-    /// Returns what is wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> &PipelineErrorKind {
         &self.kind
     }
@@ -115,7 +115,7 @@ impl PipelineError {
         ))
     }
 
-    /// Returns what can be done.
+    /// Returns a suggestion on how to mend the error.
     pub fn help(&self) -> Option<String> {
         match &*self.kind {
             PipelineErrorKind::UnknownPass { suggestion, .. }

@@ -86,7 +86,7 @@ impl Facts {
         Some(self.0 >> index & 1 != 0)
     }
 
-    /// Returns what a mistyped name was meant to be.
+    /// Returns the fact that a mistyped name was meant to be.
     pub fn suggest(name: &str) -> Option<&'static str> {
         suggest::nearest(name, Self::ALL.iter().map(|info| info.name))
     }

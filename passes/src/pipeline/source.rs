@@ -47,7 +47,7 @@ impl File {
         FILES.iter().find(|file| file.name == name)
     }
 
-    /// Returns what the file says, without places for messages where its steps are known.
+    /// Returns the pipeline of the file, without places for messages where its steps are known.
     fn pipeline(&self) -> Result<Pipeline, PipelineError> {
         let Some(steps) = self.steps else {
             return toml_form::parse(self.source());

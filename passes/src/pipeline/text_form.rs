@@ -90,7 +90,7 @@ fn name_or_quoted(name: &str) -> String {
     }
 }
 
-/// Returns a TOML value on one line, with the one kind of quotes that [`Parser::toml_value`] looks
+/// Formats a TOML value on one line, with the one kind of quotes that [`Parser::toml_value`] looks
 /// for ends of.
 fn one_line(value: &toml::Value) -> String {
     match value {
@@ -110,7 +110,7 @@ fn one_line(value: &toml::Value) -> String {
     }
 }
 
-/// Returns a TOML basic string.
+/// Formats a text as a TOML basic string.
 fn escaped(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -240,7 +240,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns a name that may be quoted, its place and where it begins.
+    /// Parses a name that may be quoted. Returns it with its place and the offset at which it
+    /// begins.
     fn name_or_string(&mut self, what: &str) -> Result<(String, Place, usize), Refusal> {
         let mark = self.peek();
         let start = self.at;
@@ -278,7 +279,7 @@ impl<'t> Parser<'t> {
         self.toml_value()
     }
 
-    /// Returns a TOML value: up to the `,` or `}` that is outside all quotes and brackets of its
+    /// Parses a TOML value: up to the `,` or `}` that is outside all quotes and brackets of its
     /// own.
     fn toml_value(&mut self) -> Result<toml::Value, Refusal> {
         let start = self.at;

@@ -70,7 +70,7 @@ pub fn parse(source: Source) -> Result<Pipeline, PipelineError> {
     })
 }
 
-/// Returns one entry, or what is wrong with it and where.
+/// Parses one entry. The error says what is wrong with it and where.
 fn step(entry: Entry, whole: Place) -> Result<Step, Box<(PipelineErrorKind, Place)>> {
     let when = entry.when.into_iter().map(|condition| {
         let place = Place::at(condition.span());

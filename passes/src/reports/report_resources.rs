@@ -168,7 +168,7 @@ fn module_memory(module: &Module<'_>) -> String {
     text
 }
 
-/// Returns whether a bank is one of the module, and not of each kernel. Reports leave out a bank
+/// Returns `true` if a bank is one of the module, and not of each kernel. Reports leave out a bank
 /// where it should not be, though it is in the output [reported-banks].
 fn is_module_bank(bank: u8) -> bool {
     matches!(bank, 1 | 3..=6)

@@ -19,7 +19,7 @@ fn listed() -> impl Iterator<Item = &'static OptionSpec> {
     options::all().filter(|option| option.section != Section::Hidden)
 }
 
-/// Returns a manual page in the man macros.
+/// Builds a manual page in the man macros.
 pub fn man_page() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut page = format!(
@@ -68,7 +68,7 @@ fn values(option: &OptionSpec) -> Vec<String> {
     all.collect()
 }
 
-/// Returns a completion for bash, of `nvlink` by name.
+/// Builds a completion for bash, of `nvlink` by name.
 pub fn bash_completion() -> String {
     let mut words: Vec<String> = listed().flat_map(names).collect();
     words.sort();
@@ -91,7 +91,7 @@ pub fn bash_completion() -> String {
     )
 }
 
-/// Returns a completion for zsh, of `nvlink` by name: for a folder of `$fpath`, as `_nvlink`.
+/// Builds a completion for zsh, of `nvlink` by name: for a folder of `$fpath`, as `_nvlink`.
 pub fn zsh_completion() -> String {
     let mut lines = String::new();
     for option in listed() {
@@ -109,7 +109,7 @@ pub fn zsh_completion() -> String {
     format!("#compdef nvlink\n_arguments \\\n{lines}  '*:file:_files'\n")
 }
 
-/// Returns a completion for fish, of `nvlink` by name.
+/// Builds a completion for fish, of `nvlink` by name.
 pub fn fish_completion() -> String {
     let mut text = String::new();
     for option in listed() {

@@ -118,7 +118,7 @@ impl ArgError {
     /// What the process exits with.
     pub const EXIT_CODE: i32 = 1;
 
-    /// Returns what the user can do about it.
+    /// Returns suggestions on what the user can do about the error.
     pub fn helps(&self) -> Vec<String> {
         match self {
             ArgError::UnknownOption { name } => suggest::for_unknown(name).into_iter().collect(),

@@ -34,7 +34,7 @@ pub use run::run;
 
 use std::path::PathBuf;
 
-/// Returns a path from the bytes of an argument.
+/// Makes a path of the bytes of an argument.
 fn path_of(bytes: &[u8]) -> PathBuf {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;

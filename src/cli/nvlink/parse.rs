@@ -244,7 +244,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Returns a single dash is an input.
+/// Returns `true` if an argument is an option. A single dash is an input.
 fn is_option(word: &[u8]) -> bool {
     word.len() > 1 && word.starts_with(b"-")
 }

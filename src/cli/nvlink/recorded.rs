@@ -64,7 +64,7 @@ fn names_files(low: &LowArgs) -> bool {
     }
 }
 
-/// Returns what follows the last slash.
+/// Returns the part of a path after the last slash.
 fn base_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

@@ -92,7 +92,7 @@ pub fn run(
     Ok(reporter.exit_code())
 }
 
-/// Returns what a reproducer of the link needs beside its inputs.
+/// Builds the recorder with what a reproducer of the link needs beside its inputs.
 fn recorder(arguments: &[&[u8]], options_files: &[String]) -> Recorder {
     let words = arguments
         .iter()
@@ -194,8 +194,8 @@ fn run_link(
     }
 }
 
-/// Returns what is said of the file of `--uidx-file`. Files of that format are not known to us: no
-/// tool of the toolkit was seen to write one, and nvlink accepts none of all other files.
+/// Refuses the file of `--uidx-file`. Files of that format are not known to us: no tool of the
+/// toolkit was seen to write one, and nvlink accepts none of all other files.
 fn refused_index(file: &str) -> Diagnostic {
     match std::fs::read(file) {
         Err(error) => Diagnostic::fatal(

@@ -122,7 +122,7 @@ mod legacy {
     pub(super) const FIRST_SPECIFIC: u16 = 90;
 }
 
-/// Returns what `e_flags` of the legacy layout say.
+/// Decodes `e_flags` of the legacy layout.
 fn legacy_flags(flags: u32) -> LegacyFlags {
     LegacyFlags {
         virtual_sm: (flags >> 16 & 0xff) as u8,
@@ -207,7 +207,7 @@ impl<'data> Decoder<'data> {
         });
     }
 
-    /// Returns the bytes of a table that is about to be decoded.
+    /// Takes the bytes of a table that is about to be decoded, and returns them.
     fn take(&mut self, section: &Section<'data>) -> &'data [u8] {
         let size = section.contents.len() as u64;
         match self.budget.checked_sub(size) {

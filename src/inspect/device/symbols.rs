@@ -39,7 +39,7 @@ impl<'data> Symbols<'data> {
         Some(names)
     }
 
-    /// Returns a symbol of that table.
+    /// Returns a symbol of the table in a section.
     pub(super) fn find(&self, section: u32, index: u32) -> Option<SymbolUse<'data>> {
         let name = *self.table(section)?.get(index as usize)?;
         Some(SymbolUse { index, name })

@@ -47,7 +47,7 @@ const SYSTEM_VALUE: u8 = 0x0b;
 pub const IMMEDIATE: usize = 0x1c;
 
 impl Record<'_> {
-    /// Returns its operation.
+    /// Returns the operation of the item.
     pub fn operation(self) -> u8 {
         self.0.get(1).copied().unwrap_or(0)
     }

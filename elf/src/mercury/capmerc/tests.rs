@@ -18,7 +18,7 @@ fn bytes(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Returns a section with these items after its head.
+/// Builds a section with these items after its head.
 fn section(items: u32, bitmap: u32, rest: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [7, VERSION, items, bitmap] {

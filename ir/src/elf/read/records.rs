@@ -57,7 +57,7 @@ impl<'data> Reader<'_, 'data> {
         }
     }
 
-    /// Returns the rows of 32 bytes that begin with a symbol.
+    /// Reads the rows of 32 bytes that begin with a symbol.
     pub(super) fn unified_entries(&mut self, index: usize) -> Result<(), ReadError> {
         let start = self.part.attributes.len();
         let mut rows = self.bytes(index).chunks_exact(UNIFIED_ENTRY_SIZE);
@@ -251,7 +251,7 @@ impl<'data> Reader<'_, 'data> {
     }
 }
 
-/// Returns how many attribute records these bytes hold.
+/// Returns the number of attribute records in these bytes.
 pub(super) fn records_in(mut bytes: &[u8]) -> usize {
     let mut count = 0;
     while let &[format, _, low, high, ref tail @ ..] = bytes {

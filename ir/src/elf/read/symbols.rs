@@ -135,7 +135,7 @@ impl<'data> Reader<'_, 'data> {
         Ok(())
     }
 
-    /// Returns where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in
+    /// Reads where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in
     /// the same places, with the sections and sizes of the Mercury view.
     pub(super) fn mercury_symbols(&mut self) -> Result<(), ReadError> {
         let tables = self.headers.sections.iter().enumerate();

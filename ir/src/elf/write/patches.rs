@@ -14,7 +14,7 @@ pub(super) struct Patches<'m> {
 }
 
 impl<'m> Patches<'m> {
-    /// Returns those of a module.
+    /// Returns the patches of a module. They must be sorted by section.
     pub(super) fn new(module: &'m Module<'_>) -> Result<Self, WriteError> {
         let rows = module.patches.as_slice();
         match rows.is_sorted_by_key(|patch| patch.section) {
@@ -47,9 +47,9 @@ impl<'m> Patches<'m> {
         self.first_behind(from, is_before)
     }
 
-    /// Returns the first patch from a place on, all of which before it are of some kind that none
-    /// is after it: looked for nearby first, as patches far from each other are not in the
-    /// processor's cache.
+    /// Returns the index of the first patch from `from` on for which `is_before` does not hold; it
+    /// holds for all patches before that one. The patch is looked for nearby first, as patches far
+    /// from each other are not in the processor's cache.
     fn first_behind(&self, mut from: usize, is_before: impl Fn(&Patch) -> bool) -> usize {
         let mut step = 1;
         while self.rows.get(from + step - 1).is_some_and(&is_before) {

@@ -127,8 +127,8 @@ fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
     })
 }
 
-/// Returns where a part ends that begins at `start` and takes what is left of a block or a little
-/// more, so that no field of a patch lies across its end. Patches are in the order of their
+/// Returns the end of the part that begins at `start`. The part takes what is left of a block or a
+/// little more, so that no field of a patch lies across its end. Patches are in the order of their
 /// offsets.
 fn part_end(start: usize, length: usize, left: usize, patches: &[Patch]) -> usize {
     if length - start <= SMALL {
@@ -161,7 +161,7 @@ struct Stream<S> {
 }
 
 impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
-    /// Returns the contents of a section.
+    /// Writes the contents of a section.
     fn section(
         &mut self,
         module: &Module<'_>,
@@ -209,7 +209,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(fill_section(target, module, plan, patches, index, row)?)
     }
 
-    /// Returns the rows of one size each, a part at a time; the error is that they do not fill the
+    /// Writes rows of one size each, a part at a time; it is an error if they do not fill the
     /// section exactly.
     fn rows<T>(
         &mut self,
@@ -281,8 +281,8 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         self.pad(row.offset.saturating_add(row.size))
     }
 
-    /// Returns the room for the bytes at an offset of the file, zeroed, as is all between it and
-    /// what came before.
+    /// Makes room for bytes at an offset of the file, and returns it. The room is zeroed, as are
+    /// all bytes between it and what came before.
     fn room(&mut self, offset: u64, size: usize) -> Result<&mut [u8], StreamError<E>> {
         self.pad(offset)?;
         self.flush()?;
@@ -293,7 +293,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(self.block.get_mut(start..).unwrap_or_default())
     }
 
-    /// Returns the bytes that follow those before; returns their copy.
+    /// Appends bytes to those before, and returns their copy.
     fn append(&mut self, bytes: &[u8]) -> Result<&mut [u8], StreamError<E>> {
         self.flush()?;
         let start = self.block.len();
@@ -303,7 +303,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(self.block.get_mut(start..).unwrap_or_default())
     }
 
-    /// Returns the bytes that follow those before, however many.
+    /// Appends any number of bytes to those before.
     fn copy(&mut self, mut bytes: &[u8]) -> Result<(), StreamError<E>> {
         while bytes.len() > SMALL {
             let (now, later) = bytes.split_at(bytes.len().min(self.left()));
@@ -327,7 +327,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         }
     }
 
-    /// Returns how much comes before the end of a block.
+    /// Returns the number of bytes before the end of a block.
     fn left(&self) -> usize {
         BLOCK_SIZE - self.block.len() % BLOCK_SIZE
     }

@@ -474,7 +474,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     module
 }
 
-/// Returns a plan that can be written, with every kind of content.
+/// Builds a plan that can be written, with every kind of content.
 pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
     let section = |name, ty, offset, size, content| PlanSection {
         name,

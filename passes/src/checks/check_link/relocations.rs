@@ -209,7 +209,7 @@ impl Row<'_, '_> {
         self.holder.discarded.get_or_init(find)
     }
 
-    /// Returns what it refers to, if that is a symbol.
+    /// Returns the symbol that the row refers to, if it refers to one.
     fn symbol(&self) -> Option<(SymbolId, &Symbol<'_>)> {
         let symbol = self.reloc.target.symbol()?;
         Some((symbol, &self.link.module.symbols[symbol]))
@@ -250,7 +250,7 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Returns why a row that leaves should have stayed; `None` if it may go.
+    /// Returns the reason why a row that is dropped should have stayed; `None` if it may go.
     fn lost(&self) -> Option<&'static str> {
         let ty = counterparts(self.reloc.ty, self.patched.1 == SectionKind::MercuryText);
         let ty = ty.first().copied().unwrap_or(self.reloc.ty);
@@ -287,7 +287,7 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Returns what is said of code that refers to a function which its call graph does not name.
+    /// Reports code that refers to a function which its call graph does not name.
     #[cold]
     fn unnamed(&self) -> Option<Diagnostic> {
         let (from, to) = (self.holder.function?, self.link.dead(self.reloc.target)?);

@@ -58,7 +58,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns what the functions of each component of the call graph need, given what each needs by
+/// Returns the needs of the functions of each component of the call graph, given what each needs by
 /// itself.
 fn needs(graph: &CallGraph, own: &[Need]) -> Vec<Need> {
     let components = graph.components();

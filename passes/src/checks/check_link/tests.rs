@@ -11,7 +11,8 @@ use crate::threads::Threads;
 
 const SOUND: &str = include_str!("../../../../tests/passes/check-link/sound.lir");
 
-/// Returns what is said of the sound module with some words replaced.
+/// Runs the check on the sound module with some words of its text replaced, and returns the
+/// outcome.
 fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {
     let mut input = SOUND.to_owned();
     for (from, to) in changes {

@@ -48,7 +48,7 @@ impl EntryPoint {
         }
     }
 
-    /// Returns what the trace calls it.
+    /// Returns the name of the entry in the trace.
     pub fn name(self) -> &'static str {
         match self {
             EntryPoint::InputCubin => "input cubin",
@@ -232,7 +232,7 @@ impl FinalizerOptions {
         self.cap_merc || matches!(kind, Some(BinaryKind::Mercury | BinaryKind::Capmerc))
     }
 
-    /// Returns how far code is copied for other SMs.
+    /// Returns the range of other SMs for which code is copied.
     pub fn copies(&self) -> OffTarget {
         match self.opportunistic_level {
             _ if self.fast_path_off => OffTarget::None,
@@ -383,7 +383,7 @@ impl FinalizerConfig {
         }
     }
 
-    /// Returns what the notes say of a file that a linker of NVIDIA's wrote.
+    /// Adds a trace line for a file that one of NVIDIA's linkers wrote.
     pub(super) fn trace_linked(
         &self,
         already_linked: impl FnOnce() -> bool,

@@ -150,7 +150,7 @@ impl FinalizerError {
         })
     }
 
-    /// Returns what NVIDIA's return codes mean, 0 included.
+    /// Returns the meaning of one of NVIDIA's return codes, 0 included.
     pub fn meaning(code: u32) -> Option<&'static str> {
         Some(match code {
             0 => "success",
@@ -167,7 +167,7 @@ impl FinalizerError {
         })
     }
 
-    /// Returns what nvlink says of it, for a file with this name.
+    /// Returns nvlink's message for a file with this name.
     pub fn nvlinks_message(&self, name: &str) -> String {
         match self {
             FinalizerError::Stage(_) => "Internal error".to_owned(),
@@ -179,7 +179,7 @@ impl FinalizerError {
         }
     }
 
-    /// Returns what is known beside that message, a line each.
+    /// Returns the notes on that message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(code) = self.code() {

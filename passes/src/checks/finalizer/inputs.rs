@@ -109,7 +109,7 @@ fn told(module: &Module<'_>, copied: &[&Object<'_>]) -> Option<Diagnostic> {
     Some(info)
 }
 
-/// Returns whether the code of an object is copied for another SM.
+/// Returns `true` if the code of an object is copied for another SM.
 fn ask(
     module: &Module<'_>,
     object: &Object<'_>,

@@ -93,7 +93,7 @@ fn without_fast_path(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns a program header for the new places of what it loads.
+/// Returns a program header with the new offset of the segment.
 fn moved(
     view: &View<'_>,
     segment: &ProgramHeader,

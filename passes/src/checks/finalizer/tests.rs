@@ -14,12 +14,12 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(links.join(name)).unwrap()
 }
 
-/// Returns an object with Mercury for sm_120.
+/// Builds an object with Mercury for sm_120.
 fn object() -> Vec<u8> {
     fixture("mercury/mercury-targets/sm_120/b.cubin")
 }
 
-/// Returns an object for sm_100, which is for no variant.
+/// Builds an object for sm_100, without a variant.
 fn object_100() -> Vec<u8> {
     fixture("shared-memory/shared-static/sm_100/a.cubin")
 }

@@ -54,7 +54,7 @@ pub(super) fn check(
     mercury(module, view, findings);
 }
 
-/// Returns which rule contents come under.
+/// Returns the rule for the contents of a section.
 fn rule(section: &ViewSection<'_>) -> Rule {
     let name = section.name;
     let has = |part: &[u8]| name.windows(part.len()).any(|bytes| bytes == part);
@@ -170,7 +170,8 @@ fn mercury(module: &Module<'_>, view: &View<'_>, findings: &mut Findings) {
     }
 }
 
-/// Returns where Mercury code differs from that of an object in what a link does not change.
+/// Returns the first offset at which Mercury code differs from that of an object in bytes that a
+/// link does not change.
 fn difference(found: &[u8], input: &[u8]) -> Option<u64> {
     if found.len() != input.len() {
         return Some(found.len().min(input.len()) as u64);

@@ -23,7 +23,7 @@ impl SelfCheckError {
         (!findings.is_empty()).then_some(SelfCheckError { findings, mercury })
     }
 
-    /// Returns what the first finding is about.
+    /// Returns the part of the file that the first finding is about.
     pub fn part(&self) -> Part {
         self.findings
             .first()
@@ -45,7 +45,7 @@ impl SelfCheckError {
         &self.findings
     }
 
-    /// Returns what more there is to say, a line each: the section, then the findings.
+    /// Returns the notes, a line each: the section, then the findings.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let first = self.findings.first();

@@ -50,7 +50,8 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     text
 }
 
-/// Returns where it is defined, and what became of its other definitions, from the merge log.
+/// Returns a line that says where a symbol is defined, and lines on what became of its other
+/// definitions, from the merge log.
 fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
     let file = |symbol: SymbolId| object(module, module.symbols[symbol].object);
     let mut lines = vec![match module.link_symbols[id].definition {

@@ -67,8 +67,8 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
     })
 }
 
-/// Returns whether a section is left out of a link of SASS alone: all of the Mercury view of an
-/// object with Mercury, and of another object what only that view has [sass-link].
+/// Returns `true` if a section is left out of a link of SASS alone: all of the Mercury view of an
+/// object with Mercury, and of another object the sections that only that view has [sass-link].
 pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
     let is_of_view = matches!(
         section.ty,
@@ -297,7 +297,7 @@ enum Compared<'data> {
     Later(Box<Views<'data>>),
 }
 
-/// Returns what is found of the views of each object but the linker's.
+/// Compares the views of each object but the linker's, and returns the findings.
 fn compared(module: &Module<'_>, threads: &Threads) -> Vec<Option<Finding>> {
     let objects = module.objects.values();
     let objects = objects.filter(|object| object.state != ObjectState::Linker);

@@ -30,13 +30,13 @@ pub(super) fn is_compat(rows: &Rows<'_, '_>, section: Option<SectionId>) -> bool
     section.is_some_and(|section| rows.sections[section].kind == SectionKind::Compat)
 }
 
-/// Returns what is odd about a record of compatibility.
+/// Returns the code of the finding about an unsupported record of compatibility.
 pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<Code> {
     let known = format::NVAL..=format::SVAL;
     (!known.contains(&attribute.format)).then_some(unsupported::COMPAT_RECORD)
 }
 
-/// Returns what is odd about another record of a SASS view.
+/// Returns the code of the finding about another unsupported record of a SASS view.
 pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
         return Some(unsupported::RECORD_PAYLOAD);

@@ -474,14 +474,14 @@ impl Found {
     }
 }
 
-/// Returns what is odd about a section.
+/// Builds a finding about a section.
 fn refused(module: &Module<'_>, code: Code, section: SectionId) -> Diagnostic {
     Diagnostic::refusal(code)
         .note(located(module, section))
         .at(module.sections[section].object.index_u32(), 0)
 }
 
-/// Returns what is odd about a symbol.
+/// Builds a finding about a symbol.
 fn named(code: Code, symbol: &Symbol<'_>) -> Diagnostic {
     Diagnostic::refusal(code)
         .note(format!("'{}'", String::from_utf8_lossy(symbol.name)))

@@ -29,7 +29,7 @@ use super::rows::Rows;
 /// (Compilers take up to 128.)
 const LARGEST_ALIGN: u64 = 1 << 20;
 
-/// Returns what is odd about a symbol that is defined elsewhere.
+/// Returns the code of the finding about an unsupported symbol that is defined elsewhere.
 fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Code> {
     if capmerc {
         return (symbol.ty == SymbolType::NOTYPE).then_some(unsupported::UNDEFINED_SYMBOL);
@@ -79,7 +79,7 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Co
     (!fits).then_some(unsupported::UNDEFINED_SYMBOL)
 }
 
-/// Returns what is odd about a function that an object defines.
+/// Returns the code of the finding about an unsupported function that an object defines.
 fn function(
     (toolkit, capmerc): (&Toolkit, bool),
     symbol: &Symbol<'_>,
@@ -97,7 +97,8 @@ fn function(
     (!fits).then_some(unsupported::FUNCTION_SIZE)
 }
 
-/// Returns what is odd about a variable that an object defines in a section.
+/// Returns the code of the finding about an unsupported variable that an object defines in a
+/// section.
 fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = match section.kind {
         SectionKind::Global | SectionKind::GlobalInit => {
@@ -189,7 +190,7 @@ pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     is_table && !rows.shared.is_mercury
 }
 
-/// Returns what is odd about a symbol, once sections have their kinds.
+/// Returns the code of the finding about an unsupported symbol, once sections have their kinds.
 pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     let capmerc = rows.shared.capmerc;
     if symbol.is_reserved_alias() {
@@ -251,7 +252,7 @@ pub(super) fn is_in_reserved(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     in_section || symbol.is_reserved_alias()
 }
 
-/// Returns whether a symbol that stands for something lies in a section, by section of an object.
+/// Returns `true` for each section of an object in which a symbol lies that stands for something.
 pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<bool> {
     let mut with_symbols = vec![false; object.sections.len()];
     for symbol in symbols {
@@ -264,7 +265,7 @@ pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<b
     with_symbols
 }
 
-/// Returns what is odd about a variable in reserved shared memory.
+/// Returns the code of the finding about an unsupported variable in reserved shared memory.
 fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     let fits = known_symbols::is_reserved_shared_variable(symbol.name)
         && (symbol.bind, symbol.ty) == (Binding::WEAK, SymbolType::CUDA_OBJECT)
@@ -345,7 +346,7 @@ pub(super) fn bound_without_type<'module>(
     bare.into_iter().filter(is_bound).collect()
 }
 
-/// Returns what is odd about call graphs and prototypes.
+/// Returns the code of the finding about unsupported call graphs and prototypes.
 pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<Code> {
     let mut prototypes = module.prototypes.values();
     if prototypes.any(|row| is_odd_prototype(&module.symbols, row)) {

@@ -53,7 +53,7 @@ pub(super) fn patches_constants(module: &Module<'_>, patched: SectionId) -> bool
     section.kind == SectionKind::MercuryTwin && section.owner.is_some()
 }
 
-/// Returns where the constants of a section begin, in bytes, ascending.
+/// Returns the offsets in bytes at which the constants of a section begin, ascending.
 fn constants_of(module: &Module<'_>, section: SectionId) -> Vec<u64> {
     let object = &module.objects[module.sections[section].object];
     let symbols = module.symbols[object.symbols].iter();

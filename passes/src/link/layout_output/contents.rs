@@ -148,7 +148,7 @@ fn module_shared(module: &Module<'_>, out: &mut Created<'_>) {
     }
 }
 
-/// Returns a whole input section at an offset of its output section.
+/// Returns the piece that is a whole input section at an offset of its output section.
 pub(super) fn whole(offset: u64, section: SectionId) -> PlanPiece {
     PlanPiece {
         offset,

@@ -281,8 +281,8 @@ impl<'data> Replay<'_, 'data> {
         self.outcomes.get(function).is_live
     }
 
-    /// Returns whether a symbol that makes its link symbol puts it into the list of global ones
-    /// [weak-before-global].
+    /// Returns `true` if a symbol that makes its resolved symbol puts it into the list of global
+    /// ones [weak-before-global].
     fn is_global(&self, link: LinkSymbolId, symbol: &Symbol<'_>) -> bool {
         let counts = match symbol.bind {
             Binding::WEAK => !self

@@ -158,8 +158,8 @@ pub(super) fn plan<'data>(
     Ok(plan)
 }
 
-/// Returns whether nobody defines a variable that a strong reference made: relocatable output has
-/// it at address -1 [undefined-value].
+/// Returns `true` if a strong reference made a variable that nothing defines: relocatable output
+/// has it at address -1 [undefined-value].
 fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
     row.definition.is_none()
         && symbol.bind == Binding::GLOBAL
@@ -288,8 +288,8 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Returns where an order that was asked for puts a section of code, before all that it does
-    /// not name.
+    /// Returns the rank that an order which was asked for gives to a section of code. Sections that
+    /// it names come before all others.
     fn place_in_order(&self, section: &OutSection<'_>) -> u32 {
         match section.content {
             Content::Text(link, _) => self.module.link_symbols[link].order.unwrap_or(u32::MAX),
@@ -533,7 +533,7 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Returns how many parts of input sections a section of the file copies.
+    /// Returns the number of parts of input sections that a section of the file copies.
     fn pieces(&self, id: OutId) -> usize {
         let section = &self.out.sections[id];
         match is_no_bits(section.ty, section.flags) {
@@ -550,7 +550,7 @@ impl<'m, 'data> Finish<'m, 'data> {
     }
 }
 
-/// Returns what was made for a section.
+/// Returns the contents that were made for a section.
 fn special_content<'data>(
     special: &[(OutId, PlanContent<'data>)],
     id: OutId,

@@ -13,8 +13,8 @@ const LISTED: u32 = 12;
 /// No section.
 const NONE: u32 = u32::MAX;
 
-/// Returns what tells most names of one function's sections apart, which end alike, so that they
-/// need not be read.
+/// Returns a mark that differs for most names of one function's sections, which end alike, so that
+/// the names need not be read.
 fn mark(name: &[u8]) -> u32 {
     let word = |start: usize| {
         let word = name.get(start..).and_then(<[u8]>::first_chunk);

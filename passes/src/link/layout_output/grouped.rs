@@ -23,7 +23,8 @@ impl<T> Default for Grouped<T> {
 }
 
 impl Grouped<u32> {
-    /// Returns the indices of rows by what a question about each row says, below `groups`.
+    /// Groups the indices of rows by the number below `groups` that `group_of` returns for each
+    /// row.
     pub(crate) fn by<R>(groups: usize, rows: &[R], group_of: impl Fn(&R) -> usize) -> Self {
         let mut grouped = Grouped {
             collected: Vec::with_capacity(rows.len()),

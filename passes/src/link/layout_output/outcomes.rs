@@ -50,7 +50,7 @@ pub(super) struct Outcomes {
 }
 
 impl Outcomes {
-    /// Returns those of all functions.
+    /// Returns the outcomes of all functions.
     pub(super) fn of(module: &Module<'_>, threads: &Threads) -> Self {
         let functions = module.functions.values().as_slice();
         let part = |functions: &[Function]| Outcomes::of_part(module, functions);
@@ -107,23 +107,24 @@ impl Outcomes {
         outcomes
     }
 
-    /// Returns about how many sections there will be: of code, attributes, constants, shared memory
+    /// Returns an estimate of the number of sections: of code, attributes, constants, shared memory
     /// and relocations of the functions that are kept, and a few others.
     pub(super) fn sections(&self) -> usize {
         5 * self.kernels + 4 * self.others + OTHER_SECTIONS
     }
 
-    /// Returns about how many names of sections, of those that are not made, too.
+    /// Returns an estimate of the number of section names, including those of sections that are not
+    /// made.
     pub(super) fn section_names(&self) -> usize {
         6 * self.kernels + 4 * self.others + OTHER_SECTIONS
     }
 
-    /// Returns what became of a function.
+    /// Returns the outcome for a function.
     pub(super) fn get(&self, function: FunctionId) -> Outcome {
         self.rows[function.index()]
     }
 
-    /// Records that the function's attribute list has its section.
+    /// Notes that the function's attribute list has its section.
     pub(super) fn has_info(&mut self, function: FunctionId) {
         self.rows[function.index()].has_info = true;
     }

@@ -18,7 +18,7 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
     functions.any(|function| function.object < first && function.fate.is_non_prevailing())
 }
 
-/// Returns what the link has that nvlink makes further sections for.
+/// Returns the property of the link for which nvlink makes further sections.
 pub(super) fn unknown_numbers(module: &Module<'_>) -> Option<&'static str> {
     if module.options.force_rela {
         return Some("with --force-rela");

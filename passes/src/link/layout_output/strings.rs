@@ -93,7 +93,7 @@ impl Strings {
         (size(SECTIONS), size(SYMBOLS))
     }
 
-    /// Returns the bytes of the tables of sections and symbols, which go; offsets stay.
+    /// Takes the bytes of the tables of sections and symbols, and returns them; the offsets stay.
     pub(super) fn take_bytes(&mut self) -> (Vec<u8>, Vec<u8>) {
         let [sections, symbols] = std::mem::take(&mut self.tables).into_bytes();
         (sections, symbols)
@@ -180,7 +180,7 @@ impl<'n, 'data> Names<'n, 'data> {
         }
     }
 
-    /// Returns about how many sections will have names.
+    /// Returns an estimate of the number of sections that will have names.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }

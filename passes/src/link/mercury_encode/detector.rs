@@ -150,7 +150,7 @@ struct Debugger {
     has_code: bool,
 }
 
-/// Returns what nvlink would do to a function's code, and why.
+/// Returns the change that nvlink would make to a function's code, and the reason.
 fn change(
     module: &Module<'_>,
     function: FunctionId,
@@ -206,7 +206,7 @@ fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
     records.any(|record| record.code == attributes::AFTER_13_0_88)
 }
 
-/// Returns why nvlink schedules a kernel of an executable anew, if it does.
+/// Returns the reason why nvlink schedules a kernel of an executable anew, if it does.
 fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<&'static str> {
     let row = &module.functions[function];
     if module.options.relocatable || !module.symbols[row.symbol].is_entry() {

@@ -92,8 +92,8 @@ impl<'m> Frames<'m> {
         }
     }
 
-    /// Returns the rows that are kept, the last of the input first, after so many bytes of earlier
-    /// objects.
+    /// Returns the rows that are kept, the last of the input first, after this number of bytes of
+    /// earlier objects.
     fn rows_behind(self, before: u64) -> impl Iterator<Item = (&'m Reloc, u64)> {
         self.kept.into_iter().rev().map(move |(row, added, stays)| {
             let before = if stays { before } else { 0 };

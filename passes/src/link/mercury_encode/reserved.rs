@@ -74,8 +74,8 @@ impl Encode<'_, '_> {
         }
     }
 
-    /// Returns what lies in the file of the Mercury view where section `own` begins; `None` if that
-    /// is neither padding nor the first headers.
+    /// Returns the bytes that lie in the file of the Mercury view where section `own` begins;
+    /// `None` if that is neither padding nor the first headers.
     fn bytes_at(&self, own: usize, size: u64, tables: ViewTables) -> Option<Vec<u8>> {
         let (mut places, mut offset) = (Vec::new(), size_of::<FileHeader>() as u64);
         for (index, section) in self.plan.sections[..self.view].iter().enumerate() {

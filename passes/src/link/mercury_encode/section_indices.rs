@@ -59,8 +59,8 @@ impl<'data> Encode<'_, 'data> {
         words.iter().map(|word| u32::from_le_bytes(*word)).collect()
     }
 
-    /// Returns the bytes that are left behind the names of sections, in which the names of added
-    /// tables would fit.
+    /// Returns the number of bytes that are left after the names of sections, in which the names of
+    /// added tables would fit.
     pub(super) fn names_gap(&self) -> u64 {
         match self.index_tables {
             IndexTables::Added { .. } => 0,

@@ -332,7 +332,8 @@ fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
     )
 }
 
-/// Returns whether the constants of a losing copy stay in the output [discarded-constants-stay].
+/// Returns `true` if the constants of a discarded definition stay in the output
+/// [discarded-constants-stay].
 ///
 /// A copy that replaces another drops what there was before. Parameter banks of two weak kernels
 /// are one, but that of a strong kernel is kept apart from those of the weak copies that it met
@@ -403,7 +404,7 @@ fn place_bank(
     }
 }
 
-/// Returns a function with pieces of a bank beyond what a bank can hold, if no pool takes their
+/// Returns a function whose pieces of a bank exceed what a bank can hold, if no pool takes their
 /// place.
 pub(crate) fn bank_beyond_limit(module: &Module<'_>) -> Option<FunctionId> {
     // The place to which the end of a piece is aligned is before that.

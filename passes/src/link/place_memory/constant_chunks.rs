@@ -80,7 +80,7 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    /// Returns those of some sections; parameters have no symbols.
+    /// Collects the bytes of `sections` that symbols cover; parameters have no symbols.
     pub(super) fn new(module: &Module<'_>, sections: &[SectionId]) -> Self {
         let mut covered = Covered {
             sections: HashMap::default(),

@@ -76,7 +76,7 @@ fn sorted(variables: &[Variable]) -> Vec<Variable> {
     })
 }
 
-/// Returns where a variable of some size lies that comes after this offset.
+/// Returns the offset of a variable of `size` bytes after `end`.
 fn next(end: u64, size: u64) -> u64 {
     let unit = size.clamp(1, LARGEST);
     end.div_ceil(unit).saturating_mul(unit)
@@ -122,8 +122,8 @@ pub fn section_align(module: &Module<'_>) -> u64 {
     aligns.max().unwrap_or(1)
 }
 
-/// Returns what of a link is not known where its constants are laid out again, if it has any of
-/// that.
+/// Returns a property of the link for which it is not known how its constants are laid out again,
+/// if it has one.
 pub(super) fn unknown(module: &Module<'_>) -> Option<&'static str> {
     let is_bank =
         |section: SectionId| module.sections[section].kind == SectionKind::ConstantBank(BANK);

@@ -20,8 +20,9 @@ pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
     value.wrapping_add(whole_kernels(module))
 }
 
-/// Returns the shared memory of an EWP object's kernel has no symbol, so nvlink moves symbol 0
-/// after the reserved block, once for each such kernel [null-symbol-of-whole-kernels].
+/// Returns the number of bytes by which kernels of EWP objects move symbol 0: their shared memory
+/// has no symbol, so nvlink moves symbol 0 after the reserved block, once for each such kernel
+/// [null-symbol-of-whole-kernels].
 fn whole_kernels(module: &Module<'_>) -> u64 {
     if module.options.relocatable || !module.has_ewp_object() {
         return 0;

@@ -514,7 +514,7 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Returns those of a link without shared variables.
+    /// Returns the uses of a link without shared variables.
     fn none(kernels: usize) -> Self {
         Uses {
             any: false,
@@ -595,7 +595,7 @@ impl Uses {
         }
     }
 
-    /// Returns how many references live code has to a variable.
+    /// Returns the number of references that live code has to a variable.
     pub(super) fn references(&self, link: LinkSymbolId) -> u32 {
         self.references[link.index()]
     }

@@ -19,7 +19,7 @@ use super::rows::Row;
 use super::target_kind::TargetKind;
 
 impl<'data> Row<'_, '_, 'data> {
-    /// Returns what becomes of the row, which refers to `target`: the first line of the table that
+    /// Returns the action for the row, which refers to `target`: the first line of the table that
     /// fits decides.
     #[inline]
     pub(super) fn action(&self, target: TargetKind) -> Result<RelocPlan, Refusal> {
@@ -119,8 +119,8 @@ impl<'data> Row<'_, '_, 'data> {
         reloc_type(self.like).is_some_and(|like| like.makes_slot)
     }
 
-    /// Returns what the offset of a slot counts from: the beginning of the bank where the field is
-    /// one of it, that of the slots in Mercury code [mercury-slots].
+    /// Returns the offset of a slot as its field counts it: from the beginning of the bank where
+    /// the field is one of the bank, from that of the slots in Mercury code [mercury-slots].
     fn in_view(&self, slot: u64) -> u64 {
         let bank = reloc_type(self.like).map_or(BankField::None, |like| like.bank);
         let in_bank = bank != BankField::None && !is_mercury(self.ty);

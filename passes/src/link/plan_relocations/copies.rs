@@ -119,8 +119,8 @@ pub(super) fn is_bank(module: &Module<'_>, section: SectionId) -> bool {
     module.sections[section].kind == SectionKind::ConstantBank(BANK)
 }
 
-/// Returns what nvlink does to a row of an object's constants that refers to a symbol, if it leaves
-/// it out.
+/// Returns nvlink's action for a row of an object's constants that refers to a symbol, if it leaves
+/// the row out.
 pub(super) fn lost<'f>(
     module: &Module<'_>,
     meanings: &Meanings,

@@ -82,7 +82,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         ends.get(name).copied()
     }
 
-    /// Returns what losing definitions of variables occupy of a section, sorted.
+    /// Returns the ranges of a section that discarded definitions of variables occupy, sorted.
     pub(super) fn losing_in(&self, section: SectionId) -> &[LosingRange] {
         let ranges = self
             .losing_variables
@@ -98,7 +98,7 @@ impl<'m, 'data> Facts<'m, 'data> {
         self.first_definitions.get_or_init(first)
     }
 
-    /// Returns what nvlink does to a row of an object's constants that it leaves out (deviation
+    /// Returns nvlink's action for a row of an object's constants that it leaves out (deviation
     /// D14).
     pub(super) fn lost(&self, object: ObjectId, target: SymbolRef) -> Option<RelocPlan> {
         let first = || self.first_definitions();
@@ -153,8 +153,8 @@ impl<'m, 'data> Facts<'m, 'data> {
         self.address_taken.get_or_init(taken).contains(&function)
     }
 
-    /// Returns what is added to the addend of a row of the SASS view that names an entry of
-    /// `.debug_frame`.
+    /// Returns the number that is added to the addend of a row of the SASS view that names an entry
+    /// of `.debug_frame`.
     pub(super) fn frame_shift(
         &self,
         module: &Module<'_>,

@@ -145,7 +145,7 @@ impl<'f> Holder<'f> {
     }
 }
 
-/// Returns what the field of a relocation without addend holds: the addend that `--force-rela`
+/// Returns the value in the field of a relocation without addend: the addend that `--force-rela`
 /// gives it, in units of the field [field-as-addend].
 fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
     let bytes = usize::try_from(offset)
@@ -210,7 +210,7 @@ pub(super) struct Row<'r, 'm, 'data> {
 }
 
 impl Row<'_, '_, '_> {
-    /// Returns whether the row has an addend. A REL row against a moved section loses what its
+    /// Returns `true` if the row has an addend. A REL row against a moved section loses what its
     /// field holds [moved-rel-loses-addend].
     fn has_addend(&self) -> bool {
         self.holder.is_rela || self.moved != 0
@@ -341,8 +341,8 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         }
     }
 
-    /// Returns the run that the row begins which was decided on last, if others like it fare as it
-    /// does.
+    /// Returns the run that begins with the row that was decided on last, if other rows like it get
+    /// the same action.
     pub(super) fn run(&self, reloc: &Reloc) -> Option<Run> {
         let holder = self.holder.as_ref()?;
         let RelocPlan::Keep { ty, addend, rela } = reloc.plan else {
@@ -371,7 +371,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         self.keeps_lost
     }
 
-    /// Returns what becomes of a row.
+    /// Decides on the action for a row.
     pub(super) fn plan(&mut self, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
         self.keeps_lost = false;
         let facts = self.facts;

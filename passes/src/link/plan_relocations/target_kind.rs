@@ -216,7 +216,7 @@ impl Named<'_, '_, '_> {
         self.module.shows_shared_variables() && self.link.value.is_some()
     }
 
-    /// Returns what an object is that nobody defines, in an executable.
+    /// Classifies an object that nothing defines, in an executable.
     fn undefined(&self) -> Result<TargetKind, Refusal> {
         let name = self.symbol.name;
         Ok(if self.symbol.is_shared() {
@@ -273,7 +273,7 @@ impl Named<'_, '_, '_> {
             && self.facts.has_shared_slots()
     }
 
-    /// Returns what an object is that nobody defines, in relocatable output.
+    /// Classifies an object that nothing defines, in relocatable output.
     fn left_open(&self) -> TargetKind {
         let (module, symbol) = (self.module, self.symbol);
         let is_reserved = known_symbols::is_reserved_shared_symbol(symbol.name);
@@ -312,7 +312,7 @@ impl Named<'_, '_, '_> {
         }
     }
 
-    /// Returns what an object is that has a definition.
+    /// Classifies an object that has a definition.
     fn variable(&self, definition: &Symbol<'_>) -> Result<TargetKind, Refusal> {
         use SectionKind::*;
         let module = self.module;

@@ -56,7 +56,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
         }
     }
 
-    /// Returns a record with some bytes.
+    /// Builds a record with this code and these further bytes.
     fn record(&self, code: u8, rest: &[u8]) -> Attribute<'data> {
         Attribute {
             section: None,

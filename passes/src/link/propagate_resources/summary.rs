@@ -84,7 +84,7 @@ pub const NO_SPARSE_MMA_MASK: u16 = 0x8000;
 pub const NEVER: u32 = u32::MAX;
 
 impl Default for Summary {
-    /// Returns what a node without records needs.
+    /// Returns the needs of a node without records.
     fn default() -> Self {
         Summary {
             registers: 0,
@@ -287,7 +287,8 @@ impl Summaries {
         summaries
     }
 
-    /// Returns the row of a component whose callees have theirs. That of its only node becomes it.
+    /// Computes the row of a component whose callees have theirs, and returns its index. The row of
+    /// a component's only node becomes that of the component.
     fn total(&mut self, graph: &CallGraph, of_node: &[u32], index: usize, members: &[u32]) -> u32 {
         let components = graph.components();
         let cyclic = components.cyclic[index];
@@ -399,8 +400,8 @@ impl Summaries {
                 })
     }
 
-    /// Returns how many calls of a kernel lead to recursion: direct ones, and for an indirect one
-    /// every function that it may call [recursion-warning-per-call].
+    /// Returns the number of calls of a kernel that lead to recursion: direct ones, and for an
+    /// indirect one every function that it may call [recursion-warning-per-call].
     pub fn recursive_calls(&self, graph: &CallGraph, link: LinkSymbolId) -> usize {
         let is_recursive = |node: &u32| {
             let component = graph.components().of_node[*node as usize] as usize;

@@ -49,9 +49,9 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// Returns whether a weak copy replaces the one before it: it needs fewer registers, or as many
-    /// and comes of PTX for a higher virtual architecture than that of the first copy, which need
-    /// not be the one before it [weak-higher-architecture].
+    /// Decides between a weak definition and the one before it: the new one replaces it if it needs
+    /// fewer registers, or as many and comes of PTX for a higher virtual architecture than that of
+    /// the first definition, which need not be the one before it [weak-higher-architecture].
     fn between_weak(&self, new: FunctionId, old: FunctionId, link: LinkSymbolId) -> MergeOutcome {
         let (new_registers, old_registers) = (self.registers(new), self.registers(old));
         match new_registers.cmp(&old_registers) {
@@ -67,8 +67,8 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// Returns how many registers a function uses: what the section of its code says (below sm_90),
-    /// else its record [registers-of-code].
+    /// Returns the number of registers that a function uses: that of the section of its code (below
+    /// sm_90), else that of its record [registers-of-code].
     fn registers(&self, id: FunctionId) -> u32 {
         let function = &self.module.functions[id];
         match self.module.sections[function.views.sass.text].info {

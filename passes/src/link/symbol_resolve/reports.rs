@@ -119,7 +119,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Returns what a symbol is, for notes.
+/// Returns a description of a symbol, for notes.
 fn describe(symbol: &Symbol<'_>) -> String {
     let binding = match symbol.bind {
         Binding::WEAK => "weak ",

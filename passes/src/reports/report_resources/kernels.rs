@@ -72,7 +72,7 @@ pub(super) fn json(rows: &[Row]) -> String {
     format!("{{\"kernels\":[{}]}}", kernels.join(","))
 }
 
-/// Returns a text as a JSON string.
+/// Formats a text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {

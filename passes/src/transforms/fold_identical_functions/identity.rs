@@ -169,7 +169,7 @@ impl<'data> Identities<'data> {
     }
 }
 
-/// Returns which link symbols are no functions that may be folded.
+/// Returns `true` for each resolved symbol that is not a function that may be folded.
 fn kept_apart(module: &Module<'_>) -> Vec<bool> {
     let mut apart: Vec<bool> = module
         .link_symbols

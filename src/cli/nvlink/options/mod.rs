@@ -261,7 +261,7 @@ impl OptionSpec {
 /// The tables, in the order of [`OptionId`].
 const TABLES: [&[OptionSpec]; 3] = [&documented::OPTIONS, &hidden::OPTIONS, &own::OPTIONS];
 
-/// Returns all options, those that are recorded in the order of the record.
+/// Returns all options; those that are recorded are in the order of the record.
 pub fn all() -> impl Iterator<Item = &'static OptionSpec> {
     TABLES.into_iter().flatten()
 }

@@ -68,7 +68,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Returns what stands before the name of a kernel in that of its bank.
+    /// Returns the prefix of the name of a kernel's bank.
     fn bank_prefix(&self, bank: u8) -> String {
         match Bank::numbered(bank).filter(|_| self.out.capmerc) {
             Some(bank) => format!("{}.", String::from_utf8_lossy(bank.name)),

@@ -111,7 +111,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Returns which sections, with addends or without, rows create. A REL row against a moved
+    /// Returns the sections, with addends or without, that rows create. A REL row against a moved
     /// section becomes RELA [moved-rel-loses-addend]; other rows take the form of their section.
     /// But each row of a RELA section (all are from sm_90 on) that has no addend creates the other
     /// one, empty, unless it is the first [empty-rel-names].

@@ -82,7 +82,7 @@ impl<'data> Replay<'_, 'data> {
         self.arena.joined(prefix.as_bytes(), name)
     }
 
-    /// Returns a prefix and a name, which an input section most often has.
+    /// Returns a prefix and a name as one string, which is most often the name of an input section.
     pub(super) fn same_or_joined(
         &self,
         input: &'data [u8],
@@ -176,7 +176,7 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// Returns a module-wide section, created at first sight.
+    /// Returns a module-wide section, which is created when it is first needed.
     pub(super) fn named(
         &mut self,
         name: &'data [u8],
@@ -194,7 +194,7 @@ impl<'data> Replay<'_, 'data> {
         id
     }
 
-    /// Returns a function's section, created at first sight.
+    /// Returns a function's section, which is created when it is first needed.
     pub(super) fn of_function(
         &mut self,
         link: LinkSymbolId,

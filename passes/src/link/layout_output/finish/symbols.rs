@@ -87,7 +87,7 @@ impl<'data> Finish<'_, 'data> {
             || known_symbols::is_reserved_shared_symbol(symbol.name)
     }
 
-    /// Returns how many symbols are listed, be they emitted or not.
+    /// Returns the number of symbols that are listed, whether they are emitted or not.
     pub(super) fn listed_symbols(&self) -> usize {
         self.out.local.len() + self.out.global.len()
     }
@@ -275,7 +275,8 @@ impl<'data> Finish<'_, 'data> {
         bank.map_or(u64::MAX, |id| self.out.sections[*id].size)
     }
 
-    /// Returns whether only `-preserve-relocs` shows a symbol: 1 in `st_other` [preserved-symbols].
+    /// Returns `true` if only `-preserve-relocs` shows a symbol: 1 in `st_other`
+    /// [preserved-symbols].
     pub(super) fn is_marked(&self, symbol: &Symbol<'_>) -> bool {
         self.module.options.preserve_relocs
             && !self.module.shows_dynamic_shared()
