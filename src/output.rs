@@ -38,7 +38,7 @@ impl From<StreamError<io::Error>> for OutputError {
     }
 }
 
-/// Writes the blocks of a file of so many sections, which are made one by one: whoever makes them
+/// Writes the blocks of a file of this number of sections, which are made one by one: the caller
 /// hands each on and gets memory for another, empty. Where there are many sections a second thread
 /// writes them: large contents would come from the other processor's cache (33 MB of one section
 /// take 13.5 ms with one thread and 18.2 with two).

@@ -38,8 +38,8 @@ impl PipelineSource for PipelineFiles {
 }
 
 /// Returns the files that a pipeline names: those it includes, and those that options of its passes
-/// speak of. Of a command these are the words that are paths of files; programs of the system are
-/// none of them.
+/// speak of. Of a command these are the arguments that are paths of files; programs of the system
+/// are none of them.
 pub fn files_of(pipeline: &Pipeline, registry: &Registry) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(pipeline, registry, &mut files);

@@ -321,7 +321,7 @@ pub fn run_until<'data>(
             instruments.clear();
         }
         let run = || manager.run(module, arena, &mut diagnostics, &run, &mut instruments);
-        // What a panic leaves behind is only looked at for messages: no output is written.
+        // The state after a panic is only looked at for messages: no output is written.
         catch_unwind(AssertUnwindSafe(run))
     };
     let result = result.unwrap_or_else(|_| {

@@ -192,7 +192,7 @@ fn unpack_all(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the folder of a case with its inputs, which are made once, and nvlink's words.
+/// Returns the folder of a case with its inputs, which are made once, and nvlink's arguments.
 fn inputs(case: &Case, tools: &Tools, root: &Path) -> Result<(PathBuf, Vec<String>), Failure> {
     let folder = root.join(case.name);
     let failed = |error: std::io::Error| error.to_string();

@@ -1,4 +1,4 @@
-//! Links that are given: folders with inputs and nvlink's words, and reproducers.
+//! Links that are given: folders with inputs and nvlink's arguments, and reproducers.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use cuweld::internals::Replay;
 
 use crate::shapes::Failure;
 
-/// Returns the folder and the words, without those of the output, of a link that is given.
+/// Returns the folder and the arguments, without those of the output, of a link that is given.
 pub fn open(path: &Path, root: &Path) -> Result<(PathBuf, Vec<String>), Failure> {
     if path.is_dir() {
         let folder = std::path::absolute(path).map_err(|error| error.to_string())?;
@@ -22,7 +22,7 @@ pub fn open(path: &Path, root: &Path) -> Result<(PathBuf, Vec<String>), Failure>
     Ok((replay.folder(), without_output(words)))
 }
 
-/// Returns the words in a folder's `args.txt`.
+/// Returns the arguments in a folder's `args.txt`.
 pub fn words_of(folder: &Path) -> Result<Vec<String>, Failure> {
     let path = folder.join("args.txt");
     let text =

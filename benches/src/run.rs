@@ -94,7 +94,7 @@ pub struct Effort {
     pub warmed: bool,
 }
 
-/// Measures a link. `words` are nvlink's, without `-o`, relative to the folder.
+/// Measures a link. `words` are nvlink's arguments, without `-o`, relative to the folder.
 pub fn measure(
     tools: &Tools,
     folder: &Path,
@@ -207,7 +207,7 @@ fn target(words: &[String]) -> Option<&str> {
     None
 }
 
-/// So many times the bytes of the inputs is more than what the programs take, with their files.
+/// Multiple of the bytes of the inputs that exceeds what the programs take, with their files.
 const TAKEN: u64 = 16;
 
 /// Smaller links take too little memory for it to matter, and would find their code in no cache.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Whose matter a finding is.
+/// The area that a finding belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A file cannot be linked: it is damaged, or does not fit the link.
@@ -106,7 +106,7 @@ impl Kind {
 pub struct CodeRow {
     /// Its name, `KIND/WORDS`, which stays the same from version to version.
     pub name: &'static str,
-    /// Whose matter it is.
+    /// The kind of its findings.
     pub kind: Kind,
     /// What is found, as a phrase; the message of findings that have no other.
     pub title: &'static str,

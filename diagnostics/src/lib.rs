@@ -1,8 +1,8 @@
 //! Findings of a device link: their model, and the codes that name them.
 //!
 //! Readers, passes and command lines make [`Diagnostic`]s. Each has a [`Code`], which says what it
-//! is about: its wording is free, and nothing recognises a finding by its text. Those who print a
-//! finding decide its form.
+//! is about: its wording is free, and nothing recognises a finding by its text. The code that
+//! prints a finding decides its form.
 //!
 //! Architecture Invariant: this crate depends on no other, so that each may have findings. It never
 //! prints.

@@ -95,7 +95,7 @@ impl Index {
         }
     }
 
-    /// Makes room for one more than so many strings.
+    /// Makes room for one string more than `strings`.
     fn grow(&mut self, strings: usize) {
         if strings < self.places.len() / 4 * 3 {
             return;
@@ -135,8 +135,8 @@ impl<const TABLES: usize> Default for NameTables<TABLES> {
 }
 
 impl<const TABLES: usize> NameTables<TABLES> {
-    /// Tables that hold only the empty string, with room for so many names in all, and so many
-    /// bytes in each.
+    /// Builds tables that hold only the empty string, with room for `names` names in all, and for
+    /// this number of bytes in each.
     pub fn with_capacity(names: usize, bytes: [usize; TABLES]) -> Self {
         NameTables {
             bytes: bytes.map(|bytes| {

@@ -1,4 +1,4 @@
-//! How definitions of one name met: the history that resolution leaves behind.
+//! How definitions of one name met: the history that resolution records.
 
 use crate::ids::SymbolId;
 

@@ -109,7 +109,7 @@ impl Phase {
 pub struct Module<'data> {
     /// How far it has come.
     pub phase: Phase,
-    /// Whose linker it stands in for.
+    /// The toolkit whose linker it stands in for.
     pub toolkit: &'static Toolkit,
     /// What it is linked for.
     pub target: Target,

@@ -75,7 +75,7 @@ pub struct LinkRecord {
     pub output_name: String,
     /// Record the linker of the toolkit as the tool instead of ourselves.
     pub stamp_nvlink: bool,
-    /// `-tool-name`: who the tool note says has linked, if given.
+    /// `-tool-name`: the linker that the tool note names, if given.
     pub tool_name: Option<String>,
 }
 

@@ -61,7 +61,7 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         self.rows
     }
 
-    /// Makes room for so many more entities.
+    /// Makes room for this number of further entities.
     pub fn reserve(&mut self, more: usize) {
         self.rows.reserve(more);
     }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define CUWELD_PLUGIN_ABI 1u /* this file */
-#define CUWELD_LIR_GRAMMAR 1u /* the number behind `lir` in the first line of a text */
+#define CUWELD_LIR_GRAMMAR 1u /* the number after `lir` in the first line of a text */
 
 #ifdef __cplusplus
 extern "C" {

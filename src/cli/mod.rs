@@ -83,7 +83,7 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
     let flushed = stderr.flush().and_then(|()| stdout.flush());
     match (result, flushed) {
         (Ok(code), Ok(())) => code,
-        // Whoever read our messages is gone; there is nobody to tell.
+        // The reader of our messages is gone, so nothing can be reported.
         _ => 1,
     }
 }

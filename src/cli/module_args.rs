@@ -98,8 +98,8 @@ fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
     Ok(found)
 }
 
-/// Returns `true` if a file begins as the text form does. Files that cannot be read are none;
-/// whoever reads them next says why.
+/// Returns `true` if a file begins as the text form does. Files that cannot be read do not; the
+/// code that reads them next says why.
 fn begins_as_text(path: &str) -> bool {
     use std::io::Read;
     let mut start = [0; 6];

@@ -40,7 +40,7 @@ use ptxas::Ptxas;
 /// How intermediate code is compiled.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
-    /// Whose linker the link stands in for.
+    /// The toolkit whose linker the link stands in for.
     pub toolkit: &'static Toolkit,
     /// Where the compilers are looked for.
     pub tools: ToolPaths,

@@ -31,8 +31,8 @@ pub(super) struct Reading<'r, 'data> {
     hooks: Hooks,
 }
 
-/// After so many images there is room for as many rows as are expected, and again after twice as
-/// many.
+/// Number of images after which room is made for as many rows as are expected, and again after
+/// twice that number.
 const IMAGES_BEFORE_ROOM: usize = 8;
 
 impl<'r, 'data> Reading<'r, 'data> {

@@ -123,7 +123,7 @@ impl Exec {
             .command
             .split_first()
             .ok_or_else(|| io::Error::other("no command"))?;
-        // A word that is no path stays as it is.
+        // An argument that is not a path stays as it is.
         let mut child = Command::new(replayed(Path::new(program)))
             .args(arguments.iter().map(|word| replayed(Path::new(word))))
             .env("CUWELD_PHASE", phase.name())

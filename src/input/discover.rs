@@ -50,7 +50,7 @@ const FILES_AHEAD: usize = 16;
 /// What to discover.
 #[derive(Clone, Copy, Debug)]
 pub struct DiscoverOptions<'a> {
-    /// Whose linker the link stands in for.
+    /// The toolkit whose linker the link stands in for.
     pub toolkit: &'static Toolkit,
     /// The link's target.
     pub target: Target,
@@ -135,9 +135,9 @@ pub fn discover<'data>(
     })
 }
 
-/// Who is told what was found, a window of files after the other: the inputs, how many files were
-/// looked into so far, and how many there are. Whether inputs are skipped may change until all are
-/// found. The rest need not be looked for if one of these ends the link.
+/// The callback that receives what was found, one window of files after the other: the inputs, how
+/// many files were looked into so far, and how many there are. Whether inputs are skipped may
+/// change until all are found. The rest need not be looked for if one of these ends the link.
 pub type Told<'t, 'data> =
     &'t mut dyn FnMut(&[DeviceInput<'data>], usize, usize) -> ControlFlow<()>;
 
@@ -150,7 +150,7 @@ fn is_small_part(files: &[io::Result<&[u8]>]) -> bool {
 
 /// What ends the walk before its last file.
 enum Ended {
-    /// Who was told.
+    /// The callback ended it.
     Enough,
     Failed(InputError),
 }

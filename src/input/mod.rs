@@ -12,7 +12,7 @@
 //!    [`decompress`] unpacks the chosen one (and no other), several at once where there is much to unpack.
 //!
 //! The rules are nvlink's. They are lenient (many files are ignored without a word); what was
-//! ignored and why is kept as a [`DiagnosticKind::Ignored`] note, for users who ask.
+//! ignored and why is kept as a [`DiagnosticKind::Ignored`] note, for users that ask.
 //!
 //! Architecture Invariant: nothing here knows a symbol or a linking rule. Device ELF headers are
 //! looked at only as far as deciding on a file's kind needs it.

@@ -66,7 +66,7 @@ pub enum SectionDamage {
     /// Its name does.
     #[error("its name is outside the section name table")]
     Name,
-    /// So many tables lie over each other that they are not all decoded.
+    /// Too many tables overlap for all of them to be decoded.
     #[error("not decoded: tables lie over each other")]
     Overlap,
     /// Its size does not fit its rows.
@@ -75,7 +75,7 @@ pub enum SectionDamage {
     /// The table it refers to is none.
     #[error("its link names no {0}")]
     Link(&'static str),
-    /// A row refers to a symbol that is none.
+    /// A row refers to a symbol that does not exist.
     #[error("row {row} refers to symbol {symbol}, which is none")]
     Symbol {
         /// The row.
@@ -83,7 +83,7 @@ pub enum SectionDamage {
         /// The index.
         symbol: u32,
     },
-    /// A row refers to a string that is none.
+    /// A row refers to a string that does not exist.
     #[error("a string of row {row} is outside the string table")]
     String {
         /// The row.

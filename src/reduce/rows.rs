@@ -2,7 +2,7 @@
 //!
 //! Works on lines, not on the module: the IR has no way to remove a row, and the text form numbers
 //! its entities from 0. A row that refers to an entity that goes, goes as well, and what is left is
-//! numbered anew. What comes of it may be no module; whoever asked parses and verifies it.
+//! numbered anew. The result may not be a module; the caller parses and verifies it.
 
 use std::collections::BTreeSet;
 

@@ -2,8 +2,8 @@
 //!
 //! A reproducer is a tar archive. `repro.json` says what was run, where, with which version;
 //! `files/` holds every file that the link read, at its place in the file system. `cuweld replay`
-//! puts them into a folder and runs the same words there. Absolute paths are moved into the folder:
-//! those of the words before the run, those of pipelines where they are used
+//! puts them into a folder and runs the same command line there. Absolute paths are moved into the
+//! folder: those of the arguments before the run, those of pipelines where they are used
 //! (`src/replay_root.rs`).
 
 mod record;
@@ -32,7 +32,7 @@ pub struct Description {
     pub format: u32,
     /// The version of cuweld that wrote it.
     pub cuweld: String,
-    /// The words after the program's name; those of nvlink's command line begin with `nvlink`.
+    /// The arguments after the program's name; those of nvlink's command line begin with `nvlink`.
     pub arguments: Vec<String>,
     /// The same link for nvlink, if that can be said.
     pub nvlink_arguments: Option<Vec<String>>,

@@ -27,7 +27,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder of a run with these words, without the program's name.
+    /// Creates a recorder of a run with these arguments, without the program's name.
     pub fn new(arguments: Vec<String>) -> Self {
         Recorder {
             description: Description {

@@ -124,7 +124,7 @@ impl Replay {
         command.output().map_err(failed)
     }
 
-    /// Returns the words for nvlink, or a linker with its command line.
+    /// Returns the arguments for nvlink, or a linker with its command line.
     pub fn nvlink_words(&self) -> Result<Vec<String>, ReplayError> {
         let words = self.description.nvlink_arguments.as_ref();
         words

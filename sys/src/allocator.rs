@@ -136,12 +136,12 @@ mod tests {
         }
 
         fn fill(&self) {
-            // SAFETY: the block has so many bytes.
+            // SAFETY: the block has this number of bytes.
             unsafe { self.start.write_bytes(self.filling, self.layout.size()) };
         }
 
         fn is_whole(&self, size: usize) -> bool {
-            // SAFETY: the block has so many bytes, all of which were written.
+            // SAFETY: the block has this number of bytes, all of which were written.
             let bytes = unsafe { std::slice::from_raw_parts(self.start, size) };
             bytes.iter().all(|byte| *byte == self.filling)
         }

@@ -1,8 +1,8 @@
 //! Releases memory in a background process so that the user does not wait for it: after a large
 //! link the system takes as long as some passes to take back memory, mapped inputs and the blocks
 //! of the output that was replaced (2.3 of 23 ms for 10,000 kernels). A process that shares all of
-//! these outlives the program for that time. It does nothing but end: whoever ends it early loses
-//! nothing.
+//! these outlives the program for that time. It does nothing but end: nothing is lost if it is
+//! ended early.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -60,7 +60,7 @@ mod linux {
         unsafe {
             let [reads, writes] = *pipe.cast::<Pipe>();
             for stream in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
-                // Whoever reads the program's messages need not wait.
+                // Readers of the program's messages need not wait.
                 libc::close(stream);
             }
             // The program has the only other one: its end ends the wait.

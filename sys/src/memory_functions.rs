@@ -24,7 +24,7 @@ const LONG: usize = 1024;
 ///
 /// # Safety
 ///
-/// So many bytes can be read and written, and do not overlap.
+/// The caller can read `bytes` bytes at `from` and write them at `to`, and they do not overlap.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, bytes: usize) -> *mut u8 {
     // SAFETY: as the caller promises.
@@ -50,7 +50,7 @@ pub(crate) unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, bytes: usiz
 ///
 /// # Safety
 ///
-/// So many bytes can be read and written.
+/// The caller can read `bytes` bytes at `from` and write them at `to`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, bytes: usize) -> *mut u8 {
     // SAFETY: as the caller promises.
@@ -72,7 +72,7 @@ pub(crate) unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, bytes: usi
 ///
 /// # Safety
 ///
-/// So many bytes of both can be read.
+/// The caller can read `bytes` bytes of both.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, bytes: usize) -> c_int {
     // SAFETY: each number lies within the bytes.
@@ -111,7 +111,7 @@ pub(crate) unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, bytes: 
 ///
 /// # Safety
 ///
-/// So many bytes of both can be read.
+/// The caller can read `bytes` bytes of both.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) unsafe extern "C" fn bcmp(one: *const u8, other: *const u8, bytes: usize) -> c_int {
     // SAFETY: as the caller promises.
@@ -278,7 +278,7 @@ mod tests {
                             // What comes after it does not matter.
                             other[place + 1..].reverse();
                         }
-                        // SAFETY: both have so many bytes.
+                        // SAFETY: both have `length` bytes.
                         let (order, differs) = unsafe {
                             let (one, other) = (one.as_ptr(), other.as_ptr());
                             (

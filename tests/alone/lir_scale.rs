@@ -10,11 +10,11 @@ use crate::harness::copies::{SM_90, copies};
 use cuweld_ir::Arena;
 use cuweld_ir::text::{DumpBytes, parse, print};
 
-/// A byte of a large link may cost so many times as much as one of a small link: caches and allocation, but no loop in a loop, which
-/// would make it eight times as much.
+/// The most by which the cost of a byte of a large link may exceed that of one of a small link, as a factor: caches and allocation,
+/// but no loop in a loop, which would make it eight times as much.
 const SLOWER: f64 = 3.0;
 
-/// The laid-out link of so many objects as text.
+/// Returns the laid-out link of this number of objects as text.
 fn text_of(folder: &Path, objects: usize) -> String {
     let files = copies(SM_90, folder, objects);
     let output = Command::new(env!("CARGO_BIN_EXE_cuweld"))

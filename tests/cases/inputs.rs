@@ -81,7 +81,7 @@ struct Links {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Link {
-    /// Words, split at blanks; `-o` is added.
+    /// Arguments, split at blanks; `-o` is added.
     args: String,
     /// Environment variables.
     #[serde(default)]
@@ -100,7 +100,7 @@ struct Link {
     refused: Option<String>,
 }
 
-/// What a link leaves behind.
+/// What is there after a link.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     exit: Option<i32>,

@@ -16,10 +16,11 @@ const KEEPS: &str = "keeps its code, which NVIDIA's finalizer";
 /// What the error about it says, with `--cuweld-strict-finalize`.
 const NEEDS: &str = "needs NVIDIA's finalizer: ";
 
-/// Control bits that differ then, of an instruction: barriers that are set and waited for, rarely stall count, yield and the bit behind.
+/// Control bits that differ then, of an instruction: barriers that are set and waited for, rarely stall count, yield and the bit after
+/// it.
 const CONTROL: u128 = 0x3_ffff << 105;
 
-/// The record of code of a compiler after 13.0.88, which lies behind all others.
+/// The record of code of a compiler after 13.0.88, which lies after all others.
 const LATER_COMPILER: &[u8] = &[3, 0x6b, 1, 0];
 
 /// The name of a kernel in the message.

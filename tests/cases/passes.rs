@@ -11,7 +11,7 @@
 //! ; + a line that comes
 //! ```
 //!
-//! `BLESS=1` writes what stands behind `end` anew: no other tool has this form, so read the difference before committing it.
+//! `BLESS=1` writes what stands after `end` anew: no other tool has this form, so read the difference before committing it.
 //! `cargo test --test cases passes::weak` runs the files whose name contains a word.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 const RUN: &str = "; run: ";
 
-/// Every pass has at least so many files.
+/// The least number of files that every pass has.
 const LEAST: usize = 5;
 
 pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {

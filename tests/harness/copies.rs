@@ -12,7 +12,7 @@ pub const SM_100: &[u8] = include_bytes!("../opt_in/c-sm_100.cubin");
 /// The names in it that each copy has its own of.
 const NAMES: [&str; 2] = ["kernel_c", "helper"];
 
-/// Writes so many copies of an object into a folder; their names.
+/// Writes `count` copies of an object into a folder, and returns their names.
 pub fn copies(object: &[u8], folder: &Path, count: usize) -> Vec<String> {
     let files: Vec<String> = (0..count).map(|number| format!("{number}.cubin")).collect();
     for (number, file) in files.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::elf_difference::first_difference;
 
-/// What a link left behind.
+/// What is there after a link.
 #[derive(Debug)]
 pub struct Outcome {
     /// Exit code; none after a signal.
@@ -110,7 +110,7 @@ impl Linker {
     }
 }
 
-/// What a link should have left behind.
+/// What should be there after a link.
 #[derive(Debug)]
 pub struct Expected {
     /// Exit code; none after a signal.

@@ -136,8 +136,8 @@ fn each_is_cited_and_what_is_cited_exists() {
     report(findings);
 }
 
-/// "Measured" alone says nothing that a name would not say better, and the notes behind these names are not in the
-/// repository.
+/// "Measured" alone says nothing that a name would not say better, and the notes to which these names refer are
+/// not in the repository.
 #[test]
 fn nothing_rests_on_notes_elsewhere() {
     let folders = [

@@ -129,7 +129,7 @@ fn changed(image: &[u8], sm: u16, records: &[(u8, u16)]) -> Vec<u8> {
     image
 }
 
-/// Whether a linker's gate lets an object through; what comes behind it may fail all the same.
+/// Whether a linker's gate lets an object through; what comes after it may fail all the same.
 fn is_let_in(lines: &[String]) -> bool {
     !lines
         .iter()

@@ -168,7 +168,7 @@ fn a_replay_ends_as_the_link_did() {
     assert!(!done.status.success());
     assert_eq!(again.status.code(), done.status.code());
     assert_eq!(said(&again), said(&done));
-    // Another linker gets nvlink's words alone.
+    // Another linker gets nvlink's arguments alone.
     let again = cuweld(folder.path(), &["replay", "r.tar", "--linker=/bin/echo"]);
     assert_eq!(said(&again), "-arch=sm_80 a.cubin -o out.cubin\n");
     std::fs::write(folder.path().join("no.tar"), "no archive").unwrap();

@@ -9,7 +9,7 @@ use crate::harness::case::{Case, Expect, Topic};
 const BEGIN: &str = "<!-- cases: begin; generated from tests/links, `BLESS=1 cargo test --test it support` writes them anew -->\n";
 const END: &str = "<!-- cases: end -->\n";
 
-/// Targets in ascending order, `a` variants behind their base; as many as fit a table cell.
+/// Targets in ascending order, `a` variants after their base; as many as fit a table cell.
 fn targets(case: &Case) -> String {
     let mut archs = case.arch.clone();
     archs.sort_by_key(|arch| {

@@ -170,6 +170,6 @@ codes! {
         "constants that overlap in an unknown way"
         when "Symbols of compiler constants overlap in a way that nvlink does not take.";
     UNIFIED_INDEX "unified-index":
-        "a file of unified indices that is none"
+        "a file of unified indices that cannot be used"
         when "The file that `--uidx-file` names cannot be read, or is not of that format.";
 }

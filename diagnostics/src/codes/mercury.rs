@@ -64,7 +64,7 @@ codes! {
         "constants of two functions of one name with -r"
         when "Two local functions of one name have constants.";
     RESERVED_SHARED "reserved-shared":
-        "sections with bytes behind reserved shared memory"
+        "sections with bytes after reserved shared memory"
         when "A section with bytes comes after that of reserved shared memory, whose place would change.";
     ATTRIBUTE_LENGTH "attribute-length":
         "an attribute list of another length"

@@ -44,7 +44,7 @@ codes! {
         "a legacy texture slot"
         when "The type of the relocation is one of old architectures.";
     OFFSET "offset":
-        "a relocation behind its object's part of a section"
+        "a relocation after its object's part of a section"
         when "The offset of a relocation lies after the end of the object's own section, in that of another object.";
     KEPT_ADDEND "kept-addend":
         "--force-rela with an addend in the field of this type"

@@ -19,8 +19,8 @@ super::behaviours! {
         "symbol-resolve-fewer-registers",
     ];
     /// That an address is taken counts for a copy that was passed over too, if a row of the same
-    /// object that counts says who takes it; a function has one such row, its first. The prototype
-    /// in it then has no string.
+    /// object that counts names the function that takes it; a function has one such row, its first.
+    /// The prototype in it then has no string.
     ADDRESS_OF_PASSED_COPY = "address-of-passed-copy", shown by [
         "address-of-passed-kernel",
         "prototypes-of-passed-copy",

@@ -57,7 +57,7 @@ impl<'data> Views<'data> {
         })
     }
 
-    /// Returns the whole comparison, in parts of so many sections.
+    /// Returns the whole comparison, in parts of `sections` sections each.
     pub fn parts(&self, sections: usize) -> Vec<ViewsPart> {
         let all = self.view.sections.len();
         let starts = (0..all).step_by(sections.max(1));

@@ -167,11 +167,11 @@ struct Reader<'part, 'data> {
     symbol_refs: &'part mut Vec<SymbolRef>,
 }
 
-/// Files of so many bytes have their tables made large enough before they are read.
+/// Size in bytes from which on a file has its tables made large enough before it is read.
 const LARGE_FILE: usize = 1 << 20;
 
-/// So many bytes at the beginning of a section tell how long its attribute records are on average,
-/// and so many sections how long those of other ones are.
+/// Number of bytes at the beginning of a section that tell how long its attribute records are on
+/// average, and number of sections that tell how long those of other ones are.
 const SAMPLE: usize = 1 << 10;
 const SAMPLED_SECTIONS: usize = 64;
 

@@ -24,7 +24,7 @@ impl<'data> Module<'data> {
     }
 
     /// Returns the name that the text form annotates an id with; empty for a row without a name and
-    /// for an id that is none.
+    /// for an id that does not exist.
     pub(crate) fn name_of<K: EntityId>(&self, id: K) -> &'data [u8] {
         self.name_at(K::PREFIX, id.index())
     }

@@ -13,9 +13,9 @@ use hashbrown::HashSet;
 /// Returns the rows of all included objects that count, in input order.
 ///
 /// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
-/// replaced it [edges-of-replaced-copies]. That an address is taken counts for a losing weak copy
-/// too, if a row of the same object that counts says who takes it [address-of-passed-copy]; a
-/// function has one such row, its first.
+/// replaced it [edges-of-replaced-copies]. That an address is taken counts for a discarded weak
+/// definition too, if a row of the same object that counts names the function that takes it
+/// [address-of-passed-copy]; a function has one such row, its first.
 pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
     let calls = counting_call_ids(module).into_iter();
     calls.map(|id| &module.calls[id]).collect()

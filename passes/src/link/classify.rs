@@ -135,7 +135,7 @@ struct Part<'p, 'data> {
     objects: &'p [Object<'data>],
     sections: PartMut<'p, SectionId, Section<'data>>,
     functions: PartMut<'p, FunctionId, Function>,
-    /// What is odd about them.
+    /// The findings about unsupported rows.
     found: Found,
     /// The kinds that the sections have got.
     kinds: Vec<SectionKind>,
@@ -144,7 +144,8 @@ struct Part<'p, 'data> {
 }
 
 /// Gives sections kinds and owners and functions what their records say, object by object: no row
-/// of one refers to another. What is odd about an object is looked for while its rows are at hand.
+/// of one refers to another. Unsupported rows of an object are looked for while its rows are at
+/// hand.
 fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
     let rows = module.sections.len() + module.symbols.len();
     let rows = rows + module.relocs.len() + module.attributes.len();

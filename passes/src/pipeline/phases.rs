@@ -19,10 +19,10 @@ pub enum PhaseError {
         reached: Phase,
         /// The pass that reached it.
         last: Option<&'static str>,
-        /// Who would establish what it requires.
+        /// What would establish the phase that it requires.
         provider: Provider,
     },
-    /// A pass establishes a phase that the module has already left behind.
+    /// A pass establishes a phase that the module has already passed.
     #[error("pass '{pass}' (step {step}) establishes phase '{}', but {} the module is already '{}'", .establishes.name(), after(*.last), .reached.name())]
     Backward {
         /// The pass.
@@ -45,7 +45,7 @@ fn after(last: Option<&'static str>) -> String {
     )
 }
 
-/// Who would establish a missing phase.
+/// What would establish a missing phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// A pass that comes too late.
@@ -117,7 +117,7 @@ impl Walls {
     }
 }
 
-/// Checks one step and goes past it. `provider` is asked who establishes a missing phase.
+/// Checks one step and goes past it. `provider` is asked what establishes a missing phase.
 pub(crate) fn check_step(
     walls: &mut Walls,
     (pass, step): (&'static str, usize),

@@ -14,8 +14,8 @@ use super::toml_form;
 use crate::registry::Registry;
 use cuweld_ir::Phase;
 
-/// Finds pipelines by name. Who calls from a program with files implements this by reading them;
-/// this crate does no IO.
+/// Finds pipelines by name. Programs with a file system implement this by reading files; this crate
+/// does no IO.
 pub trait PipelineSource {
     /// Returns the pipeline file of this name; `within` is the text that includes it, if one does.
     fn find(&self, name: &str, within: Option<&Source>) -> Option<Source>;

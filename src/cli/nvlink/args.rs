@@ -31,7 +31,7 @@ use crate::run::Controls;
 /// A resolved command line.
 #[derive(Clone, Debug)]
 pub struct NvlinkArgs {
-    /// Whose linker it stands in for.
+    /// The toolkit whose linker it stands in for.
     pub toolkit: &'static Toolkit,
     /// What is linked for.
     pub target: Target,

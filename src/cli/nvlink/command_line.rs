@@ -1,5 +1,5 @@
-//! The whole way from argument words to a [`Command`], with everything that is to be said about
-//! them reported.
+//! The whole way from arguments to a [`Command`], with everything that is to be said about them
+//! reported.
 
 use std::io;
 

@@ -17,7 +17,7 @@ pub enum ArgError {
         /// The option as typed.
         option: String,
     },
-    /// An option that takes a value is the last word.
+    /// An option that takes a value is the last argument.
     #[error("argument expected after '{option}'")]
     ArgumentExpected {
         /// The option as typed.

@@ -1,6 +1,6 @@
 //! The nvlink-compatible command line.
 //!
-//! [`parse`](mod@parse) turns words into [`LowArgs`](parse::LowArgs) by nvlink's exact rules,
+//! [`parse`](mod@parse) turns arguments into [`LowArgs`](parse::LowArgs) by nvlink's exact rules,
 //! [`check`](mod@check) checks them against each other, [`run`](mod@run) links. Drivers own this
 //! command line, so each of our own options is also an environment variable. It is parsed without
 //! clap, as a tiny link costs about a millisecond.

@@ -1,12 +1,12 @@
-//! Splits an options file into words.
+//! Splits an options file into arguments.
 
 use super::error::ArgError;
 
 /// Splits the contents of an options file at blanks. Double quotes keep blanks, a backslash keeps
 /// the next byte whatever it is, and a NUL ends the file. There are no comments.
 ///
-/// A quote leaves the word even where a backslash kept it from quoting, unless a backslash remains
-/// before it: `\"x\"` is `x`, and `\\\"` is `\"`.
+/// A quote leaves the argument even where a backslash kept it from quoting, unless a backslash
+/// remains before it: `\"x\"` is `x`, and `\\\"` is `\"`.
 pub fn split_words(contents: &[u8]) -> Result<Vec<Vec<u8>>, ArgError> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;

@@ -1,9 +1,9 @@
-//! From argument words to [`LowArgs`]: each option with its value, as given.
+//! From arguments to [`LowArgs`]: each option with its value, as given.
 //!
-//! Words are read from left to right, and the first mistake ends the parse. Short names take one
-//! dash and are never bundled; a value follows after `=` or as the next word, and for `-l`, `-L`
-//! and `-m` directly. An options file is read where it is named, on its own: an option at its end
-//! does not find its value after the file.
+//! Arguments are read from left to right, and the first mistake ends the parse. Short names take
+//! one dash and are never bundled; a value follows after `=` or as the next argument, and for `-l`,
+//! `-L` and `-m` directly. An options file is read where it is named, on its own: an option at its
+//! end does not find its value after the file.
 
 use std::io;
 use std::path::Path;
@@ -28,9 +28,9 @@ const MAX_OPTIONS_FILES: usize = 10_000;
 /// Options as given, not checked against each other.
 #[derive(Clone, Debug)]
 pub struct LowArgs {
-    /// Words that are no options.
+    /// Arguments that are not options.
     pub inputs: Vec<Vec<u8>>,
-    /// Files whose words stand for `@file` (deviation D10), in order.
+    /// Files whose arguments stand for `@file` (deviation D10), in order.
     pub response_files: Vec<Vec<u8>>,
     values: [Option<Value>; OPTION_COUNT],
 }
@@ -146,7 +146,7 @@ struct Parser<'a, 'f> {
     strict: bool,
 }
 
-/// An option word taken apart.
+/// An option argument taken apart.
 struct Word<'w> {
     option: &'static OptionSpec,
     /// The option as typed, for messages.

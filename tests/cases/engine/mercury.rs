@@ -1,4 +1,5 @@
-//! `cargo xtask conformance --mercury`: so many generated programs in each way of linking for sm_100 and later, with the counts of each target.
+//! `cargo xtask conformance --mercury`: a number of generated programs in each way of linking for sm_100 and later, with the counts of each
+//! target.
 //!
 //! Programs are linked until each way has as many links as are wanted that both linkers do; what cuweld refuses and what nvlink
 //! has an error for is counted beside. Of kernels that keep their code (deviation D12) the control bits are not compared.

@@ -98,7 +98,7 @@ impl Kind {
     ];
 }
 
-/// Number of types that are tried: all of R_CUDA and a few behind.
+/// Number of types that are tried: all of R_CUDA and a few after it.
 const TYPES: usize = 0x76;
 
 /// Number of attribute codes that are tried.

@@ -49,13 +49,13 @@ pub enum StreamError<E> {
     /// The plan cannot be written.
     #[error(transparent)]
     Plan(#[from] WriteError),
-    /// Whoever takes the bytes failed.
+    /// The sink that takes the bytes failed.
     #[error("{0}")]
     Sink(E),
 }
 
 /// Serialises a plan of this module, as [`write`](super::write()) does, and hands the bytes on in
-/// order. Whoever takes a block gives back memory for another one, empty.
+/// order. The sink takes each block and gives back empty memory for another one.
 pub fn write_in_order<E>(
     module: &Module<'_>,
     plan: &ElfPlan<'_>,

@@ -265,7 +265,7 @@ pub struct FinalizerConfig {
     pub extended_debug: bool,
     /// `-suppress-debug-info`, at 108.
     pub suppress_debug_info: bool,
-    /// Whose finalizer it stands in for.
+    /// The toolkit whose finalizer it stands in for.
     pub toolkit: &'static Toolkit,
     /// What is finalized for.
     pub target: Target,

@@ -1,5 +1,5 @@
-//! Who wrote a file, by `.note.nv.tkinfo`: a file that NVIDIA's linker or JIT linker wrote is
-//! linked already.
+//! The tool that wrote a file, by `.note.nv.tkinfo`: a file that NVIDIA's linker or JIT linker
+//! wrote is linked already.
 
 use cuweld_elf::check;
 use cuweld_elf::check::Findings;

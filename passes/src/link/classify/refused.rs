@@ -51,7 +51,7 @@ pub(super) fn refuse(
     if module.target.is_mercury() {
         mercury::refuse(module, cx.threads, &mut findings);
     }
-    // What is odd about Mercury says more than what is odd about its SASS view.
+    // Findings about the Mercury view are more specific, so they take precedence.
     if findings.is_empty() {
         findings = odd(module, found);
     }
@@ -79,14 +79,14 @@ enum About {
     Functions,
 }
 
-/// What is odd about a row of an object.
+/// A finding about an unsupported row of an object.
 struct Finding {
     about: About,
     code: Code,
     place: Place,
 }
 
-/// The row that is odd.
+/// The row that is unsupported.
 enum Place {
     Section(SectionId),
     /// A record of a section, by its code.

@@ -163,7 +163,7 @@ fn constant_range(name: &[u8]) -> Option<(u64, u64)> {
 
 /// Returns `true` if a texture, sampler or surface lies in a section that is never part of the
 /// output as it is. Sections of code and data are mapped at a turn of their own; in those such a
-/// symbol is only odd.
+/// symbol is only unsupported.
 pub(super) fn is_unmapped(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> bool {
     let SymbolPlace::Section(section) = symbol.place else {
         return false;

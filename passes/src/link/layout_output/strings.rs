@@ -165,7 +165,7 @@ pub(super) struct Names<'n, 'data> {
 /// A name with what has it.
 type Entry<'data> = (&'data [u8], Named);
 
-/// Who puts names into the tables.
+/// What puts names into the tables.
 enum Taker<'n, 'data> {
     Here(&'n mut Strings),
     Thread(SyncSender<Vec<Entry<'data>>>),
@@ -193,13 +193,13 @@ impl<'n, 'data> Names<'n, 'data> {
         }
     }
 
-    /// Hands on what was gathered, and makes room for so many more.
+    /// Hands on what was gathered, and makes room for `more` names.
     fn hand_on(&mut self, more: usize) {
         match &mut self.taker {
             Taker::Here(strings) => strings.add_all(&mut self.gathered),
             Taker::Thread(thread) => {
                 let full = std::mem::replace(&mut self.gathered, Vec::with_capacity(more));
-                // A thread that has ended has panicked, which whoever waits for it sees.
+                // A thread that has ended has panicked, which the code that waits for it sees.
                 let _ = thread.send(full);
             }
         }
@@ -212,8 +212,9 @@ impl Drop for Names<'_, '_> {
     }
 }
 
-/// Does some work that adds names, those of about so many sections among them, and so many with
-/// sections that are not made, and then goes on. Returns what comes of it, and the tables.
+/// Runs `first`, which adds names, and then `then` with its result. About `sections` names will be
+/// those of sections, and `names` with those of sections that are not made. Returns the result of
+/// `then`, and the tables.
 pub(super) fn with_names<'data, A, B>(
     module: &Module<'data>,
     threads: &Threads,

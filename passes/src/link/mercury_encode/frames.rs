@@ -79,7 +79,7 @@ struct Frames<'m> {
 }
 
 impl<'m> Frames<'m> {
-    /// Writes the frames to their place, after so many bytes of earlier objects.
+    /// Writes the frames to their place, after this number of bytes of earlier objects.
     fn write(&self, place: &mut [u8], before: u64) {
         place.copy_from_slice(&self.bytes);
         for field in &self.fields {

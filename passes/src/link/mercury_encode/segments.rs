@@ -23,7 +23,7 @@ const PF_R: u32 = 4;
 const PF_W: u32 = 2;
 const PF_X: u32 = 1;
 
-/// Bytes that are left behind the names of sections and behind those of symbols.
+/// Numbers of bytes that are left after the names of sections and after those of symbols.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
     pub(super) section_names: u64,

@@ -73,8 +73,8 @@ pub fn place(
     }
     whole.add_sizes(&mut sizes);
     dynamic(module, &uses, kernels, &mut sizes);
-    // One variable in a slot makes every kernel take the alignment of the merged section, whoever
-    // uses the variable that needs it.
+    // One variable in a slot makes every kernel take the alignment of the merged section, whichever
+    // kernel uses the variable that needs it.
     let slots_align = match slots.rows.is_empty() {
         true => 1,
         false => merged_align(module),

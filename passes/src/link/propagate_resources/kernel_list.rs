@@ -242,7 +242,8 @@ fn sights(summaries: &Summaries, summary: &Summary) -> impl Iterator<Item = u8> 
     let mut has_externs = false;
     if summary.sees {
         for (sight, code) in summary.first_sight.iter().zip(FIRST_SIGHT_CODES) {
-            // The only kernel's externs have their place in the table whoever names them.
+            // The only kernel's externs have their place in the table whichever function names
+            // them.
             let is_due = code == code::EXTERNS && summaries.has_only_kernel();
             if *sight != NEVER || is_due {
                 push((*sight, code));
