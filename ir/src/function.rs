@@ -77,7 +77,7 @@ pub enum Fate {
     /// It never was part of the link: a copy that prevailed before it stayed.
     Discarded,
     /// A function of another name with the same code is linked in its place; set by
-    /// `fold-identical-functions`. Its symbols stand for the link symbol of that one.
+    /// `fold-identical-functions`. Its symbols stand for the resolved symbol of that one.
     Folded,
 }
 

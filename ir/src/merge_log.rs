@@ -5,7 +5,8 @@ use crate::ids::SymbolId;
 /// A definition met the one that prevailed until then.
 ///
 /// The first definition of a name meets nothing and has no event: a name without events has the one
-/// definition that its link symbol gives. Events stand in the order in which objects are merged.
+/// definition that its resolved symbol gives. Events stand in the order in which objects are
+/// merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MergeEvent {
     /// The definition that was merged.

@@ -43,7 +43,7 @@ pub enum Phase {
     Classified,
     /// It is known which objects take part.
     Selected,
-    /// Every symbol of an included object stands for a link symbol.
+    /// Every symbol of an included object stands for a resolved symbol.
     Resolved,
     /// It is known what is kept.
     Live,
@@ -243,12 +243,12 @@ impl<'data> Module<'data> {
         self.symbols[self.link_symbols[link].first].is_dynamic_shared()
     }
 
-    /// Returns the name of a link symbol.
+    /// Returns the name of a resolved symbol.
     pub fn link_name(&self, link: LinkSymbolId) -> &'data [u8] {
         self.symbols[self.link_symbols[link].first].name
     }
 
-    /// Returns the function that a link symbol is defined by, once resolved.
+    /// Returns the function that a resolved symbol is defined by, once resolved.
     pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
         self.symbols[self.link_symbols[link].definition?].function
     }

@@ -125,7 +125,7 @@ fn tail(image: &[u8]) -> usize {
 /// One change for each rule that a file alone can break: a linked file of `mercury-targets` for sm_120.
 const OF_FILES: &[(Rule, Change)] = &[
     (Rule::Structure, |image| image[18] = 0),
-    // Behind the names of sections there are 36 zeros.
+    // After the names of sections there are 36 zeros.
     (Rule::BytesOwned, |image| {
         let strings = place(image, ".strtab");
         image[strings - 1] = 1;

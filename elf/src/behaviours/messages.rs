@@ -36,7 +36,7 @@ super::behaviours! {
         "toolkit-12-8-with-13-0",
         "note-cuver",
     ];
-    /// Behind a whole program (`-ewp`) all objects have to be of the linker's own toolkit, and all
+    /// After a whole program (`-ewp`) all objects have to be of the linker's own toolkit, and all
     /// but the device runtime are warned of.
     WHOLE_PROGRAM_LOCK = "whole-program-lock", shown by ["ewp", "ewp-toolkit"];
 }

@@ -27,7 +27,7 @@ use super::components::Graph;
 use super::counting_call_ids;
 use super::prototypes::Prototypes;
 
-/// The call graph of a resolved module. Node `i` is link symbol `i` for `i < link_symbols`;
+/// The call graph of a resolved module. Node `i` is resolved symbol `i` for `i < link_symbols`;
 /// prototypes follow.
 #[derive(Debug)]
 pub struct CallGraph {
@@ -104,7 +104,7 @@ impl CallGraph {
         self.graph.len()
     }
 
-    /// Returns the link symbol of a node; `None` for prototypes.
+    /// Returns the resolved symbol of a node; `None` for prototypes.
     pub fn link_symbol(&self, node: u32) -> Option<LinkSymbolId> {
         let index = node as usize;
         (index < self.link_symbols).then(|| LinkSymbolId::new(index))
@@ -133,7 +133,7 @@ impl CallGraph {
 }
 
 impl CallGraph {
-    /// Marks every node that can reach one that is marked by its link symbol, itself included.
+    /// Marks every node that can reach one that is marked by its resolved symbol, itself included.
     pub fn reaching(&self, marked: &[bool]) -> Vec<bool> {
         let mut of_component: Vec<bool> = Vec::with_capacity(self.components.len());
         for members in self.components.iter() {

@@ -21,7 +21,7 @@ pub struct HostKernels {
     /// The only one, where the names decide. nvlink gives such a link a shorter way: it does not
     /// look at what other kernels do, which then only stay because their address is taken.
     pub only: Option<LinkSymbolId>,
-    /// By link symbol.
+    /// By resolved symbol.
     held: Vec<bool>,
 }
 

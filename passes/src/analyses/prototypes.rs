@@ -19,7 +19,7 @@ use cuweld_ir::table::EntityId;
 
 use super::counting_calls::is_taken;
 
-/// Prototypes by link symbol, up to the last that has one.
+/// Prototypes by resolved symbol, up to the last that has one.
 #[derive(Debug, Default)]
 pub struct Prototypes<'data> {
     known: Vec<Option<&'data [u8]>>,

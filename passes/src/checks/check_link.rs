@@ -104,7 +104,7 @@ impl Pass for CheckLink {
     }
 }
 
-/// What became of a link symbol, side by side with the others: rows are large, and relocations
+/// What became of a resolved symbol, side by side with the others: rows are large, and relocations
 /// refer to them in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -134,9 +134,9 @@ impl State {
 struct Link<'a, 'data> {
     module: &'a Module<'data>,
     meanings: &'a Meanings,
-    /// What became of each link symbol.
+    /// What became of each resolved symbol.
     states: Vec<State>,
-    /// Whether each node of the call graph, link symbols first, can run.
+    /// Whether each node of the call graph, resolved symbols first, can run.
     running: Vec<bool>,
 }
 

@@ -309,7 +309,7 @@ struct Created<'data> {
     reserved: Vec<OutId>,
     /// Input sections whose rows a section of relocations has, in order of input.
     row_sections: Grouped<SectionId>,
-    /// `.text.F` of each link symbol, or [`NO_SECTION`].
+    /// `.text.F` of each resolved symbol, or [`NO_SECTION`].
     text: Vec<u32>,
     /// The pieces of each kernel's constant banks.
     banks: Grouped<u32>,

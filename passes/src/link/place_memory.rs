@@ -165,7 +165,7 @@ impl Found {
 /// variable that no earlier definition kept from it, even if another definition replaced it later
 /// [taken-memory-stays].
 pub(crate) fn each_taken(module: &Module<'_>, mut take: impl FnMut(SymbolId, SectionId)) {
-    // Whether a weak (or tentative) and a strong definition came before, by link symbol.
+    // Whether a weak (or tentative) and a strong definition came before, by resolved symbol.
     let mut defined = vec![(false, false); module.link_symbols.len()];
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {

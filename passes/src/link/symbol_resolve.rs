@@ -190,14 +190,14 @@ struct Resolver<'m, 'data> {
     virtual_sms: OnceCell<Vec<u16>>,
     /// The prototypes of functions so far.
     prototypes: Prototypes<'data>,
-    /// The first definitions, also those that others replaced, by link symbol.
+    /// The first definitions, also those that others replaced, by resolved symbol.
     first_definition: Vec<Option<SymbolId>>,
-    /// The symbol whose file messages name as the variable's, by link symbol: the first, or the
+    /// The symbol whose file messages name as the variable's, by resolved symbol: the first, or the
     /// common symbol or the initialised variable over a common symbol that gave it its memory; not
     /// another definition [named-by-first-symbol].
     named_by: Vec<SymbolId>,
     /// Whether a strong definition without contents has taken the memory of a common symbol, by
-    /// link symbol.
+    /// resolved symbol.
     common_is_taken: Vec<bool>,
     /// The same with two weak symbols, where it fails elsewhere.
     weak_function_over_variable: bool,

@@ -192,11 +192,11 @@ fn add_banks(text: &mut String, banks: &[(u8, u64)]) {
 
 /// What the records and sections say of each function.
 struct Needs {
-    /// REGCOUNT, by link symbol.
+    /// REGCOUNT, by resolved symbol.
     registers: Vec<u32>,
-    /// FRAME_SIZE, by link symbol.
+    /// FRAME_SIZE, by resolved symbol.
     frame: Vec<u32>,
-    /// MIN_STACK_SIZE, by link symbol.
+    /// MIN_STACK_SIZE, by resolved symbol.
     stack: Vec<Option<u32>>,
     /// NUM_BARRIERS, by function.
     barriers: Vec<u8>,

@@ -62,7 +62,7 @@ impl Pass for FoldIdenticalFunctions {
         }
         let graph = cx.analyses.get::<CallGraph>(module);
         let mut identities = Identities::new(module);
-        // The first that was seen of those that do the same, by link symbol.
+        // The first that was seen of those that do the same, by resolved symbol.
         let mut class: Vec<LinkSymbolId> = module.link_symbols.ids().collect();
         let components = graph.components();
         for (nodes, cyclic) in components.iter().zip(&components.cyclic) {
@@ -74,7 +74,7 @@ impl Pass for FoldIdenticalFunctions {
             };
             class[link.index()] = identities.insert(module, link, &class);
         }
-        // The first of the link stays: link symbols stand in the order of their first symbols.
+        // The first of the link stays: resolved symbols stand in the order of their first symbols.
         let mut least = class.clone();
         for (link, class) in module.link_symbols.ids().zip(&class) {
             least[class.index()] = least[class.index()].min(link);
@@ -86,7 +86,7 @@ impl Pass for FoldIdenticalFunctions {
     }
 }
 
-/// Makes the symbols of folded functions stand for what they fold into, and forgets their link
+/// Makes the symbols of folded functions stand for what they fold into, and forgets their resolved
 /// symbols.
 fn fold(module: &mut Module<'_>, stands_for: &[LinkSymbolId], cx: &mut PassCx<'_, '_>) -> bool {
     let is_folded = |id: LinkSymbolId| stands_for[id.index()] != id;

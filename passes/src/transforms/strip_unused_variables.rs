@@ -123,7 +123,7 @@ impl Pass for StripUnusedVariables {
 
 /// Which variables are used.
 struct Variables {
-    /// By link symbol.
+    /// By resolved symbol.
     used: Vec<bool>,
     /// Sections that stay as they are.
     whole: Vec<bool>,
@@ -155,7 +155,7 @@ impl Variables {
         }
     }
 
-    /// Returns the link symbol of a variable that the pass may leave out.
+    /// Returns the resolved symbol of a variable that the pass may leave out.
     fn variable(&self, module: &Module<'_>, link: LinkSymbolId) -> Option<SectionId> {
         let definition = module.link_symbols[link].definition?;
         match module.symbols[definition].place {

@@ -22,7 +22,8 @@ pub(super) fn check(link: &Link<'_, '_>, graph: &CallGraph, check: &mut Check) {
             check.report("call-target", what);
         }
     }
-    // Behind the link symbols are prototypes, which point at the functions whose address is taken.
+    // After the resolved symbols are prototypes, which point at the functions whose address is
+    // taken.
     for prototype in link.states.len()..graph.node_count() {
         for taken in graph.successors(prototype as u32) {
             if let Some(taken) = graph.link_symbol(taken)

@@ -6,7 +6,7 @@ use cuweld_ir::table::EntityId;
 use super::Check;
 use super::Link;
 
-/// What the records of the output say of a function, by link symbol.
+/// What the records of the output say of a function, by resolved symbol.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Given {
     /// REGCOUNT.
@@ -19,7 +19,7 @@ pub(super) struct Given {
     pub(super) barriers: u8,
 }
 
-/// Checks `record-target`; returns what records say, by index of link symbols.
+/// Checks `record-target`; returns what records say, by index of resolved symbols.
 pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
     let module = link.module;
     let mut given = vec![Given::default(); module.link_symbols.len()];

@@ -264,7 +264,7 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Returns the link symbol of a function whose copy was taken into the link at its turn.
+    /// Returns the resolved symbol of a function whose copy was taken into the link at its turn.
     fn taken(&self, function: FunctionId) -> Option<LinkSymbolId> {
         let fate = self.outcomes.get(function);
         fate.link.filter(|_| fate.came_in && fate.is_live)

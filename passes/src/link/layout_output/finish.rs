@@ -70,7 +70,7 @@ struct Finish<'m, 'data> {
     calls: Vec<&'m CallRecord<'data>>,
     /// Output index of each created section, 0 if it is left out.
     section_index: Vec<u32>,
-    /// Output symbol index of each link symbol, 0 if it has none.
+    /// Output symbol index of each resolved symbol, 0 if it has none.
     symbol_index: Vec<u32>,
     /// Output symbol index of each created section's SECTION symbol.
     section_symbol: Vec<u32>,
@@ -438,7 +438,7 @@ impl<'m, 'data> Finish<'m, 'data> {
             && !self.module.pool(constants_again::BANK).is_empty()
     }
 
-    /// Returns `true` if the bank of a link symbol is a pool.
+    /// Returns `true` if the bank of a resolved symbol is a pool.
     fn has_pool(&self, link: LinkSymbolId, bank: u8) -> bool {
         !self.module.pool_parts.is_empty()
             && self

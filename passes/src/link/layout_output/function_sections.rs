@@ -27,9 +27,9 @@ fn mark(name: &[u8]) -> u32 {
 /// Finds a function's section by its name: most functions have a handful, which are compared; only
 /// names of functions with more are hashed.
 pub(super) struct FunctionSections<'data> {
-    /// The section of each link symbol that came last, and how many it has.
+    /// The section of each resolved symbol that came last, and how many it has.
     last: Vec<(u32, u32)>,
-    /// The section of the same link symbol before this one, and the mark of this one's name, by
+    /// The section of the same resolved symbol before this one, and the mark of this one's name, by
     /// section.
     before: Vec<(u32, u32)>,
     /// Those that are not listed.

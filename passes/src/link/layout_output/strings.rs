@@ -41,7 +41,7 @@ pub(super) enum Named {
     SectionAlone(OutId),
     /// The symbols' table; the symbol of a section.
     SectionSymbol(OutId),
-    /// The symbols' table; a link symbol.
+    /// The symbols' table; a resolved symbol.
     Link(LinkSymbolId),
 }
 
@@ -109,7 +109,7 @@ impl Strings {
         self.of_sections.get(id).map_or(0, |of| of[SYMBOLS])
     }
 
-    /// Returns the offset of the name of a link symbol, or [`NO_OFFSET`].
+    /// Returns the offset of the name of a resolved symbol, or [`NO_OFFSET`].
     pub(super) fn of_link(&self, link: LinkSymbolId) -> u32 {
         self.of_links[link.index()]
     }

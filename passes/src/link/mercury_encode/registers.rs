@@ -94,7 +94,7 @@ impl Encode<'_, '_> {
         let module = self.module;
         let link = module.symbols[module.functions[function].symbol].link;
         let linked = link.and_then(|link| module.link_function(link));
-        // Behind the index of the section with the SASS.
+        // After the index of the section with the SASS.
         let code = |function: FunctionId| {
             let section = module.functions[function].views.merc?.text;
             module.sections[section].bytes().get(4..)

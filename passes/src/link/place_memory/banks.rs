@@ -247,7 +247,7 @@ fn collect(
                 constants.sections.clear();
             }
             if is_linked || constants.sections.is_empty() {
-                // Behind the symbols lie losing copies' constants of an earlier relocatable link
+                // After the symbols lie losing copies' constants of an earlier relocatable link
                 // [unnamed-constants-dropped].
                 let named = named.unwrap_or(section.size());
                 let size = if is_linked { named } else { 0 };
@@ -356,7 +356,7 @@ fn stays(
     winner_row.object < loser_row.object || replaced == Some(loser)
 }
 
-/// Returns the copy that the one that is linked replaced, by link symbol.
+/// Returns the copy that the one that is linked replaced, by resolved symbol.
 fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
     let mut replaced = vec![None; module.link_symbols.len()];
     for (loser, winner) in module.replaced_functions() {

@@ -501,11 +501,11 @@ pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
 pub(super) struct Uses {
     /// Whether there are shared variables at all.
     any: bool,
-    /// Kernel ordinals by link symbol, sorted.
+    /// Kernel ordinals by resolved symbol, sorted.
     kernels: Vec<Vec<u32>>,
-    /// Whether any chosen copy, dead or alive, refers to it, by link symbol.
+    /// Whether any chosen copy, dead or alive, refers to it, by resolved symbol.
     referenced: Vec<bool>,
-    /// References to it of functions that are live, by link symbol.
+    /// References to it of functions that are live, by resolved symbol.
     references: Vec<u32>,
     /// Whether each kernel uses dynamic shared memory.
     dynamic: Vec<bool>,

@@ -24,7 +24,7 @@ use crate::analyses::Meanings;
 /// The bank of the module's constants, whose rows go.
 const BANK: u8 = 3;
 
-/// The first definitions of variables, tentative ones too, by link symbol.
+/// The first definitions of variables, tentative ones too, by resolved symbol.
 pub(super) struct FirstDefinitions(Vec<Option<SymbolId>>);
 
 impl FirstDefinitions {

@@ -71,7 +71,7 @@ pub(super) struct Facts<'m, 'data> {
     frames: FramePlaces<'m>,
     /// Whether the Mercury view is linked.
     pub(super) capmerc: bool,
-    /// Offset of the slot of each texture, sampler and surface, by link symbol.
+    /// Offset of the slot of each texture, sampler and surface, by resolved symbol.
     pub(super) slots: HashMap<LinkSymbolId, u64, FixedState>,
 }
 

@@ -32,7 +32,7 @@ impl<'data> Resolver<'_, 'data> {
             && has_size(symbol.size, is_common(symbol.place));
         let other = self.module.symbols[reference];
         if symbol.is_dynamic_shared() {
-            // The first reference counts as a definition, but none of the later ones. Behind a
+            // The first reference counts as a definition, but none of the later ones. After a
             // variable with a size it is a reference to that.
             let strong = symbol.bind != Binding::WEAK && other.bind != Binding::WEAK;
             if strong && !symbol.is_undefined() {

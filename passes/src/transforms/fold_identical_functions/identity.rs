@@ -47,7 +47,7 @@ struct Record<'data> {
 /// The functions that were seen, by what they are.
 pub(super) struct Identities<'data> {
     seen: HashMap<Identity<'data>, LinkSymbolId, FixedState>,
-    /// Functions that may not be folded, by link symbol.
+    /// Functions that may not be folded, by resolved symbol.
     apart: Vec<bool>,
     /// Sections with rows for each function's code.
     relocs: Vec<Vec<SectionId>>,

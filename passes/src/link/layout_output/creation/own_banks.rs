@@ -60,7 +60,7 @@ impl OwnBanks {
         OwnBanks { begins, filled }
     }
 
-    /// Returns `true` if anything lies in the bank that a piece belongs to, which a link symbol
+    /// Returns `true` if anything lies in the bank that a piece belongs to, which a resolved symbol
     /// has.
     pub(super) fn is_filled(&self, link: LinkSymbolId, piece: &BankPiece) -> bool {
         is_filled(piece) || self.filled.contains(&(link, piece.bank))

@@ -77,7 +77,7 @@ impl<'data> Finish<'_, 'data> {
                 }
                 start
             };
-            // Behind that nothing is found, which the writer refuses.
+            // After that nothing is found, which the writer refuses.
             let start = u32::try_from(start).unwrap_or(u32::MAX);
             places.sections.push(Placed { id: *id, start });
         }

@@ -152,7 +152,7 @@ impl<'data> Finish<'_, 'data> {
         }
     }
 
-    /// Returns the row of a link symbol, and its row of `.symtab_shndx`.
+    /// Returns the row of a resolved symbol, and its row of `.symtab_shndx`.
     pub(super) fn link_symbol(&self, link: LinkSymbolId) -> (PlanSymbol, u32) {
         let row = &self.module.link_symbols[link];
         let definition = row.definition.unwrap_or(row.first);
