@@ -16,8 +16,8 @@ use jobserver::FromEnvErrorKind;
 /// next to nothing, and they take time to start.
 const MOST_THREADS: usize = 8;
 
-/// Threads for a link: as many as were asked for, at least one; else what make's jobserver and the
-/// machine allow.
+/// Returns the threads for a link: as many as were asked for, at least one; else the number that
+/// make's jobserver and the machine allow.
 pub fn threads(asked: Option<usize>) -> Threads {
     Threads::new(move || match asked {
         Some(count) => (count.max(1), Vec::new()),

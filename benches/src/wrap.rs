@@ -8,7 +8,8 @@ use std::process::Command;
 use crate::shapes::Failure;
 use crate::shapes::Wrapping;
 
-/// Wraps the cubins of a folder; returns the names of what they are in, and options that it needs.
+/// Wraps the cubins of a folder. Returns the names of the files that hold them, and the options
+/// that the link needs.
 pub fn wrap(
     folder: &Path,
     sm: &str,
@@ -72,8 +73,8 @@ fn host_object(folder: &Path, fatbin: &str, object: &str) -> Result<(), Failure>
     remove(folder, &source)
 }
 
-/// Modules in C++ of one program: each has virtual functions, instances of templates that all have,
-/// and calls of the next one.
+/// Compiles modules in C++ of one program: each has virtual functions, instances of templates that
+/// all have, and calls of the next one.
 pub fn classes(folder: &Path, sm: &str, count: usize) -> Result<Vec<String>, Failure> {
     let mut header =
         "#pragma once\nstruct Base { __device__ virtual int get(int a) = 0; };\n".to_owned();

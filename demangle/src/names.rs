@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Tables, guards, thunks.
+    /// Parses a special name: that of a table, a guard or a thunk.
     fn special(&mut self) -> Option<NodeId> {
         let code = self.peek_two()?;
         self.skip(2);

@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         Some(node)
     }
 
-    /// Types whose code begins with `D`.
+    /// Parses types whose code begins with `D`.
     fn newer_type(&mut self) -> Option<NodeId> {
         let code = self.peek_second()?;
         let node = match code {

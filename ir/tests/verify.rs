@@ -261,8 +261,8 @@ fn annotations_only_help_the_eye() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
 
-    /// Digits of a whole module are changed: what still parses must neither make the verifier panic
-    /// nor, with its plan, the writer.
+    /// Changes digits of a whole module: a text that still parses must neither make the verifier
+    /// panic nor, with its plan, the writer.
     #[test]
     fn no_module_makes_it_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), 0u8..10), 1..4), phase in 0usize..Phase::ALL.len()) {
         let mut bytes = without_annotations(LINKED).into_bytes();

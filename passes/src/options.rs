@@ -99,7 +99,7 @@ impl PassOptions {
         self.table.is_empty()
     }
 
-    /// Keys and values, by key.
+    /// Returns the keys and values.
     pub fn table(&self) -> &toml::Table {
         &self.table
     }

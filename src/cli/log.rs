@@ -12,7 +12,8 @@ use tracing_subscriber::fmt::format::FmtSpan;
 /// The variable that holds the filter, such as `info` or `cuweld_passes=debug`.
 const VARIABLE: &str = "CUWELD_LOG";
 
-/// Begins to write what the filter lets through, if there is one. Says so if it is none.
+/// Begins to write what the filter lets through, if there is a filter. Warns if its text is not a
+/// filter.
 pub fn start(stderr: &mut dyn Write) -> io::Result<()> {
     let Some(filter) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
         return Ok(());

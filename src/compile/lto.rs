@@ -301,7 +301,8 @@ fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
     vec![one]
 }
 
-/// Folders of the library: beside the one of `-nvvmpath`, and in the toolkit.
+/// Returns the folders in which the library is looked for: beside the one of `-nvvmpath`, and in
+/// the toolkit.
 fn folders(options: &CompileOptions) -> Vec<PathBuf> {
     let beside = options.lto.nvvm_path.iter().map(|path| path.join(".."));
     beside

@@ -65,7 +65,7 @@ impl Diff {
     }
 }
 
-/// Ranges of bytes that differ, in what both have.
+/// Returns the ranges of bytes that differ, as far as both files have bytes.
 fn runs(left: &[u8], right: &[u8], is_code: bool) -> Vec<(usize, usize)> {
     let length = left.len().min(right.len());
     let mut runs: Vec<(usize, usize)> = Vec::new();

@@ -173,8 +173,8 @@ pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, Decom
     Ok(Some(unpacked))
 }
 
-/// Unpacks data into memory that is not to be left; how many bytes they are, or what is wrong with
-/// them.
+/// Unpacks data into memory of a fixed size, which it must not exceed. Returns the number of bytes;
+/// the error says what is wrong with them.
 pub fn unpack_into(codec: Codec, packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     match codec {
         Codec::Lz4 => {

@@ -432,7 +432,7 @@ impl Random {
     }
 }
 
-/// Inputs of each kind that are walked truncated and altered.
+/// Returns inputs of each kind, which are walked truncated and altered.
 fn victims() -> Vec<(&'static str, Vec<u8>)> {
     let data = cubin(1, 9).repeat(4);
     let packed = |codec| Member::elf("sm_90", &data).packed(codec).name(b"a.cu");

@@ -19,8 +19,8 @@ compile_error!("one of the features libzstd and ruzstd is needed");
 #[cfg(any(test, feature = "ruzstd"))]
 const LARGEST_WINDOW: u64 = 128 << 20;
 
-/// Unpacks all frames into memory that is not to be left; how many bytes they are, or what is wrong
-/// with them.
+/// Unpacks all frames into memory of a fixed size, which they must not exceed. Returns the number
+/// of bytes; the error says what is wrong with them.
 pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {
     #[cfg(feature = "libzstd")]
     return by_libzstd(packed, unpacked);

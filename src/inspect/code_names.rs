@@ -65,7 +65,7 @@ pub fn machine(value: u16) -> Coded {
     Coded::new(value.into(), name)
 }
 
-/// Bits 0 to 7 of `e_flags`.
+/// Returns the name of the kind of code in bits 0 to 7 of `e_flags`.
 pub fn code_kind(value: u32) -> Coded {
     let name = match value {
         4 => Some("SASS"),

@@ -80,7 +80,7 @@ impl<'data> Printer<'_, 'data> {
         self.out.push('\n');
     }
 
-    /// References that no attribute printed in its row.
+    /// Prints the references that no attribute printed in its row.
     pub(super) fn unowned_refs(&mut self) {
         let rest = self
             .module

@@ -305,7 +305,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Pairs of hex digits, appended to `bytes`.
+    /// Parses pairs of hex digits and appends the bytes to `bytes`.
     pub(super) fn hex(&mut self, bytes: &mut Vec<u8>) -> Parsed<()> {
         let position = self.position();
         let digits = self.run(|byte| byte.is_ascii_hexdigit());

@@ -160,7 +160,7 @@ pub(super) const SEGMENT_FLAGS: Words<u64> = Words(&[(4, "R"), (2, "W"), (1, "X"
 
 pub(super) const SEGMENT_TYPES: Words<u32> = Words(&[(1, "PT_LOAD"), (6, "PT_PHDR")]);
 
-/// Flags joined by `|`, the unknown ones as a number.
+/// Formats flags, joined by `|`, the unknown ones as a number.
 pub(super) fn flags(words: &Words<u64>, flags: u64) -> String {
     let mut parts = Vec::new();
     let mut rest = flags;

@@ -26,7 +26,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     }
 }
 
-/// Pieces within their output section. Their ranges are known not to overlap.
+/// Checks that pieces lie within their output section. Their ranges are known not to overlap.
 pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let module = checker.module;
     let mut rows: Vec<(u64, u64, usize)> = Vec::new();

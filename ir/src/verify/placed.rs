@@ -94,7 +94,7 @@ fn bank_pieces(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// Parts of a pool are constants of their bank, in order of offset.
+/// Checks that parts of a pool are constants of their bank, in order of offset.
 fn pool_parts(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let (mut ends, mut bank) = ([0u64; 256], 0);

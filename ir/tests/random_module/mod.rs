@@ -37,7 +37,7 @@ impl Random {
         self.below(2) == 0
     }
 
-    /// Numbers of all sizes, the extremes among them.
+    /// Returns numbers of all sizes, the extremes among them.
     fn number(&mut self) -> u64 {
         match self.below(5) {
             0 => 0,

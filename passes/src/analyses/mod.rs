@@ -40,7 +40,7 @@ use cuweld_ir::Module;
 ///
 /// It owns what it holds, ids and numbers, and borrows nothing from the module.
 pub trait Analysis: Sized + 'static {
-    /// Computes it. It may ask `analyses` for others, which must not ask for this one.
+    /// Computes the analysis. It may ask `analyses` for others, which must not ask for this one.
     fn compute(module: &Module<'_>, analyses: &Analyses) -> Self;
 }
 

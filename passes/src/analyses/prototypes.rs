@@ -108,7 +108,7 @@ impl<'data> Prototypes<'data> {
     }
 }
 
-/// Types of results and parameters.
+/// Returns the part of a prototype with the types of results and parameters.
 fn without_registers(prototype: &[u8]) -> &[u8] {
     prototype
         .split(|byte| *byte == b'|')

@@ -103,7 +103,7 @@ pub fn is_too_new(
     object.e_type != ET_EXEC && origin(object, sections, notes).toolkit > toolkit.number
 }
 
-/// Emits what is said of an object, after what was said of its file while it was read.
+/// Emits a finding about an object, after those about its file from while it was read.
 fn emit(diagnostics: &mut Diagnostics, finding: Diagnostic, object: u32) {
     let finding = finding.of_phase(NvlinkPhase::Inputs);
     diagnostics.emit(finding.at(object, u32::MAX));
@@ -152,7 +152,7 @@ fn check(
     Ok(())
 }
 
-/// Gathers what the rows of an object say of it.
+/// Gathers the facts about an object from its rows.
 fn facts_of(module: &Module<'_>, object: &Object<'_>, before: &Before) -> ObjectFacts {
     let sections = &module.sections[object.sections];
     let is_specific = sections

@@ -80,7 +80,8 @@ pub struct Dump<'a> {
 }
 
 impl<'a> Dump<'a> {
-    /// Dumps what `printer` makes of the module into a sink; around no pass as yet.
+    /// Builds an instrument that writes to `sink` what `printer` makes of the module. It does not
+    /// dump around any pass yet.
     pub fn new(printer: impl Fn(&Module<'_>) -> String + 'a, sink: &'a mut dyn DumpSink) -> Self {
         Dump {
             before: DumpPasses::None,

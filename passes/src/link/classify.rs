@@ -217,7 +217,7 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
 }
 
 impl Part<'_, '_> {
-    /// Classifies, and has each object looked at.
+    /// Classifies the sections and functions of each object, and calls `look` for the object.
     fn classify(
         &mut self,
         shared: &Shared<'_, '_>,

@@ -347,7 +347,7 @@ impl<'data> Created<'data> {
         (id != NO_SECTION).then_some(id as OutId)
     }
 
-    /// Drops what only contents are made from.
+    /// Drops the fields from which only contents are made.
     fn drop_inputs(&mut self) {
         self.placed = Vec::new();
         self.with_rows = Vec::new();

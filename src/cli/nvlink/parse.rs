@@ -88,7 +88,7 @@ impl LowArgs {
         }
     }
 
-    /// Stores a value. True if it replaces another one that differs.
+    /// Stores a value. Returns `true` if it replaces another one that differs.
     pub(super) fn set(&mut self, id: OptionId, value: Value) -> bool {
         let Some(slot) = self.values.get_mut(id as usize) else {
             return false;

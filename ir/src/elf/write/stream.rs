@@ -235,7 +235,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         Ok(())
     }
 
-    /// Pieces that come one after the other.
+    /// Writes pieces that come one after the other.
     fn pieces(
         &mut self,
         module: &Module<'_>,
@@ -313,7 +313,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         self.append(bytes).map(|_| ())
     }
 
-    /// Zeros up to an offset of the file.
+    /// Writes zeros up to an offset of the file.
     fn pad(&mut self, offset: u64) -> Result<(), StreamError<E>> {
         loop {
             let position = self.flushed.saturating_add(self.block.len() as u64);

@@ -203,7 +203,8 @@ fn own_shared(module: &Module<'_>) -> Vec<Option<SectionId>> {
 }
 
 impl<'data> Replay<'_, 'data> {
-    /// Prototypes stand first in the symbol name table, those of dead functions too.
+    /// Adds the names of prototypes, which stand first in the symbol name table, including those of
+    /// dead functions.
     fn prototype_names(&mut self) {
         for (_, object) in self.module.included_objects() {
             for kind in [CallKind::AddressTaken, CallKind::Indirect] {

@@ -75,8 +75,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         Ok(kept)
     }
 
-    /// Offsets and values of the relocations that are applied to the Mercury form of a debug
-    /// section.
+    /// Returns the offsets and values of the relocations that are applied to the Mercury form of a
+    /// debug section.
     fn applied_to_twin(&self, section: SectionId) -> Vec<(u64, u64)> {
         let module = self.module;
         let section = &module.sections[section];

@@ -69,7 +69,7 @@ impl Again {
     }
 }
 
-/// Variables in the order in which they are laid out.
+/// Returns the variables in the order in which they are laid out.
 fn sorted(variables: &[Variable]) -> Vec<Variable> {
     list_sort(variables, &mut |a, b| {
         a.align > b.align || a.align == b.align && a.size <= b.size

@@ -38,8 +38,8 @@ pub(super) struct Variable {
     pub(super) align: u64,
 }
 
-/// Lays out the shared memory of every live kernel; whether any object has or declares a shared
-/// variable is known.
+/// Lays out the shared memory of every live kernel. `has_shared` says that some object has or
+/// declares a shared variable.
 pub fn place(
     module: &mut Module<'_>,
     has_shared: bool,

@@ -105,7 +105,7 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// Externs of device functions, in the order of their first places.
+    /// Returns the externs of device functions, in the order of their first places.
     pub fn externs(&self) -> impl Iterator<Item = LinkSymbolId> {
         let lists = self.lists.as_deref();
         let externs = lists.map_or(&[][..], |lists| &lists.externs);

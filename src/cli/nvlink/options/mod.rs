@@ -106,7 +106,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Values without prefixes.
+    /// Builds choices of these values, without prefixes.
     pub const fn plain(names: &'static [&'static str]) -> Self {
         Choices {
             prefixes: &[""],

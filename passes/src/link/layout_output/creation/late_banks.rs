@@ -5,8 +5,9 @@ use cuweld_elf::target::section_types::SectionFlags;
 use super::*;
 
 impl<'data> Replay<'_, 'data> {
-    /// Banks of kernels that have no constants of their own but reach functions that have: created
-    /// at first need, kernels in reverse order of creation.
+    /// Creates the banks of kernels that have no constants of their own but reach functions that
+    /// have some. Such banks are created when they are first needed, kernels in reverse order of
+    /// creation.
     pub(super) fn late_banks(&mut self) {
         let module = self.module;
         let same_section = |a: &BankPiece, b: &BankPiece| a.section == b.section;
