@@ -94,7 +94,7 @@ fn named(ty: OptionType, setting: &Setting) -> Vec<PathBuf> {
     }
 }
 
-/// Returns `true` if a path is one of programs that every system has a copy of its own of.
+/// Returns `true` if a path is that of a program of which every system has its own copy.
 fn is_of_system(path: &Path) -> bool {
     ["/bin", "/sbin", "/lib", "/lib64", "/usr"]
         .into_iter()

@@ -262,7 +262,7 @@ pub fn run_pipeline<'data>(
     run_until(controls, manager, module, arena, start, reporter).map(drop)
 }
 
-/// Returns the step before the last one, if that is `emit` and nobody looks at the image: the file
+/// Returns the step before the last one, if that is `emit` and nothing looks at the image: the file
 /// can then be written from the plan, without an image in memory.
 pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
     let steps = manager.pipeline().steps();

@@ -52,7 +52,7 @@ impl SymbolType {
         SymbolType(info & 15)
     }
 
-    /// Returns `true` if it is a texture, sampler or surface reference.
+    /// Returns `true` if the type is that of a texture, sampler or surface reference.
     pub const fn is_header(self) -> bool {
         self.header_kind() != 0
     }

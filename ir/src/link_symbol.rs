@@ -45,7 +45,7 @@ pub enum Liveness {
 }
 
 impl Liveness {
-    /// Returns `true` if it is kept.
+    /// Returns `true` if the symbol is kept.
     pub fn is_live(self) -> bool {
         self == Liveness::Live
     }

@@ -174,7 +174,7 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
-    /// Returns `true` if it is the code of a function, in either view.
+    /// Returns `true` if a section of the kind is the code of a function, in either view.
     pub fn is_code(self) -> bool {
         matches!(self, SectionKind::Text | SectionKind::MercuryText)
     }

@@ -35,44 +35,45 @@ pub struct Symbol<'data> {
 }
 
 impl Symbol<'_> {
-    /// Returns `true` if it is visible to no other object.
+    /// Returns `true` if the symbol is visible to no other object.
     pub fn is_local(&self) -> bool {
         self.bind == Binding::LOCAL
     }
 
-    /// Returns `true` if it is a kernel.
+    /// Returns `true` if the symbol is a kernel.
     pub fn is_entry(&self) -> bool {
         self.ty == SymbolType::FUNC && self.other.contains(SymbolOther::ENTRY)
     }
 
-    /// Returns `true` if it is a function.
+    /// Returns `true` if the symbol is a function.
     pub fn is_function(&self) -> bool {
         self.ty == SymbolType::FUNC
     }
 
-    /// Returns `true` if it has no definition in its object.
+    /// Returns `true` if the symbol has no definition in its object.
     pub fn is_undefined(&self) -> bool {
         self.place == SymbolPlace::Undefined
     }
 
-    /// Returns `true` if it is a shared variable.
+    /// Returns `true` if the symbol is a shared variable.
     pub fn is_shared(&self) -> bool {
         !self.is_function() && self.other.space() == SymbolOther::SHARED
     }
 
-    /// Returns `true` if it is a variable in global memory.
+    /// Returns `true` if the symbol is a variable in global memory.
     pub fn is_global_memory(&self) -> bool {
         !self.is_function() && self.other.space() == SymbolOther::GLOBAL
     }
 
-    /// Returns `true` if it declares dynamic shared memory: compilers leave it undefined,
+    /// Returns `true` if the symbol declares dynamic shared memory: compilers leave it undefined,
     /// relocatable links give it the section of the variables in no kernel.
     pub fn is_dynamic_shared(&self) -> bool {
         let somewhere = matches!(self.place, SymbolPlace::Undefined | SymbolPlace::Section(_));
         self.is_shared() && somewhere && self.size == 0
     }
 
-    /// Returns `true` if it is a compiler-made constant bank symbol, which executables do not show.
+    /// Returns `true` if the symbol is a compiler-made constant bank symbol, which executables do
+    /// not show.
     pub fn is_compiler_constant(&self) -> bool {
         !self.is_function()
             && self
@@ -86,8 +87,8 @@ impl Symbol<'_> {
         self.ty == SymbolType::NOTYPE
     }
 
-    /// Returns `true` if it is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have in
-    /// `.nv.shared.reserved.N`.
+    /// Returns `true` if the symbol is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have
+    /// in `.nv.shared.reserved.N`.
     pub fn is_reserved_alias(&self) -> bool {
         self.ty == SymbolType::NOTYPE
             && self.other == SymbolOther::RESERVED

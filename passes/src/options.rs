@@ -44,7 +44,7 @@ pub enum OptionType {
 }
 
 impl OptionType {
-    /// Returns `true` if it takes this value.
+    /// Returns `true` if an option of the type takes this value.
     pub fn accepts(self, value: &toml::Value) -> bool {
         match self {
             OptionType::Bool => value.is_bool(),

@@ -104,8 +104,7 @@ impl Ptxas {
         self.run(text, &self.options)
     }
 
-    /// Returns the compiler runs in a folder of its own, so that it names its input as nvlink's
-    /// does.
+    /// Runs the compiler in a folder of its own, so that it names its input as nvlink's does.
     fn run(&self, text: &[u8], options: &[String]) -> Result<Compiled, CompileError> {
         let system = |action| move |error| CompileError::System { action, error };
         let folder = tempfile::Builder::new()

@@ -87,8 +87,7 @@ impl<'w> Reporter<'w> {
         self.write(diagnostic.severity, diagnostic)
     }
 
-    /// Writes what was said of inputs, up to the place of a fatal error. Returns `true` if they can
-    /// be linked.
+    /// Writes the findings about inputs, up to a fatal error. Returns `true` if they can be linked.
     pub fn report_inputs(&mut self, findings: &[Diagnostic]) -> io::Result<bool> {
         for place in findings.chunk_by(|one, next| one.position == next.position) {
             if self.is_fatal() {

@@ -138,8 +138,8 @@ pub enum DiagnosticKind {
 }
 
 impl InputDiagnostic {
-    /// Returns `true` if it says that an input has nothing for the target, which an option of its
-    /// own silences.
+    /// Returns `true` if the diagnostic says that an input has nothing for the target, which an
+    /// option of its own silences.
     pub fn is_about_arch(&self) -> bool {
         matches!(self.kind, DiagnosticKind::SmArchNotFound { .. })
     }

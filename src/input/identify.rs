@@ -56,7 +56,7 @@ pub struct ElfKind {
     pub machine: u16,
 }
 
-/// Returns the kind of an ELF file, or `None` if it is none.
+/// Returns the kind of an ELF file, or `None` if the file is not one.
 pub fn elf_kind(bytes: &[u8]) -> Option<ElfKind> {
     if !bytes.starts_with(ELF_MAGIC) {
         return None;

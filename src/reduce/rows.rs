@@ -94,8 +94,8 @@ impl Rows {
         self.lines.iter().filter(of_kind).count()
     }
 
-    /// Returns the text with only some entities of one kind, those of the other kinds that refer to
-    /// none that went.
+    /// Returns the text with only the entities `kept` of one kind, and those of the other kinds
+    /// that refer to no entity that was removed.
     pub fn keep(&self, kind: usize, kept: &[usize]) -> String {
         let kept: BTreeSet<usize> = kept.iter().copied().collect();
         let mut gone: BTreeSet<Id> = self

@@ -35,12 +35,12 @@ impl ViewSection<'_> {
         self.header.flags()
     }
 
-    /// Returns `true` if it belongs to the Mercury view alone.
+    /// Returns `true` if the section belongs to the Mercury view alone.
     pub fn is_mercury(&self) -> bool {
         self.flags().contains(SectionFlags::MERCURY)
     }
 
-    /// Returns `true` if it holds code.
+    /// Returns `true` if the section holds code.
     pub fn is_code(&self) -> bool {
         let may_hold = matches!(self.ty(), sht::PROGBITS | sht::CUDA_UNIFIED_FUNCTION);
         self.flags().contains(SectionFlags::EXECINSTR) && may_hold
@@ -128,7 +128,8 @@ impl<'data> View<'data> {
         self.sections.get(index as usize)
     }
 
-    /// Returns the sections of a range, with what a table with a row for each section says of them.
+    /// Returns the sections of a range, each with its row of `rows`, a table with a row for each
+    /// section.
     pub(super) fn with<'v, T>(
         &'v self,
         rows: &'v [T],

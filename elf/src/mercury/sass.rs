@@ -21,7 +21,7 @@ impl Instruction {
         (self.0 & 0xfff) as u16
     }
 
-    /// Returns `true` if it calls a function: `CALL` in all forms.
+    /// Returns `true` if the instruction calls a function: `CALL` in all forms.
     pub fn is_call(self) -> bool {
         matches!(self.operation() & 0x1ff, 0x143 | 0x144)
     }
@@ -36,29 +36,29 @@ impl Instruction {
         (self.0 >> 16 & 0xff) as u16
     }
 
-    /// Returns `true` if it loads from shared memory into no register, as code does that waits for
-    /// shared memory.
+    /// Returns `true` if the instruction loads from shared memory into no register, as code does
+    /// that waits for shared memory.
     pub fn waits_for_shared(self) -> bool {
         self.operation() == 0x984 && self.destination() == 0xff
     }
 
-    /// Returns `true` if it is a memory barrier, `MEMBAR`.
+    /// Returns `true` if the instruction is a memory barrier, `MEMBAR`.
     pub fn is_memory_barrier(self) -> bool {
         self.operation() == 0x992
     }
 
-    /// Returns `true` if it waits until errors of memory accesses are known, `CGAERRBAR`, as code
-    /// for the debugger does where it ends.
+    /// Returns `true` if the instruction waits until errors of memory accesses are known,
+    /// `CGAERRBAR`, as code for the debugger does where it ends.
     pub fn is_error_barrier(self) -> bool {
         self.operation() == 0x5ab
     }
 
-    /// Returns `true` if it lets other threads of its warp run, `YIELD`.
+    /// Returns `true` if the instruction lets other threads of its warp run, `YIELD`.
     pub fn is_yield(self) -> bool {
         self.operation() == 0x946
     }
 
-    /// Returns `true` if it ends the thread, `EXIT`.
+    /// Returns `true` if the instruction ends the thread, `EXIT`.
     pub fn is_exit(self) -> bool {
         self.operation() == 0x94d
     }
@@ -88,13 +88,13 @@ impl Instruction {
         })
     }
 
-    /// Returns `true` if it computes R1 from R1, as code with a stack frame does at its start and
-    /// end.
+    /// Returns `true` if the instruction computes R1 from R1, as code with a stack frame does at
+    /// its start and end.
     pub fn moves_stack_pointer(self) -> bool {
         self.0 >> 16 & 0xffff == 0x0101
     }
 
-    /// Returns `true` if it is `LDC R1, c[0][…]`, which loads the stack pointer.
+    /// Returns `true` if the instruction is `LDC R1, c[0][…]`, which loads the stack pointer.
     pub fn loads_stack_pointer(self) -> bool {
         self.operation() == 0xb82 && self.0 >> 16 & 0xff == 1
     }

@@ -115,7 +115,7 @@ impl<'data> Parser<'_, 'data, '_> {
         Ok(())
     }
 
-    /// Reads a row of the link that begins with this word; false if there is none.
+    /// Reads a row of the link that begins with this word. Returns `false` if there is no such row.
     fn link_row(&mut self, position: Position, word: &str) -> Parsed<bool> {
         match word {
             "merge" => self.listed(position, |module| &mut module.merge_log)?,
@@ -159,7 +159,7 @@ impl<'data> Parser<'_, 'data, '_> {
         Ok(())
     }
 
-    /// Reads a row of the plan that begins with this word; false if there is none.
+    /// Reads a row of the plan that begins with this word. Returns `false` if there is no such row.
     fn plan_row(&mut self, position: Position, word: &str) -> Parsed<bool> {
         match word {
             "plan" => {

@@ -55,13 +55,12 @@ impl Meanings {
         self.links[symbol.index()]
     }
 
-    /// Returns `true` if a symbol defines a copy of a function in whose place another copy is
-    /// linked.
+    /// Returns `true` if a symbol defines a function in whose place another definition is linked.
     pub fn is_losing(&self, symbol: SymbolId) -> bool {
         self.fates[symbol.index()].is_non_prevailing()
     }
 
-    /// Returns `true` if it defines one that never was part of the link.
+    /// Returns `true` if a symbol defines one that never was part of the link.
     pub fn is_passed(&self, symbol: SymbolId) -> bool {
         matches!(self.fates[symbol.index()], Fate::Discarded | Fate::Folded)
     }

@@ -195,8 +195,8 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Returns `true` if it lies in the module's constants where nvlink's own losses are asked for
-    /// (deviation D14).
+    /// Returns `true` if the row lies in the module's constants where nvlink's own losses are asked
+    /// for (deviation D14).
     fn goes_if_strict(&self) -> bool {
         let section = &self.link.module.sections[self.patched.0];
         let is_view = || Bank::numbered(3).is_some_and(|bank| view_name(section) == bank.name);

@@ -103,7 +103,7 @@ impl Input {
 /// The section that says what finalizers may do with an object's code.
 const COMPAT: &[u8] = b".nv.compat";
 
-/// Reads what `.nv.compat` of an object says of its code.
+/// Reads the profile of an object's code from its `.nv.compat`.
 pub(crate) fn profile_of(module: &Module<'_>, object: &Object<'_>) -> Option<Profile> {
     let mut sections = module.sections[object.sections].iter();
     let section = sections.find(|section| section.name == COMPAT)?;

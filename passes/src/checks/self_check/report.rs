@@ -17,7 +17,7 @@ pub struct SelfCheckError {
 }
 
 impl SelfCheckError {
-    /// Returns the error that findings make; none if there are none. `mercury` says that the file
+    /// Builds the error of these findings; `None` if there are none. `mercury` says that the file
     /// holds Mercury.
     pub fn new(findings: Vec<Finding>, mercury: bool) -> Option<Self> {
         (!findings.is_empty()).then_some(SelfCheckError { findings, mercury })

@@ -85,7 +85,7 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
     }
 }
 
-/// Returns `true` if a header of a SASS object is none that compilers write.
+/// Returns `true` if a header of a SASS object is not one that compilers write.
 pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) -> bool {
     let Some(expected) = expected(section) else {
         return false;

@@ -271,8 +271,8 @@ impl<'data> Replay<'_, 'data> {
         fate.link.filter(|_| fate.came_in && fate.is_live)
     }
 
-    /// Returns `true` if a copy of a function was taken into the link at its turn, be it replaced
-    /// or found dead since.
+    /// Returns `true` if a copy of a function was taken into the link at its turn, even if it was
+    /// replaced or found dead since.
     fn came_in(&self, function: FunctionId) -> bool {
         self.outcomes.get(function).came_in
     }

@@ -249,8 +249,8 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Returns the sections that stay, by class, those of one class in order of creation but for an
-    /// order that was asked for.
+    /// Orders the sections that stay by class. Sections of one class are in order of creation,
+    /// unless another order was asked for.
     fn by_class(&self, marks: &[u8]) -> Order {
         let class = |mark: &u8| usize::from(mark & !HAS_SYMBOL);
         // Those that are left out come last.

@@ -35,9 +35,9 @@ struct Entry {
     place: u64,
 }
 
-/// Returns the entry at some place, or in which it lies, and the index of it. `last` is one that
-/// was found before: rows of one entry come one after the other, and entries in their order or the
-/// reverse.
+/// Returns the index of the entry that begins at the offset `at`, or in which it lies. `last` is an
+/// index that was found before: rows of one entry come one after the other, and entries in their
+/// order or the reverse.
 fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
     let is_it = |index: usize| {
         let is_before = entries.get(index).is_some_and(|entry| entry.start <= at);
@@ -51,7 +51,7 @@ fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
     })
 }
 
-/// Returns the entry that begins at some place.
+/// Returns the index of the entry that begins at the offset `start`.
 fn entry_from(entries: &[Entry], start: u64, last: usize) -> Option<usize> {
     let found = entry_at(entries, start, last)?;
     (entries[found].start == start).then_some(found)
@@ -60,7 +60,7 @@ fn entry_from(entries: &[Entry], start: u64, last: usize) -> Option<usize> {
 /// Rows of the SASS view with what is added to their offset.
 pub(super) type Kept<'a> = Vec<(&'a Reloc, u64)>;
 
-/// Returns the place of its CIE that the entry at some place names.
+/// Returns the offset of the CIE that the entry at the offset `entry` names.
 fn named_cie(bytes: &[u8], entry: u64) -> Option<u64> {
     let at = usize::try_from(entry.checked_add(CIE_POINTER)?).ok()?;
     let field = bytes.get(at..at.checked_add(8)?)?;

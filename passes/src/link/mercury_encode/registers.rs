@@ -128,7 +128,7 @@ impl Encode<'_, '_> {
         }
     }
 
-    /// Returns the bytes of a debug section; `None` of one that has none of its own.
+    /// Returns the bytes of a debug section; `None` if it has none of its own.
     fn contents(&self, section: &PlanSection<'_>) -> Option<Vec<u8>> {
         match &section.content {
             PlanContent::Bytes(bytes) => Some(bytes.to_vec()),

@@ -320,7 +320,7 @@ pub fn replaced(module: &Module<'_>) -> Vec<(LinkSymbolId, SymbolId)> {
     found
 }
 
-/// Returns `true` if such a list has a name.
+/// Returns `true` if `replaced`, such a list, has an entry for `link`.
 pub fn is_replaced(replaced: &[(LinkSymbolId, SymbolId)], link: LinkSymbolId) -> bool {
     replaced
         .binary_search_by_key(&link, |(link, _)| *link)

@@ -172,8 +172,8 @@ impl<'m, 'data> Facts<'m, 'data> {
         }
     }
 
-    /// Returns the section that a row of some relocation section means by a section: in the Mercury
-    /// view, the Mercury form of debug sections.
+    /// Returns the section that a row in `holder` means by `section`: in the Mercury view, this is
+    /// the Mercury form of debug sections.
     pub(super) fn in_view(&self, holder: &Section<'_>, section: SectionId) -> SectionId {
         if !holder.flags.contains(SectionFlags::MERCURY) {
             return section;

@@ -40,8 +40,8 @@ impl<'data> FramePlaces<'data> {
         self.0.contains_key(&section)
     }
 
-    /// Returns the place in the frames of the SASS view of the entry at a place in those of the
-    /// Mercury view.
+    /// Returns the offset in the frames of the SASS view of the entry at the offset `place` in
+    /// those of the Mercury view.
     pub(super) fn in_sass(&self, section: SectionId, place: u64) -> Option<u64> {
         let frames = self.0.get(&section)?;
         let starts = || (entries(frames.mercury), entries(frames.sass));

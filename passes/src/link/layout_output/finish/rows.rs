@@ -99,8 +99,8 @@ impl Finish<'_, '_> {
         }
     }
 
-    /// Returns the symbol of the first section that has the name of an input section's output: how
-    /// nvlink finds the symbol of a row, where local functions of one name have several
+    /// Returns the symbol of the first section that has the name of an input section's output. This
+    /// is how nvlink finds the symbol of a row where local functions of one name have several
     /// [section-found-by-name].
     fn section_by_name(&self, section: SectionId) -> u32 {
         let Some(id) = output_of(self.module, &self.out, section) else {
