@@ -1,5 +1,5 @@
 //! Damaged objects: bytes of the objects of `tests/links` are changed, and what can still be read goes through all passes. Nothing may panic, what
-//! is read has to pass the verifier, and no pass may leave a broken module behind.
+//! is read has to pass the verifier, and no pass may leave a broken module.
 //!
 //! The damage is the same every time; `CUWELD_DAMAGES=1000000` does more of it.
 
