@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 use cuweld_passes::options::OptionType;
 use cuweld_passes::pipeline::Action;
 use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::Pipeline;
+use cuweld_passes::pipeline::PipelineError;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::Setting;
 use cuweld_passes::pipeline::Source;
@@ -15,8 +18,7 @@ use cuweld_passes::registry::Registry;
 
 use crate::replay_root::replayed;
 
-/// The predefined pipelines, then files: one that is included stands beside the file that includes
-/// it.
+/// The predefined pipelines, then files: one that is included stands beside the file that includes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PipelineFiles;
 
@@ -37,9 +39,33 @@ impl PipelineSource for PipelineFiles {
     }
 }
 
-/// Returns the files that a pipeline names: those it includes, and those that options of its passes
-/// speak of. Of a command these are the arguments that are paths of files; programs of the system
-/// are none of them.
+/// Returns a predefined pipeline, or one in a file.
+pub fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
+    if let Some(source) = Embedded.find(name, None) {
+        return Ok(source);
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| {
+        Diagnostic::fatal(
+            usage::PIPELINE,
+            format!("cuweld: cannot read pipeline '{name}': {error}"),
+        )
+    })?;
+    Ok(Source {
+        name: name.to_owned(),
+        text,
+    })
+}
+
+/// Makes the diagnostic of a pipeline that cannot run.
+pub fn refused(error: PipelineError) -> Diagnostic {
+    Diagnostic {
+        notes: error.render().lines().map(str::to_owned).collect(),
+        ..Diagnostic::fatal(usage::PIPELINE, format!("cuweld: {error}"))
+    }
+}
+
+/// The files that a pipeline names: those it includes, and those that options of its passes speak of. Of a command
+/// these are the words that are paths of files; programs of the system are none of them.
 pub fn files_of(pipeline: &Pipeline, registry: &Registry) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(pipeline, registry, &mut files);
@@ -74,7 +100,7 @@ fn walk(pipeline: &Pipeline, registry: &Registry, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the files of one option.
+/// The files of one option.
 fn named(ty: OptionType, setting: &Setting) -> Vec<PathBuf> {
     match ty {
         OptionType::File => setting
@@ -94,7 +120,7 @@ fn named(ty: OptionType, setting: &Setting) -> Vec<PathBuf> {
     }
 }
 
-/// Returns `true` if a path is that of a program of which every system has its own copy.
+/// Whether a path is one of programs that every system has a copy of its own of.
 fn is_of_system(path: &Path) -> bool {
     ["/bin", "/sbin", "/lib", "/lib64", "/usr"]
         .into_iter()

@@ -8,6 +8,7 @@ use std::io;
 use cuweld::Controls;
 use cuweld::DiscoverOptions;
 use cuweld::InputArena;
+use cuweld::Watching;
 use cuweld::diagnostics::Reporter;
 use cuweld::diagnostics::Style;
 use cuweld::inspect::inspect_bytes;
@@ -83,7 +84,10 @@ pub fn device_elf(data: &[u8]) {
         }
         assert_eq!(verify(&module), [], "the reader made a broken module");
         let controls = Controls {
-            verify_each: true,
+            watching: Watching {
+                verify_each: true,
+                ..Watching::default()
+            },
             ..Controls::default()
         };
         let facts = Facts::new(target, &LinkOptions::default());

@@ -19,11 +19,11 @@ use cuweld_passes::pipeline::Facts;
 
 use super::module_args::ModuleArgs;
 use super::pipeline_args::PipelineArgs;
+use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::extend::Register;
 use crate::input::InputArena;
-use crate::run::Controls;
 use crate::run::run_pipeline;
 
 /// Arguments of `cuweld bisect`.
@@ -177,8 +177,8 @@ impl Search<'_, '_> {
         let on_module = self.args.on == "module";
         let mut controls = self.controls.clone();
         match on_module {
-            true => controls.stop_after = Some(count.to_string()),
-            false => controls.bisect_limit = Some(count),
+            true => controls.selection.stop_after = Some(count.to_string()),
+            false => controls.selection.bisect_limit = Some(count),
         }
         let mut module = self.module.clone();
         if !on_module || count > 0 {

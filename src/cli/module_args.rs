@@ -15,11 +15,11 @@ use cuweld_ir::text::ImageKey;
 
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::parse_target;
+use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::driver::read_inputs;
 use crate::input::InputArena;
 use crate::invariants::findings;
-use crate::run::Controls;
 
 /// Where a module comes from.
 #[derive(clap::Args, Debug)]

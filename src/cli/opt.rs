@@ -28,7 +28,6 @@ use crate::input::InputArena;
 use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
-use crate::run::Controls;
 use crate::run::run_pipeline;
 
 /// Arguments of `cuweld opt`.
@@ -56,10 +55,8 @@ pub fn run(
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
     args.pipeline.set_up(&mut reporter);
-    let controls = Controls {
-        start_after: args.start_after.clone(),
-        ..args.pipeline.controls(register)
-    };
+    let mut controls = args.pipeline.controls(register);
+    controls.selection.start_after = args.start_after.clone();
     let mut recorder = Recorder::new(without_option(words, "--repro"));
     for input in &args.module.inputs {
         recorder.file(input);
@@ -78,7 +75,7 @@ pub fn run(
         recorder.file(&String::from_utf8_lossy(object.name));
     }
     // With a start in its middle the pipeline begins where it always does.
-    let start = match controls.start_after {
+    let start = match controls.selection.start_after {
         Some(_) => Phase::Lowered,
         None => module.phase,
     };

@@ -12,7 +12,7 @@ use cuweld_passes::registry::Registry;
 
 use crate::extend::Extensions;
 use crate::extend::Register;
-use crate::run::pipeline_source;
+use crate::pipeline_files::pipeline_source;
 
 /// Arguments of `cuweld passes`.
 #[derive(clap::Args, Debug)]

@@ -22,6 +22,14 @@ use super::finalizer_args::traces_compatibility;
 use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
+use crate::controls::Controls;
+use crate::controls::DumpChanged;
+use crate::controls::DumpFormat;
+use crate::controls::Dumping;
+use crate::controls::Explaining;
+use crate::controls::PassSelection;
+use crate::controls::StatisticsForm;
+use crate::controls::Watching;
 use crate::diagnostics::Reporter;
 use crate::driver::Hooks;
 use crate::driver::Request;
@@ -31,10 +39,6 @@ use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
 use crate::jobs;
-use crate::run::Controls;
-use crate::run::DumpChanged;
-use crate::run::DumpFormat;
-use crate::run::StatisticsForm;
 
 /// How inputs are found and what of them is kept.
 #[derive(Args, Debug)]
@@ -264,37 +268,57 @@ impl PipelineArgs {
             },
             strict: self.strict,
             strict_finalize: self.strict_finalize,
+            selection: self.selection(),
+            watching: self.watching(),
+            dumping: self.dumping(),
+            explaining: Explaining {
+                why_live: self.why_live.clone(),
+                why_extract: self.why_extract.clone(),
+            },
+            repro: self.repro.clone(),
+        }
+    }
+
+    fn selection(&self) -> PassSelection {
+        PassSelection {
             pipeline: self.pipeline.clone(),
             passes: self.passes.clone(),
-            verify_each: self.verify_each,
-            time_passes: self.time_passes,
-            dump_before: self.dump_before.clone(),
-            dump_after: self.dump_after.clone(),
-            dump_dir: self.dump_dir.clone(),
-            dump_bytes: self.dump_bytes.unwrap_or_default(),
             start_after: None,
             stop_after: self.stop_after.clone(),
             skip: self.skip.clone(),
             bisect_limit: self.bisect_limit,
-            why_live: self.why_live.clone(),
-            why_extract: self.why_extract.clone(),
-            exec_on_change: self.exec_on_change.clone(),
-            dump_changed: self.dump_changed.as_deref().map(|word| match word {
-                "diff" => DumpChanged::Diff,
-                _ => DumpChanged::Module,
-            }),
-            dump_filter: self.dump_filter.clone(),
-            dump_format: match &*self.dump_format {
-                "json" => DumpFormat::Json,
-                "dot" => DumpFormat::Dot,
-                _ => DumpFormat::Lir,
-            },
+        }
+    }
+
+    fn watching(&self) -> Watching {
+        Watching {
+            verify_each: self.verify_each,
+            time_passes: self.time_passes,
             statistics: self.stats.as_deref().map(|word| match word {
                 "json" => StatisticsForm::Json,
                 _ => StatisticsForm::Table,
             }),
             chrome_trace: self.trace.clone(),
-            repro: self.repro.clone(),
+            exec_on_change: self.exec_on_change.clone(),
+        }
+    }
+
+    fn dumping(&self) -> Dumping {
+        Dumping {
+            before: self.dump_before.clone(),
+            after: self.dump_after.clone(),
+            changed: self.dump_changed.as_deref().map(|word| match word {
+                "diff" => DumpChanged::Diff,
+                _ => DumpChanged::Module,
+            }),
+            filter: self.dump_filter.clone(),
+            format: match &*self.dump_format {
+                "json" => DumpFormat::Json,
+                "dot" => DumpFormat::Dot,
+                _ => DumpFormat::Lir,
+            },
+            dir: self.dump_dir.clone(),
+            bytes: self.dump_bytes.unwrap_or_default(),
         }
     }
 }

@@ -14,6 +14,7 @@ use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 
 use super::module_args::ModuleArgs;
+use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::input::InputArena;
@@ -21,7 +22,6 @@ use crate::invariants::findings;
 use crate::reduce::KINDS;
 use crate::reduce::Rows;
 use crate::reduce::minimize;
-use crate::run::Controls;
 
 /// Arguments of `cuweld reduce`.
 #[derive(clap::Args, Debug)]

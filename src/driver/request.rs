@@ -4,8 +4,8 @@ use cuweld_ir::LinkOptions;
 use cuweld_passes::threads::Threads;
 
 use crate::compile::CompileOptions;
+use crate::controls::Controls;
 use crate::input::DiscoverOptions;
-use crate::run::Controls;
 
 /// A link to do.
 pub struct Request<'a> {

@@ -15,9 +15,9 @@ use super::DESCRIPTION;
 use super::Description;
 use super::FILES;
 use super::FORMAT;
+use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::input::InputArena;
-use crate::run::Controls;
 
 /// Collects what a reproducer of this run needs.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +65,7 @@ impl Recorder {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let asked = controls.passes.as_ref().or(controls.pipeline.as_ref());
-        description.pipeline = asked.cloned().unwrap_or_default();
+        description.pipeline = controls.selection.asked().cloned().unwrap_or_default();
         let folder = Path::new(&description.folder);
         let opened = inputs.opened();
         let files: BTreeSet<PathBuf> = opened

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
 use cuweld::extend::registry;
-use cuweld::{Controls, run_pipeline};
+use cuweld::{Controls, PassSelection, run_pipeline};
 use cuweld_ir::text::{self, DumpBytes};
 use cuweld_ir::{Arena, Module, verify};
 use cuweld_passes::pipeline::{Action, Facts, Source, text_form};
@@ -108,7 +108,10 @@ fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
     sound(&module, "before")?;
     let before = text::print(&module, DumpBytes::Full);
     let controls = Controls {
-        passes: Some(passes.to_owned()),
+        selection: PassSelection {
+            passes: Some(passes.to_owned()),
+            ..PassSelection::default()
+        },
         ..Controls::default()
     };
     let facts = Facts::new(module.target, &module.options);

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
-use cuweld::{Controls, run_pipeline};
+use cuweld::{Controls, Watching, run_pipeline};
 use cuweld_elf::Target;
 use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf, verify};
 use cuweld_passes::manager::PassManager;
@@ -93,7 +93,10 @@ fn link_damaged() -> Result<Outcome, Box<dyn Error>> {
     };
     let target = Target::parse("sm_90").ok_or("no sm_90")?;
     let controls = Controls {
-        verify_each: true,
+        watching: Watching {
+            verify_each: true,
+            ..Watching::default()
+        },
         ..Controls::default()
     };
     let facts = Facts::new(target, &LinkOptions::default());

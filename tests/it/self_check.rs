@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::harness::case::{Case, Expect};
 use crate::harness::link::Linker;
 use cuweld::diagnostics::{Reporter, Style};
-use cuweld::{Controls, run_pipeline};
+use cuweld::{Controls, PassSelection, run_pipeline};
 use cuweld_elf::Target;
 use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
 use cuweld_elf::mercury::capmerc::{Capmerc, Form};
@@ -19,7 +19,10 @@ fn passes<'data>(module: &mut Module<'data>, arena: &'data Arena, passes: &str) 
     let controls = match passes {
         "" => Controls::default(),
         passes => Controls {
-            passes: Some(passes.to_owned()),
+            selection: PassSelection {
+                passes: Some(passes.to_owned()),
+                ..PassSelection::default()
+            },
             ..Controls::default()
         },
     };

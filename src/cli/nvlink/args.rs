@@ -24,9 +24,12 @@ use crate::compile::LtoOptions;
 use crate::compile::NvvmOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
+use crate::controls::Controls;
+use crate::controls::Dumping;
+use crate::controls::PassSelection;
+use crate::controls::Watching;
 use crate::extend::Extensions;
 use crate::input::CpuArch;
-use crate::run::Controls;
 
 /// A resolved command line.
 #[derive(Clone, Debug)]
@@ -212,17 +215,26 @@ impl NvlinkArgs {
             controls: Controls {
                 strict: low.given(Id::CuweldStrict),
                 strict_finalize: low.given(Id::CuweldStrictFinalize),
-                pipeline: text(Id::CuweldPipeline),
-                passes: text(Id::CuweldPasses),
-                verify_each: low.given(Id::CuweldVerifyEach),
-                time_passes: low.given(Id::CuweldTimePasses),
-                dump_before: list(Id::CuweldDumpBefore),
-                dump_after: list(Id::CuweldDumpAfter),
-                dump_dir: text(Id::CuweldDumpDir),
-                dump_bytes: text(Id::CuweldDumpBytes)
-                    .and_then(|name| DumpBytes::from_name(&name))
-                    .unwrap_or_default(),
-                stop_after: text(Id::CuweldStopAfter),
+                selection: PassSelection {
+                    pipeline: text(Id::CuweldPipeline),
+                    passes: text(Id::CuweldPasses),
+                    stop_after: text(Id::CuweldStopAfter),
+                    ..PassSelection::default()
+                },
+                watching: Watching {
+                    verify_each: low.given(Id::CuweldVerifyEach),
+                    time_passes: low.given(Id::CuweldTimePasses),
+                    ..Watching::default()
+                },
+                dumping: Dumping {
+                    before: list(Id::CuweldDumpBefore),
+                    after: list(Id::CuweldDumpAfter),
+                    dir: text(Id::CuweldDumpDir),
+                    bytes: text(Id::CuweldDumpBytes)
+                        .and_then(|name| DumpBytes::from_name(&name))
+                        .unwrap_or_default(),
+                    ..Dumping::default()
+                },
                 repro: text(Id::CuweldRepro),
                 extensions: Extensions {
                     plugins: list(Id::CuweldLoadPassPlugin),

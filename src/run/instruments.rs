@@ -1,0 +1,100 @@
+//! The instruments of one run, and what they report after it.
+
+use std::io;
+
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::system;
+use cuweld_passes::instrument::Instrument;
+use cuweld_passes::instrument::PassStatistics;
+use cuweld_passes::instrument::Timing;
+use cuweld_passes::instrument::TracingSpans;
+use cuweld_passes::instrument::VerifyEach;
+use cuweld_passes::instrument::Why;
+use cuweld_passes::manager::PassManager;
+
+use crate::controls::Controls;
+use crate::controls::StatisticsForm;
+use crate::diagnostics::Reporter;
+use crate::invariants::findings;
+use crate::watch::ChromeTrace;
+use crate::watch::ExecOnChange;
+use crate::watch::cpu_time;
+use crate::watch::peak_memory;
+
+/// The instruments of one run, but for dumps, whose sink outlives them.
+pub struct Instruments {
+    verify_each: Option<VerifyEach<'static>>,
+    why: Option<Why>,
+    exec: Option<ExecOnChange>,
+    statistics: Option<PassStatistics>,
+    spans: Option<TracingSpans>,
+    trace: Option<ChromeTrace>,
+    timing: Option<Timing<'static>>,
+}
+
+impl Instruments {
+    /// Makes the instruments that `controls` asks for.
+    pub fn new(controls: &Controls) -> Self {
+        let watching = &controls.watching;
+        Instruments {
+            verify_each: watching.verify_each.then(|| VerifyEach::new(findings)),
+            why: controls.explaining.instrument(),
+            exec: watching.exec_on_change.as_deref().map(ExecOnChange::new),
+            statistics: watching.statistics.map(|_| PassStatistics::new()),
+            spans: tracing::dispatcher::has_been_set().then(TracingSpans::new),
+            trace: watching.chrome_trace.as_ref().map(|_| ChromeTrace::new()),
+            timing: watching
+                .time_passes
+                .then(|| Timing::new().with_cpu(cpu_time)),
+        }
+    }
+
+    /// Lists the instruments in order: the last is closest to the passes.
+    pub fn list(&mut self) -> impl Iterator<Item = &mut dyn Instrument> {
+        [
+            self.verify_each
+                .as_mut()
+                .map(|it| it as &mut dyn Instrument),
+            self.why.as_mut().map(|it| it as &mut dyn Instrument),
+            self.exec.as_mut().map(|it| it as &mut dyn Instrument),
+            self.statistics.as_mut().map(|it| it as &mut dyn Instrument),
+            self.spans.as_mut().map(|it| it as &mut dyn Instrument),
+            self.trace.as_mut().map(|it| it as &mut dyn Instrument),
+            self.timing.as_mut().map(|it| it as &mut dyn Instrument),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Reports what the instruments saw of a run of `manager`.
+    pub fn report(
+        self,
+        controls: &Controls,
+        manager: &PassManager,
+        reporter: &mut Reporter<'_>,
+    ) -> io::Result<()> {
+        reporter.text(&self.exec.map_or(String::new(), ExecOnChange::said))?;
+        reporter.text(&self.why.map_or(String::new(), |why| why.report()))?;
+        reporter.text(&controls.selection.bisect_report(manager))?;
+        match (self.statistics, controls.watching.statistics) {
+            (Some(counts), Some(StatisticsForm::Json)) => reporter.text(&counts.json())?,
+            (Some(counts), _) => reporter.text(&counts.report())?,
+            (None, _) => {}
+        }
+        if let Some(timing) = self.timing {
+            reporter.text(&timing.report())?;
+            if let Some(bytes) = peak_memory() {
+                reporter.text(&format!("peak memory: {} KiB\n", bytes >> 10))?;
+            }
+        }
+        if let (Some(trace), Some(file)) = (self.trace, &controls.watching.chrome_trace)
+            && let Err(error) = std::fs::write(file, trace.json())
+        {
+            reporter.report(&Diagnostic::fatal(
+                system::CANNOT_WRITE,
+                format!("cannot write '{file}': {error}"),
+            ))?;
+        }
+        Ok(())
+    }
+}
