@@ -4,6 +4,7 @@
 //! The numbers of SMs are mapped first: 104 counts as 120, 130 as 107, 101 as 110. Two SMs are of
 //! one family if they have the same tens.
 
+use crate::target::compat;
 use crate::toolkit::Toolkit;
 use thiserror::Error;
 
@@ -20,6 +21,33 @@ pub struct Profile {
     pub version: u16,
     /// SMs on which the SASS runs as it is, a bit each: record 0x0b.
     pub fast_path: u64,
+}
+
+impl Profile {
+    /// Gathers what `records` of `.nv.compat` say: code, value and payload of each. Records that are
+    /// not there have the values that a merge gives them.
+    pub fn of_records<'a>(records: impl Iterator<Item = (u8, u16, &'a [u8])>) -> Self {
+        let mut profile = Profile {
+            isa_class: 0,
+            class: 1,
+            specific: false,
+            version: 0x100,
+            fast_path: 0,
+        };
+        for (code, value, body) in records {
+            match code {
+                compat::ISA_CLASS => profile.isa_class = value as u8,
+                compat::ENABLE_OPPORTUNISTIC_FINALIZATION => profile.class = value as u8,
+                compat::CUDA_ACCELERATOR_TARGET => profile.specific = value & 0xff == 1,
+                compat::MERCURY_ISA_MAJOR_MINOR_VERSION => profile.version = value,
+                compat::CAN_FASTPATH_FINALIZE => {
+                    profile.fast_path = body.try_into().map_or(0, u64::from_le_bytes);
+                }
+                _ => {}
+            }
+        }
+        profile
+    }
 }
 
 /// Why code is not taken for a target. The numbers are those of NVIDIA's check.

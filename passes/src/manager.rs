@@ -26,13 +26,13 @@ use selection::Selection;
 use thiserror::Error;
 
 use crate::analyses::Analyses;
-use crate::instrument::INSTRUMENTED;
 use crate::instrument::Instrument;
 use crate::instrument::InstrumentError;
 use crate::instrument::PassReport;
 use crate::instrument::RunInfo;
 use crate::instrument::StepInfo;
 use crate::pass::Changed;
+use crate::pass::INSTRUMENTED;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::Statistics;

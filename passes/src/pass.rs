@@ -11,7 +11,6 @@ use thiserror::Error;
 
 use crate::analyses::Analyses;
 use crate::analyses::Preserved;
-use crate::instrument::INSTRUMENTED;
 use crate::options::OptionInfo;
 use crate::threads::Threads;
 
@@ -174,6 +173,9 @@ pub struct PassCx<'cx, 'data> {
     /// Threads for work that is worth them.
     pub threads: &'cx Threads,
 }
+
+/// Whether passes are watched at all: not in a build with the feature `uninstrumented`.
+pub const INSTRUMENTED: bool = !cfg!(feature = "uninstrumented");
 
 /// Counters of one pass instance, in order of first use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,8 @@
 //! Codes of `.nv.compat` records (EICOMPAT_ATTR_*) and how values merge [compat-merged].
 
+/// The section that says what finalizers may do with an object's code.
+pub const SECTION: &[u8] = b".nv.compat";
+
 /// The linker's own first record: 1 if the target ends in `a`.
 pub const CUDA_ACCELERATOR_TARGET: u8 = 0x09;
 /// ISA class.

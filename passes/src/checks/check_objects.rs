@@ -33,8 +33,8 @@ use cuweld_ir::Section;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
 
-use super::finalizer::profile_of;
 use crate::analyses::Preserved;
+use crate::analyses::finalizer_profile;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -167,7 +167,7 @@ fn facts_of(module: &Module<'_>, object: &Object<'_>, before: &Before) -> Object
         toolkit: origin(object, sections, &module.notes[object.notes]).toolkit,
         specific: is_specific,
         profile: match module.target.is_mercury() {
-            true => profile_of(module, object),
+            true => finalizer_profile(module, object),
             false => None,
         },
         after_mercury: before.mercury,

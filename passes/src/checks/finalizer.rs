@@ -29,7 +29,6 @@ pub use self::config::default_output_name;
 pub use self::error::FinalizerError;
 pub use self::inputs::FinalizeInputs;
 pub use self::output::FinalizeOutput;
-pub(crate) use self::read::profile_of;
 pub use self::sass_view::sass_view;
 pub use self::tool_notes::is_linked;
 

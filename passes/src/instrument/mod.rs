@@ -28,9 +28,6 @@ use crate::pass::Changed;
 use crate::pass::PassError;
 use crate::pass::Statistics;
 
-/// Whether passes are watched at all: not in a build with the feature `uninstrumented`.
-pub const INSTRUMENTED: bool = !cfg!(feature = "uninstrumented");
-
 /// Something that watches passes run.
 ///
 /// Before a pass, instruments are called in order; after it, in reverse: the last one is closest to

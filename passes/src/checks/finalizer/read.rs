@@ -14,8 +14,6 @@ use cuweld_elf::validate::StructureError;
 use cuweld_elf::validate::headers_of_sound;
 use cuweld_elf::validate::validate_extent;
 use cuweld_elf::validate::validate_structure;
-use cuweld_ir::Module;
-use cuweld_ir::Object;
 use cuweld_ir::attribute::format;
 
 use super::FinalizerError;
@@ -76,7 +74,7 @@ impl Input {
         }
     }
 
-    /// Returns `true` if the header is one of the two that compilers write.
+    /// Whether the header is one of the two that compilers write.
     pub(super) fn has_known_header(&self) -> bool {
         match self.osabi {
             OSABI_CUDA => self.abi_version == ABI_VERSION,
@@ -84,33 +82,20 @@ impl Input {
         }
     }
 
-    /// Returns `true` if the file has the header of toolkits up to 12.9.
+    /// Whether the file has the header of toolkits up to 12.9.
     pub(super) fn is_legacy(&self) -> bool {
         self.osabi != OSABI_CUDA
     }
 
-    /// Returns `true` if the file holds SASS alone.
+    /// Whether the file holds SASS alone.
     pub(super) fn is_sass(&self) -> bool {
         self.is_legacy() || self.flags & 3 == 0
     }
 
-    /// Returns `true` if the file holds Mercury alone.
+    /// Whether the file holds Mercury alone.
     pub(super) fn is_bare_mercury(&self) -> bool {
         self.osabi == OSABI_CUDA && self.flags & 3 == 1
     }
-}
-
-/// The section that says what finalizers may do with an object's code.
-const COMPAT: &[u8] = b".nv.compat";
-
-/// Reads the profile of an object's code from its `.nv.compat`.
-pub(crate) fn profile_of(module: &Module<'_>, object: &Object<'_>) -> Option<Profile> {
-    let mut sections = module.sections[object.sections].iter();
-    let section = sections.find(|section| section.name == COMPAT)?;
-    let records = module.attributes[section.attributes].iter();
-    Some(profile(
-        records.map(|record| (record.code, record.value, record.rest)),
-    ))
 }
 
 fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
@@ -125,11 +110,11 @@ fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
     let names = bytes(headers.sections.get(headers.section_names)?);
     let is_compat = |header: &&SectionHeader| {
         let name = names.get(header.name.get() as usize..);
-        let name = name.and_then(|name| name.strip_prefix(COMPAT));
+        let name = name.and_then(|name| name.strip_prefix(compat::SECTION));
         name.is_some_and(|end| end.first() == Some(&0))
     };
     let mut rest = bytes(headers.sections.iter().find(is_compat)?);
-    Some(profile(std::iter::from_fn(|| {
+    Some(Profile::of_records(std::iter::from_fn(|| {
         let [form, code, low, high, payload @ ..] = rest else {
             return None;
         };
@@ -143,29 +128,4 @@ fn profile_by(image: &[u8], headers: &Headers<'_>) -> Option<Profile> {
         rest = behind;
         Some((*code, value, body))
     })))
-}
-
-/// Gathers what records of `.nv.compat` say: code, value and payload of each. Records that are not
-/// there have the values that a merge gives them.
-fn profile<'a>(records: impl Iterator<Item = (u8, u16, &'a [u8])>) -> Profile {
-    let mut profile = Profile {
-        isa_class: 0,
-        class: 1,
-        specific: false,
-        version: 0x100,
-        fast_path: 0,
-    };
-    for (code, value, body) in records {
-        match code {
-            compat::ISA_CLASS => profile.isa_class = value as u8,
-            compat::ENABLE_OPPORTUNISTIC_FINALIZATION => profile.class = value as u8,
-            compat::CUDA_ACCELERATOR_TARGET => profile.specific = value & 0xff == 1,
-            compat::MERCURY_ISA_MAJOR_MINOR_VERSION => profile.version = value,
-            compat::CAN_FASTPATH_FINALIZE => {
-                profile.fast_path = body.try_into().map_or(0, u64::from_le_bytes);
-            }
-            _ => {}
-        }
-    }
-    profile
 }

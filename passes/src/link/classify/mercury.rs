@@ -27,7 +27,7 @@ use cuweld_ir::table::EntityId;
 
 use super::shared_rows::same_sites;
 use super::shared_rows::shared_rows;
-use crate::checks::finalizer::profile_of;
+use crate::analyses::finalizer_profile;
 use crate::located::located;
 use crate::threads::Threads;
 use crate::threads::Work;
@@ -92,7 +92,7 @@ fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
         (true, false) => OffTarget::Family,
         (false, false) => OffTarget::None,
     };
-    let profile = profile_of(module, object);
+    let profile = finalizer_profile(module, object);
     action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
 }
 
