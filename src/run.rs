@@ -39,15 +39,15 @@ pub fn run_pipeline<'data>(
     run_until(controls, manager, module, arena, start, reporter).map(drop)
 }
 
-/// The step before the last one, if that is `emit` and nobody looks at the image: the file can then be written from
-/// the plan, without an image in memory.
+/// Returns the step before the last one, if the last one only writes the planned file and nobody looks at the image:
+/// the file can then be written from the plan, without an image in memory.
 pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
     let steps = manager.pipeline().steps();
-    let ends_in_emit = steps
+    let writes_plan = steps
         .last()
-        .is_some_and(|step| step.pass.info().name == "emit");
+        .is_some_and(|step| step.pass.info().writes_plan);
     let runs_through = !controls.observe() && !controls.selection.leaves_out();
-    (ends_in_emit && runs_through).then(|| steps.len().saturating_sub(1))
+    (writes_plan && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
 /// As [`run_pipeline`], up to a step. Returns `false` if the inputs cannot be linked.

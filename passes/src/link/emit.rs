@@ -23,6 +23,7 @@ impl Pass for Emit {
             doc: include_str!("emit.rs"),
             requires: Phase::Relocated,
             establishes: Some(Phase::Emitted),
+            writes_plan: true,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
