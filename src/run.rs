@@ -115,7 +115,7 @@ fn report_error(error: &RunError, reporter: &mut Reporter<'_>) -> io::Result<()>
         RunError::Instrument {
             error: InstrumentError::Broken(_),
             ..
-        } => internal::FAULT,
+        } => internal::BROKEN_MODULE,
         RunError::Instrument { .. } | RunError::Selection(_) => usage::PIPELINE,
     };
     reporter.internal_error |= code.kind() == Kind::Internal;

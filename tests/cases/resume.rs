@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::harness::case::{Case, Expect};
+use cuweld_diagnostics::codes::internal;
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 /// The pass that every case begins with.
@@ -42,9 +43,11 @@ fn run(case: &Case, arch: &str) -> Result<(), Failed> {
         .args(case.arguments(arch))
         .arg("-o")
         .arg(&image)
+        // Messages name their codes.
+        .env("CUWELD_EXPLAIN", "all")
         .output()?;
     let messages = text(&direct);
-    if messages.contains("the module is broken") {
+    if messages.contains(internal::BROKEN_MODULE.name()) {
         return Err(messages.into());
     }
     let dumps = sorted(&dumps)?;

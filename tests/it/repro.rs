@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::harness::command::{cuweld, said};
 use cuweld::cli::Program;
 use cuweld::extend::Register;
+use cuweld_diagnostics::codes::internal;
 use cuweld_ir::Module;
 use cuweld_passes::{Changed, Pass, PassCx, PassError, PassInfo};
 
@@ -197,6 +198,28 @@ impl Pass for Panics {
     }
 }
 
+#[derive(Default)]
+struct BreaksModule;
+
+impl Pass for BreaksModule {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "breaks-module",
+            summary: "Leave an image before there is a plan",
+            ..PassInfo::DEFAULT
+        }
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        _: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        module.image = Some(Vec::new());
+        Ok(Changed::Yes)
+    }
+}
+
 /// What is our fault leaves a reproducer without being asked for.
 #[test]
 fn an_internal_error_leaves_a_reproducer() {
@@ -217,10 +240,13 @@ fn an_internal_error_leaves_a_reproducer() {
             pass,
             "-o",
             output.to_str().unwrap(),
+            "--verify-each",
+            "--explain=all",
         ];
         let words: Vec<String> = words.map(str::to_owned).to_vec();
         let register: Register = |registry| {
             registry.register::<Panics>();
+            registry.register::<BreaksModule>();
         };
         let program = Program {
             register: &[register],
@@ -230,21 +256,33 @@ fn an_internal_error_leaves_a_reproducer() {
         let code = cuweld::cli::native(&words, program, &mut Vec::new(), &mut messages).unwrap();
         (code, String::from_utf8_lossy(&messages).into_owned())
     };
-    let (code, said) = run("panics");
-    assert_eq!(code, 1);
-    assert!(said.contains("internal error: a pass panicked"), "{said}");
-    let archive = said
-        .split('\'')
-        .find(|word| word.ends_with(".tar"))
-        .unwrap();
-    let shown = cuweld(folder.path(), &["replay", archive, "--show"]);
-    std::fs::remove_file(archive).unwrap();
-    assert!(
-        String::from_utf8_lossy(&shown.stdout).contains("exit 1"),
-        "{}",
-        said
-    );
-    assert!(!output.exists());
+    let cases = [
+        ("panics", "internal error: a pass panicked", internal::FAULT),
+        (
+            "breaks-module",
+            "the module is broken",
+            internal::BROKEN_MODULE,
+        ),
+    ];
+    for (pass, message, fault) in cases {
+        let (code, said) = run(pass);
+        assert_eq!(code, 1);
+        assert!(said.contains(message), "{said}");
+        let fault = format!("note: code {},", fault.name());
+        assert!(said.contains(&fault), "{said}");
+        let archive = said
+            .split('\'')
+            .find(|word| word.ends_with(".tar"))
+            .unwrap();
+        let shown = cuweld(folder.path(), &["replay", archive, "--show"]);
+        std::fs::remove_file(archive).unwrap();
+        assert!(
+            String::from_utf8_lossy(&shown.stdout).contains("exit 1"),
+            "{}",
+            said
+        );
+        assert!(!output.exists());
+    }
     // What is wrong with the command is not our fault.
     assert!(!run("panic").1.contains("bug in cuweld"));
 }

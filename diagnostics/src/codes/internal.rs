@@ -7,7 +7,10 @@ codes! {
 
     FAULT "fault":
         "an internal error"
-        when "A pass meets what cannot be, breaks an invariant of the IR, or panics.";
+        when "A pass meets what cannot be, or panics.";
+    BROKEN_MODULE "broken-module":
+        "a pass that breaks the IR"
+        when "With `--verify-each`, the verifier finds that the module breaks invariants of the IR before the first pass or after one.";
     NO_INSTRUMENTS "no-instruments":
         "a build without instruments"
         when "The program was built with the feature `uninstrumented`, and an option that watches passes is given."
