@@ -18,7 +18,8 @@ use cuweld_passes::registry::Registry;
 
 use crate::replay_root::replayed;
 
-/// The predefined pipelines, then files: one that is included stands beside the file that includes it.
+/// The predefined pipelines, then files: one that is included stands beside the file that includes
+/// it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PipelineFiles;
 
@@ -64,8 +65,9 @@ pub fn refused(error: PipelineError) -> Diagnostic {
     }
 }
 
-/// The files that a pipeline names: those it includes, and those that options of its passes speak of. Of a command
-/// these are the words that are paths of files; programs of the system are none of them.
+/// Returns the files that a pipeline names: those it includes, and those that options of its passes
+/// speak of. Of a command these are the words that are paths of files; programs of the system are
+/// none of them.
 pub fn files_of(pipeline: &Pipeline, registry: &Registry) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(pipeline, registry, &mut files);
@@ -100,7 +102,7 @@ fn walk(pipeline: &Pipeline, registry: &Registry, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of one option.
+/// Returns the files of one option.
 fn named(ty: OptionType, setting: &Setting) -> Vec<PathBuf> {
     match ty {
         OptionType::File => setting
@@ -120,7 +122,7 @@ fn named(ty: OptionType, setting: &Setting) -> Vec<PathBuf> {
     }
 }
 
-/// Whether a path is one of programs that every system has a copy of its own of.
+/// Returns `true` if a path is one of programs that every system has a copy of its own of.
 fn is_of_system(path: &Path) -> bool {
     ["/bin", "/sbin", "/lib", "/lib64", "/usr"]
         .into_iter()

@@ -39,8 +39,8 @@ pub fn run_pipeline<'data>(
     run_until(controls, manager, module, arena, start, reporter).map(drop)
 }
 
-/// Returns the step before the last one, if the last one only writes the planned file and nobody looks at the image:
-/// the file can then be written from the plan, without an image in memory.
+/// Returns the step before the last one, if the last one only writes the planned file and nobody
+/// looks at the image: the file can then be written from the plan, without an image in memory.
 pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<usize> {
     let steps = manager.pipeline().steps();
     let writes_plan = steps

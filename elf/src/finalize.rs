@@ -24,8 +24,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Gathers what `records` of `.nv.compat` say: code, value and payload of each. Records that are
-    /// not there have the values that a merge gives them.
+    /// Gathers what `records` of `.nv.compat` say: code, value and payload of each. Records that
+    /// are not there have the values that a merge gives them.
     pub fn of_records<'a>(records: impl Iterator<Item = (u8, u16, &'a [u8])>) -> Self {
         let mut profile = Profile {
             isa_class: 0,

@@ -59,8 +59,8 @@ pub struct PassInfo {
     /// Whether the pass only reports on the module. Such passes run, if their phase was reached,
     /// even after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
     pub reports: bool,
-    /// Whether the pass only writes the planned file into memory: a link that ends with the pass may
-    /// leave it out and write the plan to disk instead.
+    /// Whether the pass only writes the planned file into memory: a link that ends with the pass
+    /// may leave it out and write the plan to disk instead.
     pub writes_plan: bool,
     /// The analyses that stay valid when the pass reports a change.
     pub preserves: Preserved,

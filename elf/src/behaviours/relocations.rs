@@ -10,6 +10,13 @@ super::behaviours! {
         "plan-relocations-targets",
         "plan-relocations-executable",
     ];
+    /// Data loses the addresses of functions that are left out, and has 0 for them. Only rows of
+    /// the call graph that the object of the prevailing definition has say that an address is
+    /// taken.
+    DEAD_FUNCTIONS_IN_DATA = "dead-functions-in-data", shown by [
+        "table-of-discarded-copy-strict",
+        "table-of-discarded-copy-variables-used",
+    ];
     /// Within a section relocations are applied in reverse, so that of two on one site the first
     /// wins.
     FIRST_ROW_WINS = "first-row-wins", shown by ["relocate-fields"];

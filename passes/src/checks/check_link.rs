@@ -17,6 +17,9 @@
 //! Code that refers to a function which its call graph does not name is refused: what such code
 //! reaches is not known, and no compiler writes it.
 //!
+//! So is data with the address of a function that nvlink leaves out although code that can run may
+//! call it by its address: nvlink writes 0 there, and strict mode does so, too.
+//!
 //! Where nvlink itself drops what a function calls, that function must not be able to run: it stays
 //! for its address alone, and no indirect call has its prototype, or host code refers to one
 //! kernel, and it is another (`LiveFunctions::only_kernel`).
@@ -31,14 +34,18 @@ mod resources;
 mod tests;
 
 use std::fmt::Display;
+use std::sync::OnceLock;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
@@ -81,6 +88,7 @@ impl Pass for CheckLink {
             meanings,
             states: links.map(State::of).collect(),
             running: graph.reach(live.reaching_kernels().map(|(link, _)| link)),
+            called_by_address: OnceLock::new(),
         };
         let mut check = Check::default();
         calls::check(&link, graph, &mut check);
@@ -138,6 +146,9 @@ struct Link<'a, 'data> {
     states: Vec<State>,
     /// Whether each node of the call graph, resolved symbols first, can run.
     running: Vec<bool>,
+    /// Whether code that can run calls functions of the type of each link symbol whose address any
+    /// object takes, if a row has asked.
+    called_by_address: OnceLock<Vec<bool>>,
 }
 
 impl Link<'_, '_> {
@@ -166,6 +177,30 @@ impl Link<'_, '_> {
     fn names(&self, from: LinkSymbolId, to: LinkSymbolId) -> bool {
         let mut calls = self.module.calls.values();
         calls.any(|call| self.of(call.from) == Some(from) && self.of(call.to) == Some(to))
+    }
+
+    /// Returns `true` if an object takes the address of a function, and code that can run calls
+    /// functions of its type by address. Objects of discarded definitions count, too.
+    fn is_called_by_address(&self, function: LinkSymbolId) -> bool {
+        let find = || {
+            let calls = || self.module.calls.values();
+            let of_kind = |kind| calls().filter(move |call| call.kind == kind);
+            let runs = |link: LinkSymbolId| self.running[link.index()];
+            let called = of_kind(CallKind::Indirect)
+                .filter(|call| self.of(call.from).is_some_and(runs))
+                .map(|call| call.prototype);
+            let called: HashSet<&[u8], FixedState> = called.collect();
+            let mut found = vec![false; self.states.len()];
+            for call in of_kind(CallKind::AddressTaken) {
+                if called.contains(call.prototype)
+                    && let Some(link) = self.of(call.from)
+                {
+                    found[link.index()] = true;
+                }
+            }
+            found
+        };
+        self.called_by_address.get_or_init(find)[function.index()]
     }
 
     /// Returns the name of a resolved symbol in quotes.

@@ -184,7 +184,7 @@ impl Row<'_, '_> {
             RelocPlan::Clear | RelocPlan::Drop => {
                 if let Some(what) = self.lost() {
                     if check.refused.is_none() {
-                        check.refused = self.unnamed();
+                        check.refused = self.uncounted().or_else(|| self.unnamed());
                     }
                     if check.refused.is_some() {
                         return;
@@ -274,17 +274,43 @@ impl Row<'_, '_> {
         if known_symbols::is_unified_table_symbol(symbol.name) {
             return None;
         }
-        let link = self.link.meanings.link(id)?;
-        let link = &self.link.module.link_symbols[link];
+        let function = self.link.meanings.link(id)?;
+        let link = &self.link.module.link_symbols[function];
         if link.definition.is_none() && symbol.is_function() {
             // A weak function that nobody defines is at 0.
             return None;
         }
+        let is_live = link.live.is_live();
         match self.patched.1.is_code() {
-            true if !self.holder.runs && !link.live.is_live() => None,
+            true if !self.holder.runs && !is_live => None,
             true => Some("it is dropped from code that can run"),
+            // Tables have 0 for functions that nobody calls [dead-functions-in-data].
+            false if symbol.is_function() && !is_live && self.is_uncalled(function) => None,
             false => Some("it is dropped from data that stays"),
         }
+    }
+
+    /// Returns `true` if no code that can run calls a function, by its name or its address, or if
+    /// what nvlink does is asked for even where it loses functions that are called.
+    fn is_uncalled(&self, function: LinkSymbolId) -> bool {
+        !self.link.running[function.index()]
+            && (self.link.module.options.strict || !self.link.is_called_by_address(function))
+    }
+
+    /// Refuses data that loses the address of a function which code that can run may call by it.
+    #[cold]
+    fn uncounted(&self) -> Option<Diagnostic> {
+        let function = self.link.dead(self.reloc.target)?;
+        if self.patched.1.is_code() || !self.link.is_called_by_address(function) {
+            return None;
+        }
+        let section = &self.link.module.sections[self.patched.0];
+        let object = self.link.module.objects[section.object].display();
+        let name = self.link.quoted(function);
+        Some(
+            Diagnostic::refusal(unsupported::UNCOUNTED_ADDRESS)
+                .note(format!("'{object}' has the address of {name} in its data")),
+        )
     }
 
     /// Reports code that refers to a function which its call graph does not name.

@@ -74,7 +74,7 @@ impl Input {
         }
     }
 
-    /// Whether the header is one of the two that compilers write.
+    /// Returns `true` if the header is one of the two that compilers write.
     pub(super) fn has_known_header(&self) -> bool {
         match self.osabi {
             OSABI_CUDA => self.abi_version == ABI_VERSION,
@@ -82,17 +82,17 @@ impl Input {
         }
     }
 
-    /// Whether the file has the header of toolkits up to 12.9.
+    /// Returns `true` if the file has the header of toolkits up to 12.9.
     pub(super) fn is_legacy(&self) -> bool {
         self.osabi != OSABI_CUDA
     }
 
-    /// Whether the file holds SASS alone.
+    /// Returns `true` if the file holds SASS alone.
     pub(super) fn is_sass(&self) -> bool {
         self.is_legacy() || self.flags & 3 == 0
     }
 
-    /// Whether the file holds Mercury alone.
+    /// Returns `true` if the file holds Mercury alone.
     pub(super) fn is_bare_mercury(&self) -> bool {
         self.osabi == OSABI_CUDA && self.flags & 3 == 1
     }
