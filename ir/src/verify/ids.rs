@@ -32,8 +32,9 @@ fn table<'data, K: EntityId + Display, R: Row<'data>>(
 /// Looks up the ids in rows without ids, whose places are `what` and a number.
 fn list<'data, R: Row<'data>>(checker: &mut Checker<'_, 'data>, what: &str, rows: &[R]) {
     for (index, row) in rows.iter().enumerate() {
-        let place = format_args!("{what} {index}");
-        look_up(checker, place, |ids| row.clone().fields(ids));
+        look_up(checker, format_args!("{what} {index}"), |ids| {
+            row.clone().fields(ids);
+        });
     }
 }
 
