@@ -14,7 +14,6 @@ super::behaviours! {
     /// the call graph that the object of the prevailing definition has say that an address is
     /// taken.
     DEAD_FUNCTIONS_IN_DATA = "dead-functions-in-data", shown by [
-        "table-of-discarded-copy-strict",
         "table-of-discarded-copy-variables-used",
     ];
     /// Within a section relocations are applied in reverse, so that of two on one site the first
