@@ -157,7 +157,7 @@ impl Decided {
         let mut index = start;
         let mut rest = rows;
         while let Some((reloc, others)) = rest.split_first_mut() {
-            decided.take(index, reloc, planner.plan(reloc));
+            decided.take(index, planner.decide(reloc), reloc.plan);
             index += 1;
             let lost = planner.keeps_lost();
             let mut done = 0;
@@ -179,18 +179,13 @@ impl Decided {
         decided
     }
 
-    /// Takes down what becomes of a row.
-    fn take(&mut self, index: usize, reloc: &mut Reloc, plan: Result<RelocPlan, Refusal>) {
-        match plan {
-            Ok(plan) => {
-                match plan {
-                    RelocPlan::Keep { .. } => self.kept += 1,
-                    RelocPlan::Apply { .. } | RelocPlan::Clear => self.applied += 1,
-                    _ => self.dropped += 1,
-                }
-                reloc.plan = plan;
-            }
-            Err(refusal) => self.refusals.push((RelocId::new(index), refusal)),
+    /// Counts a row that was decided on.
+    fn take(&mut self, index: usize, outcome: Result<(), Refusal>, plan: RelocPlan) {
+        match (outcome, plan) {
+            (Err(refusal), _) => self.refusals.push((RelocId::new(index), refusal)),
+            (_, RelocPlan::Keep { .. }) => self.kept += 1,
+            (_, RelocPlan::Apply { .. } | RelocPlan::Clear) => self.applied += 1,
+            _ => self.dropped += 1,
         }
     }
 
@@ -223,7 +218,7 @@ pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagn
     module
         .relocs
         .iter()
-        .find_map(|(id, reloc)| match planner.plan(reloc) {
+        .find_map(|(id, reloc)| match planner.decide(&mut { *reloc }) {
             Err(refusal @ Refusal::Internal(input::PAST_END)) => Some(refused(module, id, refusal)),
             _ => None,
         })

@@ -8,97 +8,109 @@ use cuweld_elf::mercury::relocs::is_mercury;
 use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
 
 use super::lines;
-use super::refusal::Refusal;
 use super::rows::Row;
 use super::target_kind::TargetKind;
+
+/// What becomes of a row whose place is sound.
+#[derive(Clone, Copy)]
+pub(super) enum Action {
+    /// It is written to the output.
+    Keep,
+    /// Its field gets this value and the addend.
+    Apply(u64),
+    /// Its field is filled with zeros, whatever the addend.
+    Empty,
+    /// Its field is cleared, as its function is gone.
+    ClearField,
+    /// It leaves, the bytes stay.
+    Drop,
+    /// nvlink ends with an internal error.
+    Fail(Code),
+    /// It is not supported.
+    Refuse(Code),
+}
 
 impl<'data> Row<'_, '_, 'data> {
     /// Returns the action for the row, which refers to `target`: the first line of the table that
     /// fits decides.
-    #[inline]
-    pub(super) fn action(&self, target: TargetKind) -> Result<RelocPlan, Refusal> {
+    pub(super) fn action(&self, target: TargetKind) -> Action {
+        use Action::*;
         use RelocClass::*;
         use TargetKind::*;
         let module = self.facts.module;
         let is_relocatable = module.options.relocatable;
         let has_mercury = self.facts.capmerc;
-        let drop = Ok(RelocPlan::Drop);
-        let fail = |code: Code| Err(Refusal::Internal(code));
-        let refuse = |code: Code| Err(Refusal::Unsupported(code));
         let class = reloc_type(self.like).map(|row| row.class);
         match (target, class) {
             // Only the SASS view of executables has the places of line tables in its bytes.
-            (Known { .. }, _) if self.ty == LINE_TABLE => self.keep(),
-            (Known { .. }, _) if is_relocatable && self.names_lines() => self.keep(),
-            (LosingCopy, _) => drop,
-            (UnifiedTable, _) if is_relocatable => drop,
+            (Known { .. }, _) if self.ty == LINE_TABLE => Keep,
+            (Known { .. }, _) if is_relocatable && self.names_lines() => Keep,
+            (LosingCopy, _) => Drop,
+            (UnifiedTable, _) if is_relocatable => Drop,
             // Only a link to an executable resolves these.
-            _ if self.is_unified && is_relocatable => self.keep(),
+            _ if self.is_unified && is_relocatable => Keep,
 
             // nvlink empties the row.
             (Undefined, Some(Clear | None)) if !self.is_of(Symbol::is_function) => {
-                refuse(relocation::CLEARS_UNDEFINED)
+                Refuse(relocation::CLEARS_UNDEFINED)
             }
-            (Function | Undefined, Some(Clear | None)) => drop,
-            (Function | Undefined, _) => self.keep(),
-            (ReservedShared, Some(Clear)) => refuse(relocation::CLEARS_RESERVED),
-            (Global | ReservedShared, _) => self.keep(),
-            (DeadFunction, Some(Clear)) => self.clear(),
-            (DeadFunction, _) => drop,
-            (UnifiedTable, _) if self.is_unified => fail(input::DELETED_SYMBOL),
-            (UnifiedTable, Some(None)) => fail(input::DELETED_SYMBOL),
-            (UnifiedTable, _) => drop,
+            (Function | Undefined, Some(Clear | None)) => Drop,
+            (Function | Undefined, _) => Keep,
+            (ReservedShared, Some(Clear)) => Refuse(relocation::CLEARS_RESERVED),
+            (Global | ReservedShared, _) => Keep,
+            (DeadFunction, Some(Clear)) => ClearField,
+            (DeadFunction, _) => Drop,
+            (UnifiedTable, _) if self.is_unified => Fail(input::DELETED_SYMBOL),
+            (UnifiedTable, Some(None)) => Fail(input::DELETED_SYMBOL),
+            (UnifiedTable, _) => Drop,
 
             // [mercury-slots]
-            (Header { slot: Option::None }, _) if has_mercury => self.keep(),
-            (Header { slot: Some(slot) }, _) if self.makes_slot() => self.apply(self.in_view(slot)),
-            (Header { .. }, Some(PcRelative)) => fail(input::BRANCH),
-            (Header { .. }, Some(Yield | YieldPredicate)) => drop,
-            (Header { .. }, Some(Clear)) => refuse(relocation::CLEARS_TEXTURE),
-            (Header { .. }, Some(Applied)) if !is_kept_against_headers(self.like) => self.apply(0),
-            (Header { .. }, _) => self.keep(),
+            (Header { slot: Option::None }, _) if has_mercury => Keep,
+            (Header { slot: Some(slot) }, _) if self.makes_slot() => Apply(self.in_view(slot)),
+            (Header { .. }, Some(PcRelative)) => Fail(input::BRANCH),
+            (Header { .. }, Some(Yield | YieldPredicate)) => Drop,
+            (Header { .. }, Some(Clear)) => Refuse(relocation::CLEARS_TEXTURE),
+            (Header { .. }, Some(Applied)) if !is_kept_against_headers(self.like) => Apply(0),
+            (Header { .. }, _) => Keep,
 
             // Legacy types were refused already.
-            (_, Option::None | Some(FunctionDescriptor | Slot)) => fail(input::RESERVED_SHARED),
-            (_, Some(PcRelative)) => fail(input::BRANCH),
-            (Known { emitted: false, .. }, Some(Driver)) => fail(input::DELETED_SYMBOL),
-            (_, Some(Driver)) => self.keep(),
-            (_, Some(None)) => drop,
-            (_, Some(Yield | YieldPredicate)) if self.facts.yields() => drop,
-            (_, Some(YieldPredicate)) => self.empty(),
+            (_, Option::None | Some(FunctionDescriptor | Slot)) => Fail(input::RESERVED_SHARED),
+            (_, Some(PcRelative)) => Fail(input::BRANCH),
+            (Known { emitted: false, .. }, Some(Driver)) => Fail(input::DELETED_SYMBOL),
+            (_, Some(Driver)) => Keep,
+            (_, Some(None)) => Drop,
+            (_, Some(Yield | YieldPredicate)) if self.facts.yields() => Drop,
+            (_, Some(YieldPredicate)) => Empty,
 
             (Known { .. }, Some(Clear))
                 if module.shows_shared_variables() && self.is_of(Symbol::is_shared) =>
             {
-                refuse(relocation::CLEARS_SHARED)
+                Refuse(relocation::CLEARS_SHARED)
             }
             (Known { .. }, Some(Clear))
                 if module.shows_compiler_constants()
                     && self.is_of(Symbol::is_compiler_constant) =>
             {
-                refuse(relocation::CLEARS_CONSTANT)
+                Refuse(relocation::CLEARS_CONSTANT)
             }
-            (Known { emitted: false, .. }, Some(Clear)) if self.is_of(|_| true) => self.clear(),
+            (Known { emitted: false, .. }, Some(Clear)) if self.is_of(|_| true) => ClearField,
             (_, Some(Clear)) if self.facts.is_unlinked(module, self.reloc.target) => {
-                refuse(relocation::CLEARS_UNLINKED)
+                Refuse(relocation::CLEARS_UNLINKED)
             }
-            (_, Some(Clear)) => drop,
+            (_, Some(Clear)) => Drop,
 
             // nvlink encodes the instruction anew, with fewer bits of it.
-            (Missing, Some(Applied | Yield))
-                if module.is_capmerc() && !self.is_of(Symbol::is_shared) =>
-            {
-                refuse(relocation::UNDEFINED_CONSTANT)
+            (Missing, Some(Applied | Yield)) if has_mercury && !self.is_of(Symbol::is_shared) => {
+                Refuse(relocation::UNDEFINED_CONSTANT)
             }
-            (Known { value, .. }, Some(Applied | Yield)) => self.apply(value),
-            (Missing, Some(Applied | Yield)) => self.apply(u64::MAX),
-            (Nothing, Some(Applied | Yield)) => self.apply(self.facts.null_symbol()),
+            (Known { value, .. }, Some(Applied | Yield)) => Apply(value),
+            (Missing, Some(Applied | Yield)) => Apply(u64::MAX),
+            (Nothing, Some(Applied | Yield)) => Apply(self.facts.null_symbol()),
         }
     }
 

@@ -22,6 +22,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::section::view_name;
 
+use super::actions::Action;
 use super::copies;
 use super::facts::Facts;
 use super::facts::LosingRange;
@@ -254,7 +255,8 @@ impl Row<'_, '_, '_> {
         }
     }
 
-    pub(super) fn keep(&self) -> Result<RelocPlan, Refusal> {
+    /// Returns the addend of a row that stays, and whether it has one in the output.
+    fn kept_addend(&self) -> Result<(i64, bool), Refusal> {
         let field = match self.is_forced() {
             true => match addend_field(self.ty) {
                 Some(field) => Some(field),
@@ -268,25 +270,17 @@ impl Row<'_, '_, '_> {
         let addend = self.reloc.addend.wrapping_add(self.moved as i64);
         let Some(field) = field else {
             let rela = self.has_addend();
-            return Ok(RelocPlan::Keep {
-                ty: self.ty,
-                addend: if rela { addend } else { 0 },
-                rela,
-            });
+            return Ok((if rela { addend } else { 0 }, rela));
         };
         let end = u64::from(field.bit + field.width).div_ceil(8);
         if self.reloc.offset.saturating_add(end) > self.holder.size {
             return Err(Refusal::Unsupported(relocation::FIELD_RANGE));
         }
-        Ok(RelocPlan::Keep {
-            ty: self.ty,
-            addend: addend.wrapping_add(self.in_place()),
-            rela: true,
-        })
+        Ok((addend.wrapping_add(self.in_place()), true))
     }
 
     /// Refuses a field that cannot be filled.
-    fn patch(&self) -> Result<(), Refusal> {
+    fn check_field(&self) -> Result<(), Refusal> {
         if self.holder.is_empty && self.holder.size != 0 {
             return Err(Refusal::Unsupported(relocation::NO_BYTES));
         }
@@ -299,35 +293,52 @@ impl Row<'_, '_, '_> {
         Ok(())
     }
 
-    pub(super) fn clear(&self) -> Result<RelocPlan, Refusal> {
-        self.patch()?;
-        Ok(RelocPlan::Clear)
-    }
-
-    /// Fills the field with zeros, whatever the addend.
-    pub(super) fn empty(&self) -> Result<RelocPlan, Refusal> {
-        self.patch()?;
-        Ok(RelocPlan::Apply {
-            ty: self.ty,
-            value: 0,
-            in_place: false,
-        })
-    }
-
-    pub(super) fn apply(&self, value: u64) -> Result<RelocPlan, Refusal> {
-        self.patch()?;
+    /// Refuses an addend in a field that holds a part of it.
+    fn check_partial(&self) -> Result<(), Refusal> {
         let is_part = || {
             let field = reloc_type(self.ty).and_then(|row| row.field);
             field.is_some_and(|field| field.shift != 0)
         };
-        if self.is_forced() && self.in_place() != 0 && is_part() {
-            return Err(Refusal::Unsupported(relocation::PARTIAL_ADDEND));
+        match self.is_forced() && self.in_place() != 0 && is_part() {
+            true => Err(Refusal::Unsupported(relocation::PARTIAL_ADDEND)),
+            false => Ok(()),
         }
-        Ok(RelocPlan::Apply {
-            ty: self.ty,
-            value: value.wrapping_add(self.reloc.addend as u64),
-            in_place: !self.has_addend(),
-        })
+    }
+
+    /// Does to the row what the action says, and stores that in `plan`.
+    fn take(&self, action: Action, plan: &mut RelocPlan) -> Result<(), Refusal> {
+        let ty = self.ty;
+        match action {
+            Action::Keep => {
+                let (addend, rela) = self.kept_addend()?;
+                *plan = RelocPlan::Keep { ty, addend, rela };
+            }
+            Action::Apply(value) => {
+                self.check_field()?;
+                self.check_partial()?;
+                *plan = RelocPlan::Apply {
+                    ty,
+                    value: value.wrapping_add(self.reloc.addend as u64),
+                    in_place: !self.has_addend(),
+                };
+            }
+            Action::Empty => {
+                self.check_field()?;
+                *plan = RelocPlan::Apply {
+                    ty,
+                    value: 0,
+                    in_place: false,
+                };
+            }
+            Action::ClearField => {
+                self.check_field()?;
+                *plan = RelocPlan::Clear;
+            }
+            Action::Drop => *plan = RelocPlan::Drop,
+            Action::Fail(code) => return Err(Refusal::Internal(code)),
+            Action::Refuse(code) => return Err(Refusal::Unsupported(code)),
+        }
+        Ok(())
     }
 }
 
@@ -371,8 +382,15 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         self.keeps_lost
     }
 
-    /// Decides on the action for a row.
-    pub(super) fn plan(&mut self, reloc: &Reloc) -> Result<RelocPlan, Refusal> {
+    /// Decides on a row.
+    pub(super) fn decide(&mut self, reloc: &mut Reloc) -> Result<(), Refusal> {
+        // What a row becomes is stored where it stays: a copy of it would have to wait for each of
+        // its fields.
+        self.plan(&{ *reloc }, &mut reloc.plan)
+    }
+
+    /// Decides on a row, whose action is stored in `plan`.
+    fn plan(&mut self, reloc: &Reloc, plan: &mut RelocPlan) -> Result<(), Refusal> {
         self.keeps_lost = false;
         let facts = self.facts;
         let module = facts.module;
@@ -389,13 +407,15 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         }
         // Rows that an opt-in pass has taken out stay out.
         if reloc.plan == RelocPlan::Gone || !holder.is_linked {
-            return Ok(RelocPlan::Gone);
+            *plan = RelocPlan::Gone;
+            return Ok(());
         }
         let Some(patched) = holder.patched else {
             return Err(Refusal::Internal(input::RELOCATED_METADATA));
         };
         if lies_in(holder.losing, reloc.offset) {
-            return Ok(RelocPlan::Gone);
+            *plan = RelocPlan::Gone;
+            return Ok(());
         }
         let known = counterparts(reloc.ty, holder.in_code);
         if is_mercury(reloc.ty) && known.is_empty() {
@@ -409,16 +429,18 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         };
         self.target = Some((reloc.target, target));
         let lost = |object| facts.lost(object, reloc.target);
-        if let Some(plan) = holder.constants_of.and_then(lost) {
+        if let Some(lost) = holder.constants_of.and_then(lost) {
             if module.options.strict {
-                return Ok(plan);
+                *plan = lost;
+                return Ok(());
             }
             // Rows of two views count once.
             self.keeps_lost = holder.kind != SectionKind::SassRelocs;
         }
         // nvlink makes these rows anew where there is Mercury.
         if facts.capmerc && is_yield(reloc.ty) {
-            return Ok(RelocPlan::Drop);
+            *plan = RelocPlan::Drop;
+            return Ok(());
         }
         let plain = reloc_type(reloc.ty).and_then(|row| row.plain);
         let unified = mercury_plain(reloc.ty).or(plain);
@@ -445,6 +467,6 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
                 _ => 0,
             },
         };
-        row.action(target)
+        row.take(row.action(target), plan)
     }
 }

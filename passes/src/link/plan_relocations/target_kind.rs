@@ -275,13 +275,13 @@ impl Named<'_, '_, '_> {
 
     /// Classifies an object that nothing defines, in relocatable output.
     fn left_open(&self) -> TargetKind {
-        let (module, symbol) = (self.module, self.symbol);
+        let symbol = self.symbol;
         let is_reserved = known_symbols::is_reserved_shared_symbol(symbol.name);
         if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET
             && !self.facts.has_unified_functions()
         {
             TargetKind::UnifiedTable
-        } else if module.is_capmerc() && is_reserved {
+        } else if self.facts.capmerc && is_reserved {
             TargetKind::ReservedShared
         } else if symbol.is_global_memory() {
             TargetKind::Global
