@@ -122,6 +122,7 @@ impl Pass for ReportResources {
 fn module_memory(module: &Module<'_>) -> String {
     let (mut initialised, mut uninitialised) = (0_u64, 0_u64);
     let mut banks: Vec<(u8, u64)> = Vec::new();
+    let capmerc = module.is_capmerc();
     for (id, section) in module.sections.iter() {
         let Some(place) = section.place.filter(|_| module.is_section_linked(id)) else {
             continue;
@@ -131,7 +132,7 @@ fn module_memory(module: &Module<'_>) -> String {
             SectionKind::GlobalInit => initialised = initialised.max(end),
             SectionKind::Global => uninitialised = uninitialised.max(end),
             // The Mercury view has banks without numbers.
-            SectionKind::ConstantBank(bank) if is_module_bank(bank) && !module.is_capmerc() => {
+            SectionKind::ConstantBank(bank) if is_module_bank(bank) && !capmerc => {
                 grow(&mut banks, bank, end);
             }
             _ => {}
@@ -204,6 +205,8 @@ struct Needs {
     banks: Vec<Vec<(u8, u64)>>,
     /// Size in bytes of `.nv.local.F`, by function.
     local: Vec<u64>,
+    /// Whether the Mercury view is linked.
+    capmerc: bool,
 }
 
 impl Needs {
@@ -216,6 +219,7 @@ impl Needs {
             barriers: vec![0; functions],
             banks: vec![Vec::new(); functions],
             local: vec![0; functions],
+            capmerc: module.is_capmerc(),
         };
         for list in &module.merged_info {
             match list.function {
@@ -293,7 +297,7 @@ impl Needs {
     /// Returns the size in bytes of a kernel's shared memory.
     fn shared(&self, module: &Module<'_>, function: FunctionId) -> u64 {
         // The Mercury view has no reserved block.
-        let reserved = match module.is_capmerc() && !module.options.relocatable {
+        let reserved = match self.capmerc && !module.options.relocatable {
             true => module.reserved_shared_size(),
             false => 0,
         };
@@ -319,12 +323,12 @@ impl Needs {
             self.registers[link.index()],
             self.barriers[function.index()],
         );
-        if !module.is_capmerc() {
+        if !self.capmerc {
             add_banks(&mut text, &self.banks[function.index()]);
         }
         let _ = write!(text, ", {} bytes lmem", self.local[function.index()]);
         // The Mercury view has neither banks of kernels nor their slots in one.
-        if module.is_capmerc() {
+        if self.capmerc {
             return text;
         }
         // [reported-slots]

@@ -80,6 +80,7 @@ pub fn place(
         false => merged_align(module),
     };
     let declared = uses.any && declares_dynamic(module);
+    let capmerc = module.is_capmerc();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let size = sizes[ordinal];
         if size > module.target.shared_limit() && !report_size(module, *link, size, errors) {
@@ -98,7 +99,7 @@ pub fn place(
             slots_align,
             present: section.is_some(),
         };
-        module.functions[*function].shared = Some(with_reserve(module, frame, declared));
+        module.functions[*function].shared = Some(with_reserve(module, frame, declared, capmerc));
     }
 }
 
@@ -178,8 +179,13 @@ fn report_size(
 
 /// Adds the reserved block to the frame of a kernel, and says whether it is present: without the
 /// block it is where the kernel has a section of shared memory. `declared` says whether any name is
-/// one of dynamic shared memory.
-fn with_reserve(module: &Module<'_>, frame: SharedFrame, declared: bool) -> SharedFrame {
+/// one of dynamic shared memory, `capmerc` that the Mercury view is linked.
+fn with_reserve(
+    module: &Module<'_>,
+    frame: SharedFrame,
+    declared: bool,
+    capmerc: bool,
+) -> SharedFrame {
     let SharedFrame { size, align, .. } = frame;
     // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved
     // block only if it is no larger [dynamic-shared-by-alignment].
@@ -189,7 +195,7 @@ fn with_reserve(module: &Module<'_>, frame: SharedFrame, declared: bool) -> Shar
         false => 0,
     };
     // The Mercury view has no reserved block.
-    let counted = if module.is_capmerc() { 0 } else { reserved };
+    let counted = if capmerc { 0 } else { reserved };
     let present = size.saturating_add(counted) > 0 || uses_some && align == DYNAMIC_ALIGN;
     SharedFrame {
         size: size.saturating_add(reserved),
