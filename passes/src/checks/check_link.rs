@@ -56,6 +56,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::threads::Work;
 
 /// The `check-link` pass.
 #[derive(Debug, Default)]
@@ -90,13 +91,24 @@ impl Pass for CheckLink {
             running: graph.reach(live.reaching_kernels().map(|(link, _)| link)),
             called_by_address: OnceLock::new(),
         };
-        let mut check = Check::default();
-        calls::check(&link, graph, &mut check);
-        relocations::check(&link, cx.threads, &mut check);
-        let given = records::check(&link, &mut check);
-        if !module.options.relocatable {
-            resources::check(&link, graph, live, &given, &mut check);
-        }
+        let (mut check, later) = cx.threads.join(
+            Work::Rows(module.relocs.len() + module.attributes.len()),
+            || {
+                let mut check = Check::default();
+                calls::check(&link, graph, &mut check);
+                check.add(relocations::check(&link, cx.threads));
+                check
+            },
+            || {
+                let mut check = Check::default();
+                let given = records::check(&link, &mut check);
+                if !module.options.relocatable {
+                    resources::check(&link, graph, live, &given, &mut check);
+                }
+                check
+            },
+        );
+        check.add(later);
         cx.statistics.add("broken rules", check.count);
         if let Some(refusal) = check.refused {
             cx.diagnostics.emit(refusal);

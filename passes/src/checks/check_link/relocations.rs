@@ -1,6 +1,7 @@
 //! What became of relocations.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
@@ -9,6 +10,8 @@ use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
+use cuweld_ir::Fate;
+use cuweld_ir::Function;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -31,8 +34,8 @@ use crate::threads::Work;
 
 /// The section whose rows are looked at.
 struct Holder {
-    /// The section that the rows patch, with its kind; none if the rows need no proof.
-    patched: Option<(SectionId, SectionKind)>,
+    /// The section that the rows patch, with its kind.
+    patched: (SectionId, SectionKind),
     /// Whether the code that the rows patch can run.
     runs: bool,
     /// The function that the rows patch.
@@ -42,78 +45,100 @@ struct Holder {
 }
 
 /// Checks `relocation-fate` and `relocation-target`.
-pub(super) fn check(link: &Link<'_, '_>, threads: &Threads, check: &mut Check) {
-    let sections: Vec<SectionId> = link.module.sections.ids().collect();
-    let work = Work::Rows(link.module.relocs.len());
-    let found = threads.map_chunks(work, &sections, |part| check_sections(link, part));
+pub(super) fn check(link: &Link<'_, '_>, threads: &Threads) -> Check {
+    let rows = link.module.relocs.len();
+    let work = Work::Rows(rows);
+    let size = rows.div_ceil(threads.tasks(work)).max(1);
+    let parts = (0..rows).step_by(size);
+    let parts: Vec<_> = parts.map(|start| start..rows.min(start + size)).collect();
+    let found = threads.map(work, &parts, |part| check_rows(link, part.clone()));
+    let mut check = Check::default();
     found.into_iter().for_each(|part| check.add(part));
+    check
 }
 
-/// Checks the rows of some of the sections.
-fn check_sections(link: &Link<'_, '_>, sections: &[SectionId]) -> Check {
+/// Checks some of the rows. Sections without rows are not looked at, nor rows that need no proof.
+fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
     let mut check = Check::default();
     let module = link.module;
-    for id in sections.iter().copied() {
-        let rows = module.sections[id].relocs;
-        if rows.is_empty() {
-            continue;
+    let rows = module.relocs.values().as_slice();
+    let mut start = part.start;
+    while start < part.end {
+        let id = rows[start].section;
+        let end = module.sections[id].relocs.indices().end;
+        let end = end.clamp(start + 1, part.end);
+        if let Some(holder) = Holder::new(link, id) {
+            check_section(link, &holder, start, &rows[start..end], &mut check);
         }
-        let holder = Holder::new(link, id);
-        let Some(patched) = holder.patched else {
-            continue;
-        };
-        // The target of the row before, which is sound where it stays: rows of tables have one.
-        let mut kept = SymbolRef::None;
-        for (ordinal, reloc) in module.relocs[rows].iter().enumerate() {
-            let is_sound = match reloc.plan {
-                RelocPlan::Keep { .. } if reloc.target == kept => true,
-                RelocPlan::Keep { .. } => match reloc.target {
-                    SymbolRef::Symbol(_) if link.dead(reloc.target).is_none() => {
-                        kept = reloc.target;
-                        true
-                    }
-                    _ => false,
-                },
-                RelocPlan::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
-                _ => false,
-            };
-            if !is_sound {
-                let holder = &holder;
-                let id = RelocId::new(rows.start() + ordinal);
-                let row = Row {
-                    link,
-                    id,
-                    reloc,
-                    patched,
-                    holder,
-                };
-                row.check(&mut check);
-            }
-        }
+        start = end;
     }
     check
 }
 
+/// Checks rows of a section, the first of which is at `start`.
+fn check_section(
+    link: &Link<'_, '_>,
+    holder: &Holder,
+    start: usize,
+    rows: &[Reloc],
+    check: &mut Check,
+) {
+    // The target of the row before, which is sound where it stays: rows of tables have one.
+    let mut kept = SymbolRef::None;
+    for (ordinal, reloc) in rows.iter().enumerate() {
+        let is_sound = match reloc.plan {
+            RelocPlan::Keep { .. } if reloc.target == kept => true,
+            RelocPlan::Keep { .. } => match reloc.target {
+                SymbolRef::Symbol(_) if link.dead(reloc.target).is_none() => {
+                    kept = reloc.target;
+                    true
+                }
+                _ => false,
+            },
+            RelocPlan::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
+            _ => false,
+        };
+        if !is_sound {
+            let row = Row {
+                link,
+                id: RelocId::new(start + ordinal),
+                reloc,
+                holder,
+            };
+            row.check(check);
+        }
+    }
+}
+
 impl Holder {
-    fn new(link: &Link<'_, '_>, id: SectionId) -> Self {
+    /// Returns what rows of a section patch; `None` if they need no proof.
+    fn new(link: &Link<'_, '_>, id: SectionId) -> Option<Self> {
         let module = link.module;
         let section = &module.sections[id];
-        let patched = match section.info {
-            SectionInfo::Section(patched) if module.is_section_linked(id) => Some(patched),
-            _ => None,
+        let owner = section.owner.map(|owner| &module.functions[owner]);
+        let function = owner.and_then(|owner| link.meanings.link(owner.symbol));
+        let stays = |owner: &Function| {
+            owner.fate == Fate::Prevailing
+                && function.is_some_and(|function| link.is_live(function))
         };
-        let patched = patched.map(|patched| (patched, module.sections[patched].kind));
-        let function = section.owner.map(|owner| module.functions[owner].symbol);
-        let function = function.and_then(|function| link.meanings.link(function));
-        Holder {
-            // Debug information, in either view, may speak of what is gone.
-            patched: patched.filter(|(_, kind)| {
-                !matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug)
-            }),
+        let is_linked = section.kind != SectionKind::Stripped
+            && module.objects[section.object].state.is_included()
+            && owner.is_none_or(stays);
+        let SectionInfo::Section(patched) = section.info else {
+            return None;
+        };
+        if !is_linked {
+            return None;
+        }
+        let kind = module.sections[patched].kind;
+        // Debug information, in either view, may speak of what is gone.
+        let is_debug = matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug);
+        (!is_debug).then(|| Holder {
+            patched: (patched, kind),
             runs: function.is_some_and(|function| link.running[function.index()]),
             function,
             discarded: OnceCell::new(),
-        }
+        })
     }
 }
 
@@ -160,8 +185,6 @@ struct Row<'a, 'data> {
     link: &'a Link<'a, 'data>,
     id: RelocId,
     reloc: &'a Reloc,
-    /// What it patches.
-    patched: (SectionId, SectionKind),
     holder: &'a Holder,
 }
 
@@ -171,7 +194,7 @@ impl Row<'_, '_> {
             RelocPlan::Keep { .. } => self.target(check),
             RelocPlan::Apply { .. } => self.place(check),
             RelocPlan::Unplanned => self.fate(check, "nothing was decided on it"),
-            RelocPlan::Gone if self.patched.1.is_code() => {
+            RelocPlan::Gone if self.holder.patched.1.is_code() => {
                 self.fate(check, "it is left out of code that stays");
             }
             RelocPlan::Gone
@@ -198,14 +221,14 @@ impl Row<'_, '_> {
     /// Returns `true` if the row lies in the module's constants where nvlink's own losses are asked
     /// for (deviation D14).
     fn goes_if_strict(&self) -> bool {
-        let section = &self.link.module.sections[self.patched.0];
+        let section = &self.link.module.sections[self.holder.patched.0];
         let is_view = || Bank::numbered(3).is_some_and(|bank| view_name(section) == bank.name);
-        let is_constants = self.patched.1 == SectionKind::ConstantBank(3) || is_view();
+        let is_constants = self.holder.patched.1 == SectionKind::ConstantBank(3) || is_view();
         is_constants && self.link.module.options.strict
     }
 
     fn discarded(&self) -> &Discarded {
-        let find = || Discarded::in_section(self.link.module, self.patched.0);
+        let find = || Discarded::in_section(self.link.module, self.holder.patched.0);
         self.holder.discarded.get_or_init(find)
     }
 
@@ -252,7 +275,10 @@ impl Row<'_, '_> {
 
     /// Returns the reason why a row that is dropped should have stayed; `None` if it may go.
     fn lost(&self) -> Option<&'static str> {
-        let ty = counterparts(self.reloc.ty, self.patched.1 == SectionKind::MercuryText);
+        let ty = counterparts(
+            self.reloc.ty,
+            self.holder.patched.1 == SectionKind::MercuryText,
+        );
         let ty = ty.first().copied().unwrap_or(self.reloc.ty);
         // What only says how code may be changed, or is there to clear a field.
         let class = reloc_type(ty).map(|row| row.class);
@@ -281,7 +307,7 @@ impl Row<'_, '_> {
             return None;
         }
         let is_live = link.live.is_live();
-        match self.patched.1.is_code() {
+        match self.holder.patched.1.is_code() {
             true if !self.holder.runs && !is_live => None,
             true => Some("it is dropped from code that can run"),
             // Tables have 0 for functions that nobody calls [dead-functions-in-data].
@@ -301,10 +327,10 @@ impl Row<'_, '_> {
     #[cold]
     fn uncounted(&self) -> Option<Diagnostic> {
         let function = self.link.dead(self.reloc.target)?;
-        if self.patched.1.is_code() || !self.link.is_called_by_address(function) {
+        if self.holder.patched.1.is_code() || !self.link.is_called_by_address(function) {
             return None;
         }
-        let section = &self.link.module.sections[self.patched.0];
+        let section = &self.link.module.sections[self.holder.patched.0];
         let object = self.link.module.objects[section.object].display();
         let name = self.link.quoted(function);
         Some(
@@ -341,7 +367,7 @@ impl Row<'_, '_> {
     #[cold]
     fn report(&self, check: &mut Check, rule: &'static str, what: &str) {
         let module = self.link.module;
-        let section = &module.sections[self.patched.0];
+        let section = &module.sections[self.holder.patched.0];
         let target = match self.symbol().and_then(|(_, symbol)| symbol.link) {
             Some(link) => format!(" against {}", self.link.quoted(link)),
             None => String::new(),
