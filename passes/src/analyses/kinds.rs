@@ -5,6 +5,7 @@ use cuweld_ir::IdRange;
 use cuweld_ir::Module;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::table::EntityId;
 
 use super::Analyses;
 use super::Analysis;
@@ -39,6 +40,12 @@ impl Kinds {
             }
         }
         kinds
+    }
+
+    /// Returns the kind of a section; `Unclassified` for one that was made later.
+    pub fn kind(&self, section: SectionId) -> SectionKind {
+        let kind = self.sections.get(section.index());
+        kind.copied().unwrap_or_default()
     }
 
     /// Returns the sections of a range with their kinds.

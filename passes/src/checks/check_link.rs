@@ -48,6 +48,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use crate::analyses::CallGraph;
+use crate::analyses::Kinds;
 use crate::analyses::LiveFunctions;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
@@ -82,12 +83,14 @@ impl Pass for CheckLink {
     ) -> Result<Changed, PassError> {
         let graph = cx.analyses.get::<CallGraph>(module);
         let live = cx.analyses.get::<LiveFunctions>(module);
+        let kinds = cx.analyses.get::<Kinds>(module);
         let meanings = cx.analyses.get::<Meanings>(module);
-        let links = module.link_symbols.values();
+        let links = module.link_symbols.values().as_slice();
         let link = Link {
             module,
+            kinds,
             meanings,
-            states: links.map(State::of).collect(),
+            states: cx.threads.map(Work::Rows(links.len()), links, State::of),
             running: graph.reach(live.reaching_kernels().map(|(link, _)| link)),
             called_by_address: OnceLock::new(),
         };
@@ -153,6 +156,7 @@ impl State {
 /// A link whose decisions are made.
 struct Link<'a, 'data> {
     module: &'a Module<'data>,
+    kinds: &'a Kinds,
     meanings: &'a Meanings,
     /// What became of each resolved symbol.
     states: Vec<State>,

@@ -40,6 +40,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::threads::Work;
 
 /// The `check-objects` pass.
 #[derive(Debug, Default)]
@@ -64,13 +65,18 @@ impl Pass for CheckObjects {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let mut before = Before::default();
-        for (id, object) in module.objects.iter() {
+        let objects = module.objects.values().as_slice();
+        let work = Work::Objects(objects.len());
+        let facts = cx
+            .threads
+            .map(work, objects, |object| facts_of(module, object));
+        for ((id, object), facts) in module.objects.iter().zip(facts) {
             if object.state == ObjectState::Linker || object.e_type == ET_EXEC {
                 continue;
             }
             cx.statistics.add("objects", 1);
             let mut findings = Vec::new();
-            let checked = check(module, object, &mut before, &mut findings);
+            let checked = check(module, (object, facts), &mut before, &mut findings);
             for finding in findings {
                 emit(cx.diagnostics, finding, id.index_u32());
             }
@@ -120,11 +126,15 @@ struct Before {
 /// Judges an object. What nvlink only warns of comes into `findings`; the error ends the link.
 fn check(
     module: &Module<'_>,
-    object: &Object<'_>,
+    (object, facts): (&Object<'_>, ObjectFacts),
     before: &mut Before,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Diagnostic> {
-    let facts = facts_of(module, object, before);
+    let facts = ObjectFacts {
+        after_mercury: before.mercury,
+        after_ewp: before.ewp,
+        ..facts
+    };
     let is_mercury = module.target.is_mercury();
     if facts.lacks_64bit_flag() {
         let name = object.display();
@@ -152,8 +162,8 @@ fn check(
     Ok(())
 }
 
-/// Gathers the facts about an object from its rows.
-fn facts_of(module: &Module<'_>, object: &Object<'_>, before: &Before) -> ObjectFacts {
+/// Gathers the facts about an object from its rows, as if it were the first one.
+fn facts_of(module: &Module<'_>, object: &Object<'_>) -> ObjectFacts {
     let sections = &module.sections[object.sections];
     let is_specific = sections
         .iter()
@@ -170,8 +180,8 @@ fn facts_of(module: &Module<'_>, object: &Object<'_>, before: &Before) -> Object
             true => finalizer_profile(module, object),
             false => None,
         },
-        after_mercury: before.mercury,
-        after_ewp: before.ewp,
+        after_mercury: false,
+        after_ewp: false,
     }
 }
 

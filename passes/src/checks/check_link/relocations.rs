@@ -130,7 +130,7 @@ impl Holder {
         if !is_linked {
             return None;
         }
-        let kind = module.sections[patched].kind;
+        let kind = link.kinds.kind(patched);
         // Debug information, in either view, may speak of what is gone.
         let is_debug = matches!(kind, SectionKind::Debug | SectionKind::MercuryDebug);
         (!is_debug).then(|| Holder {
