@@ -14,6 +14,10 @@ const SOUND: &str = include_str!("../../../../tests/passes/check-link/sound.lir"
 /// Runs the check on the sound module with some words of its text replaced, and returns the
 /// outcome.
 fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {
+    said_by(Threads::default(), changes)
+}
+
+fn said_by(threads: Threads, changes: &[(&str, &str)]) -> Result<Changed, PassError> {
     let mut input = SOUND.to_owned();
     for (from, to) in changes {
         assert_eq!(input.matches(from).count(), 1, "{from}");
@@ -26,7 +30,7 @@ fn said(changes: &[(&str, &str)]) -> Result<Changed, PassError> {
         analyses: &mut Analyses::default(),
         diagnostics: &mut Diagnostics::default(),
         statistics: &mut Statistics::default(),
-        threads: &Threads::default(),
+        threads: &threads,
     };
     CheckLink.run(&mut module, &mut cx)
 }
@@ -69,4 +73,32 @@ fn nothing_was_decided_on_a_relocation() {
     let what = "'relocation-fate': r2 at 0x0 of '.nv.global.init' in 'a.cubin' against 'g': \
                 nothing was decided on it";
     assert_eq!(said(&[plan]), broken(what));
+}
+
+#[test]
+fn every_part_of_a_divided_table_is_checked() {
+    const ROWS: usize = 20_000;
+    let row = |index| format!("r{index} 0x0 R_CUDA_64 %2:g");
+    for broken_at in [2, 8_000, ROWS - 1] {
+        let keep = |index| match index == broken_at {
+            true => "",
+            false => " keep=(R_CUDA_64 addend=0x0 rela)",
+        };
+        let rows = (2..ROWS).map(|index| row(index) + keep(index));
+        let rows: Vec<String> = rows.collect();
+        let changes = [
+            ("r0..3", format!("r0..{ROWS}")),
+            ("r2..3", format!("r2..{ROWS}")),
+            (
+                "r2 0x0 R_CUDA_64 %2:g keep=(R_CUDA_64 addend=0x0 rela)",
+                rows.join("\n    "),
+            ),
+        ];
+        let changes = changes.each_ref().map(|(from, to)| (*from, to.as_str()));
+        let what = format!(
+            "'relocation-fate': r{broken_at} at 0x0 of '.nv.global.init' in 'a.cubin' against 'g': \
+             nothing was decided on it"
+        );
+        assert_eq!(said_by(Threads::new(|| (2, ())), &changes), broken(&what));
+    }
 }
