@@ -3,6 +3,7 @@
 //! The constants of a device function stand in the banks of all kernels that reach it, and their
 //! rows with them. The SASS view has offsets in their place and no rows [mercury-switch-tables].
 
+use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -100,10 +101,13 @@ pub(super) fn of_bank<'m>(
             let mut own: Vec<&Reloc> = own
                 .filter(|row| piece.size.is_none_or(|size| row.offset < size))
                 .collect();
-            if bank_of != function(piece.section) {
+            let is_discarded = module.sections[piece.section]
+                .owner
+                .is_some_and(|owner| module.functions[owner].fate == Fate::Discarded);
+            if bank_of != function(piece.section) && !is_discarded {
                 // Constants that move do so one by one, the last first, each with its rows
-                // reversed: in `-r` output they stand the other way round already
-                // [mercury-switch-tables].
+                // reversed: in `-r` output they stand the other way round already. Those of
+                // discarded copies move together [mercury-switch-tables].
                 let starts = constants_of(module, piece.section);
                 let constant = |row: &Reloc| starts.partition_point(|start| *start <= row.offset);
                 own.sort_by_key(|row| std::cmp::Reverse(constant(row)));
