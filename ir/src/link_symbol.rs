@@ -38,6 +38,8 @@ pub enum Liveness {
     Unknown,
     /// Kept.
     Live,
+    /// Kept because code that can run may call it by an address in data which nvlink does not count.
+    ByAddress,
     /// No kernel that is kept reaches it.
     Unreachable,
     /// A kernel that no host code references.
@@ -47,6 +49,6 @@ pub enum Liveness {
 impl Liveness {
     /// Returns `true` if the symbol is kept.
     pub fn is_live(self) -> bool {
-        self == Liveness::Live
+        matches!(self, Liveness::Live | Liveness::ByAddress)
     }
 }

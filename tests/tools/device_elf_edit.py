@@ -6,6 +6,7 @@
     header cuda-info-section NUMBER
     record SECTION CODE SYMBOL code|word NUMBER     the attribute record with this code of this symbol ("-": of any); word: that behind the symbol
     reloc SECTION ROW type|symbol NUMBER|NAME       a row of a relocation section
+    taken FUNCTION                  the object takes the address: the row of .nv.prototype moves to the call graph
 
 Numbers are C's; `+NUMBER` sets bits in what is there.
 """
@@ -74,6 +75,27 @@ class Image:
             at += 4 + size
         raise ValueError(f"{name} has no such record")
 
+    def take_address(self, function):
+        """Moves the prototype of a function to the rows of functions whose address is taken."""
+        index = [name for _, (_, name) in self.symbols()].index(function)
+        prototypes, calls = (self.headers[self.section(name)] for name in (".nv.prototype", ".nv.callgraph"))
+        row = next(row for row in self.rows(prototypes) if row[0] == index)
+        self.replace(prototypes, [other for other in self.rows(prototypes) if other != row])
+        graph = self.rows(calls)
+        graph.insert(graph.index((0, -2)) + 1, row)
+        self.replace(calls, graph)
+
+    def rows(self, header):
+        """The pairs of words of a section."""
+        start = self.field(header, "offset")
+        return list(struct.iter_unpack("<Ii", self.data[start:start + self.field(header, "size")]))
+
+    def replace(self, header, rows):
+        """Gives a section other pairs, at the end of the file."""
+        self.data += bytes(-len(self.data) % 4)
+        struct.pack_into("<QQ", self.data, header + 24, len(self.data), 8 * len(rows))
+        self.data += b"".join(struct.pack("<Ii", *row) for row in rows)
+
     def set(self, at, form, number):
         value = int(number.removeprefix("+"), 0)
         if number.startswith("+"):
@@ -105,6 +127,8 @@ def edit(data, changes):
                 if field == "symbol":
                     value = str([known for _, (_, known) in image.symbols()].index(value))
                 image.set(at + {"type": 8, "symbol": 12}[field], "I", value)
+            case ["taken", function]:
+                image.take_address(function)
             case ["header", field, number]:
                 offset, form = HEADER_FIELDS[field]
                 image.set(offset, form, number)

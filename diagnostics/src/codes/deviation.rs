@@ -21,4 +21,7 @@ codes! {
     KEPT_ADDRESS "kept-address":
         "an address in constants that stays"
         when "nvlink leaves the address out and writes 0 (D14).";
+    KEPT_FUNCTION "kept-function":
+        "a function that stays for its address in data"
+        when "nvlink leaves the function out and writes 0 into the data, although code that can run may call it by that (D16).";
 }

@@ -184,10 +184,6 @@ codes! {
         "code that refers to a function which its call graph lacks"
         when "Code that stays refers to a function that was dropped, as no row of `.nv.callgraph` says that it does."
         advice "Build the object with NVIDIA's compilers: other tools have to write a complete call graph.";
-    UNCOUNTED_ADDRESS "uncounted-address":
-        "a table with the address of a function that nvlink leaves out"
-        when "Data has the address of a weak function, and code that can run calls functions of its type by address; but nvlink counts only the addresses that the object of the prevailing definition takes, leaves the function out and writes 0 into the table: the call would jump to address 0."
-        advice "Take the function's address in the first object that defines it, too, or give that object after the one with the table. `--cuweld-strict` writes what nvlink writes.";
 
     // Memory.
     LARGE_CONSTANTS "large-constants":

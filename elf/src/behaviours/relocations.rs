@@ -12,8 +12,9 @@ super::behaviours! {
     ];
     /// Data loses the addresses of functions that are left out, and has 0 for them. Only rows of
     /// the call graph that the object of the prevailing definition has say that an address is
-    /// taken.
+    /// taken: the function may be one that a kernel calls by a table.
     DEAD_FUNCTIONS_IN_DATA = "dead-functions-in-data", shown by [
+        "table-of-discarded-copy",
         "table-of-discarded-copy-variables-used",
     ];
     /// Within a section relocations are applied in reverse, so that of two on one site the first

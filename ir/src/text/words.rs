@@ -283,6 +283,7 @@ pub(super) const FATES: Words<Fate> = Words(&[
 pub(super) const LIVENESS: Words<Liveness> = Words(&[
     (Liveness::Unknown, "unknown"),
     (Liveness::Live, "live"),
+    (Liveness::ByAddress, "by-address"),
     (Liveness::Unreachable, "unreachable"),
     (Liveness::Unreferenced, "unreferenced"),
 ]);

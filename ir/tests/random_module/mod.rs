@@ -398,6 +398,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             live: r.pick(&[
                 Liveness::Unknown,
                 Liveness::Live,
+                Liveness::ByAddress,
                 Liveness::Unreachable,
                 Liveness::Unreferenced,
             ]),

@@ -2,6 +2,7 @@
 
 use cuweld_ir::CallId;
 use cuweld_ir::CallKind;
+use cuweld_ir::Liveness;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
@@ -15,7 +16,8 @@ use hashbrown::HashSet;
 /// Rows of a caller count if its copy was taken into the link at its turn, also when a later copy
 /// replaced it [edges-of-replaced-copies]. That an address is taken counts for a discarded weak
 /// definition too, if a row of the same object that counts names the function that takes it
-/// [address-of-passed-copy]; a function has one such row, its first.
+/// [address-of-passed-copy]; a function has one such row, its first. So it does for a function that
+/// stays for an address in data alone (deviation D16).
 pub fn counting_calls<'m, 'data>(module: &'m Module<'data>) -> Vec<&'m CallRecord<'data>> {
     let calls = counting_call_ids(module).into_iter();
     calls.map(|id| &module.calls[id]).collect()
@@ -45,10 +47,12 @@ pub fn counting_call_ids(module: &Module<'_>) -> Vec<CallId> {
             if call.kind != CallKind::AddressTaken {
                 return is_taken(module, call.from);
             }
-            (is_taken(module, call.from) || taken.contains(&symbol))
-                && module.symbols[symbol]
-                    .link
-                    .is_some_and(|link| !std::mem::replace(&mut listed[link.index()], true))
+            module.symbols[symbol].link.is_some_and(|link| {
+                (is_taken(module, call.from)
+                    || taken.contains(&symbol)
+                    || module.link_symbols[link].live == Liveness::ByAddress)
+                    && !std::mem::replace(&mut listed[link.index()], true)
+            })
         }));
     }
     calls

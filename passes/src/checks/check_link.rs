@@ -17,8 +17,8 @@
 //! Code that refers to a function which its call graph does not name is refused: what such code
 //! reaches is not known, and no compiler writes it.
 //!
-//! So is data with the address of a function that nvlink leaves out although code that can run may
-//! call it by its address: nvlink writes 0 there, and strict mode does so, too.
+//! Data has the addresses of functions that code which can run may call by them. Strict mode has 0
+//! where nvlink does (deviation D16).
 //!
 //! Where nvlink itself drops what a function calls, that function must not be able to run: it stays
 //! for its address alone, and no indirect call has its prototype, or host code refers to one
@@ -195,8 +195,8 @@ impl Link<'_, '_> {
         calls.any(|call| self.of(call.from) == Some(from) && self.of(call.to) == Some(to))
     }
 
-    /// Returns `true` if an object takes the address of a function, and code that can run calls
-    /// functions of its type by address. Objects of discarded definitions count, too.
+    /// Returns `true` if an object takes the address of a device function, and code that can run
+    /// calls functions of its type by address. Objects of discarded definitions count, too.
     fn is_called_by_address(&self, function: LinkSymbolId) -> bool {
         let find = || {
             let calls = || self.module.calls.values();
@@ -206,10 +206,15 @@ impl Link<'_, '_> {
                 .filter(|call| self.of(call.from).is_some_and(runs))
                 .map(|call| call.prototype);
             let called: HashSet<&[u8], FixedState> = called.collect();
+            let is_kernel = |link: LinkSymbolId| {
+                let first = self.module.link_symbols[link].first;
+                self.module.symbols[first].is_entry()
+            };
             let mut found = vec![false; self.states.len()];
             for call in of_kind(CallKind::AddressTaken) {
                 if called.contains(call.prototype)
                     && let Some(link) = self.of(call.from)
+                    && !is_kernel(link)
                 {
                     found[link.index()] = true;
                 }

@@ -7,13 +7,19 @@
 //! calls stays only if a kernel reaches that too, or if it has no definition. Variables and
 //! constants always stay. With `-g`, and for relocatable output, everything stays.
 //!
+//! nvlink does not count the addresses that tables of a discarded definition's object take. A function
+//! that a kernel can call by such a table stays all the same, and a note says so (deviation D16).
+//!
 //! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay
 //! because their address is taken: their code stays, and what it calls goes. Such a kernel must not
 //! run; a note says so.
 
+mod uncounted;
+
 use std::any::TypeId;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::CallKind;
@@ -100,23 +106,16 @@ impl Pass for CallgraphDce {
         if host.only.is_none() {
             roots.extend(&by_address);
         }
-        let mut reached = graph.reach(roots);
-        let link = |symbol: SymbolRef| module.symbols[symbol.symbol()?].link;
-        for call in graph.calls(module) {
-            if call.kind == CallKind::AddressTaken
-                && let Some(taken) = link(call.from)
-            {
-                reached[taken.index()] = true;
-            }
+        let mut reached = reach(module, graph, &roots);
+        if !module.options.strict
+            && let Some((kept, graph)) = uncounted::keep(module, cx.analyses, &roots, &reached)
+        {
+            reached = reach(module, &graph, &roots);
+            cx.diagnostics.emit(kept_function(module, &kept));
+            cx.analyses.set(graph);
         }
-        for call in graph.calls(module) {
-            if call.kind == CallKind::Direct
-                && let (Some(caller), Some(callee)) = (link(call.from), link(call.to))
-                && module.link_symbols[callee].definition.is_none()
-            {
-                reached[callee.index()] |= reached[caller.index()];
-            }
-        }
+        let graph = cx.analyses.get::<CallGraph>(module);
+        let host = cx.analyses.get::<HostKernels>(module);
         if let Some(only) = host.only {
             for kernel in by_address.into_iter().filter(|kernel| *kernel != only) {
                 if let Some(note) = loses_callees(module, graph, &reached, kernel, only) {
@@ -132,6 +131,7 @@ impl Pass for CallgraphDce {
             let is_function = symbol.is_function();
             let is_kernel = symbol.is_entry();
             module.link_symbols[id].live = match (is_function, reached) {
+                _ if link.live == Liveness::ByAddress => Liveness::ByAddress,
                 (false, _) | (_, true) => Liveness::Live,
                 _ if is_kernel => Liveness::Unreferenced,
                 _ => Liveness::Unreachable,
@@ -144,6 +144,45 @@ impl Pass for CallgraphDce {
         cx.statistics.add("functions dropped", dropped);
         Ok(Changed::Yes)
     }
+}
+
+/// Marks what stays: what `roots` reach, functions whose address is taken, and undefined functions
+/// that either call.
+fn reach(module: &Module<'_>, graph: &CallGraph, roots: &[LinkSymbolId]) -> Vec<bool> {
+    let mut reached = graph.reach(roots.iter().copied());
+    let link = |symbol: SymbolRef| module.symbols[symbol.symbol()?].link;
+    for call in graph.calls(module) {
+        if call.kind == CallKind::AddressTaken
+            && let Some(taken) = link(call.from)
+        {
+            reached[taken.index()] = true;
+        }
+    }
+    for call in graph.calls(module) {
+        if call.kind == CallKind::Direct
+            && let (Some(caller), Some(callee)) = (link(call.from), link(call.to))
+            && module.link_symbols[callee].definition.is_none()
+        {
+            reached[callee.index()] |= reached[caller.index()];
+        }
+    }
+    reached
+}
+
+/// Says that functions stay which nvlink leaves out.
+fn kept_function(module: &Module<'_>, kept: &[uncounted::Kept]) -> Diagnostic {
+    let (first, object) = kept[0];
+    let name = String::from_utf8_lossy(module.link_name(first));
+    let file = module.objects[object].display();
+    let message = match kept.len() {
+        1 => format!("function '{name}' stays, whose address '{file}' has in its data"),
+        count => format!(
+            "{count} functions stay whose addresses are in data, the first is '{name}' in '{file}'"
+        ),
+    };
+    let mut note = Diagnostic::remark(deviation::KEPT_FUNCTION, message);
+    note.deviation = Some("D16");
+    note
 }
 
 /// Returns the defined kernels whose address is taken.

@@ -172,9 +172,9 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ),
     (
         "link-symbol",
-        "$2 %3:\"a b\" live=unreachable size=0x8",
-        "$2 %3 definition=%1",
-        "$2 live=unreachable",
+        "$3 %3:\"a b\" live=unreachable size=0x8",
+        "$3 %3 definition=%1",
+        "$3 live=unreachable",
         "expected",
     ),
     (

@@ -392,6 +392,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     for live in [
         Liveness::Unknown,
         Liveness::Live,
+        Liveness::ByAddress,
         Liveness::Unreachable,
         Liveness::Unreferenced,
     ] {

@@ -207,7 +207,7 @@ impl Row<'_, '_> {
             RelocPlan::Clear | RelocPlan::Drop => {
                 if let Some(what) = self.lost() {
                     if check.refused.is_none() {
-                        check.refused = self.uncounted().or_else(|| self.unnamed());
+                        check.refused = self.unnamed();
                     }
                     if check.refused.is_some() {
                         return;
@@ -321,22 +321,6 @@ impl Row<'_, '_> {
     fn is_uncalled(&self, function: LinkSymbolId) -> bool {
         !self.link.running[function.index()]
             && (self.link.module.options.strict || !self.link.is_called_by_address(function))
-    }
-
-    /// Refuses data that loses the address of a function which code that can run may call by it.
-    #[cold]
-    fn uncounted(&self) -> Option<Diagnostic> {
-        let function = self.link.dead(self.reloc.target)?;
-        if self.holder.patched.1.is_code() || !self.link.is_called_by_address(function) {
-            return None;
-        }
-        let section = &self.link.module.sections[self.holder.patched.0];
-        let object = self.link.module.objects[section.object].display();
-        let name = self.link.quoted(function);
-        Some(
-            Diagnostic::refusal(unsupported::UNCOUNTED_ADDRESS)
-                .note(format!("'{object}' has the address of {name} in its data")),
-        )
     }
 
     /// Reports code that refers to a function which its call graph does not name.
