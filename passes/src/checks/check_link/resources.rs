@@ -12,8 +12,8 @@ use crate::analyses::LiveFunctions;
 #[derive(Clone, Copy, Default)]
 struct Need {
     registers: u32,
-    /// Bytes of stack, [`UNKNOWN`] with recursion.
-    stack: u32,
+    /// Bytes of stack, modulo 2^32 as nvlink counts them; `None` with recursion.
+    stack: Option<u32>,
     barriers: u8,
 }
 
@@ -30,12 +30,16 @@ pub(super) fn check(
 ) {
     let module = link.module;
     // By node of the call graph, prototypes included.
-    let mut own = vec![Need::default(); graph.node_count()];
+    let nothing = Need {
+        stack: Some(0),
+        ..Need::default()
+    };
+    let mut own = vec![nothing; graph.node_count()];
     for (link, function) in live.defined() {
         let given = given[link.index()];
         own[link.index()] = Need {
             registers: module.functions[function].registers,
-            stack: given.frame,
+            stack: Some(given.frame),
             barriers: given.barriers,
         };
     }
@@ -54,7 +58,7 @@ pub(super) fn check(
             compare("registers", has.registers, need.registers, "");
         }
         compare("barriers", has.barriers.into(), need.barriers.into(), "");
-        compare("stack", has.stack, need.stack, " bytes");
+        compare("stack", has.stack, need.stack.unwrap_or(UNKNOWN), " bytes");
     }
 }
 
@@ -65,7 +69,7 @@ fn needs(graph: &CallGraph, own: &[Need]) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::with_capacity(components.len());
     for (index, members) in components.iter().enumerate() {
         let mut need = Need::default();
-        let (mut frame, mut deepest) = (0, 0);
+        let (mut frame, mut deepest) = (None, Some(0));
         for &node in members {
             let own = own[node as usize];
             need.registers = need.registers.max(own.registers);
@@ -77,13 +81,15 @@ fn needs(graph: &CallGraph, own: &[Need]) -> Vec<Need> {
                 if let Some(callee) = needs.get(next) {
                     need.registers = need.registers.max(callee.registers);
                     need.barriers = need.barriers.max(callee.barriers);
-                    deepest = deepest.max(callee.stack);
+                    deepest = deepest.zip(callee.stack).map(|(a, b): (u32, u32)| a.max(b));
                 }
             }
         }
         need.stack = match components.cyclic.get(index) {
-            Some(true) => UNKNOWN,
-            _ => frame.saturating_add(deepest),
+            Some(true) => None,
+            _ => frame
+                .zip(deepest)
+                .map(|(a, b): (u32, u32)| a.wrapping_add(b)),
         };
         needs.push(need);
     }
