@@ -11,7 +11,7 @@ use cuweld_passes::checks::self_check::SelfCheckError;
 /// Arguments of `cuweld check`.
 #[derive(clap::Args, Debug)]
 pub struct CheckArgs {
-    /// Cubins, relocatable or linked, whoever made them.
+    /// Relocatable or linked cubins, by any linker or compiler.
     #[arg(required_unless_present = "rules", value_name = "FILE")]
     files: Vec<String>,
     /// List the rules.

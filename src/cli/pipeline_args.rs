@@ -62,7 +62,7 @@ pub struct InputArgs {
     /// Keep kernels that no host code references.
     #[arg(long)]
     ignore_host_info: bool,
-    /// Use so many threads; else what make's jobserver allows, or all of the machine's.
+    /// Use N threads; else what make's jobserver allows, or all of the machine's.
     #[arg(short = 'j', long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.
@@ -238,7 +238,7 @@ pub struct PipelineArgs {
     /// Leave these passes out.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     skip: Vec<String>,
-    /// Run only so many of the passes that a link is right without, and say which.
+    /// Run only the first N of the passes that a link is right without, and name them.
     #[arg(long, value_name = "N")]
     bisect_limit: Option<usize>,
     /// After every pass that changed the IR, run this shell command on its text; end if it fails.

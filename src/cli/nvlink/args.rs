@@ -78,170 +78,202 @@ impl NvlinkArgs {
     /// Takes over the options of a command line that [`check`](super::check::check) found right.
     pub fn new(low: &LowArgs, arch: Arch) -> Self {
         use OptionId as Id;
-        let Arch { target, is_virtual } = arch;
-        let list = |id| -> Vec<String> { low.list(id).iter().map(|text| lossy(text)).collect() };
-        let given_list = |id| low.given(id).then(|| list(id));
-        let text = |id| low.text(id).map(lossy);
-        let stamped = text(Id::CuweldStamp).and_then(|name| Toolkit::by_stamp(&name));
+        let stamped = text(low, Id::CuweldStamp).and_then(|name| Toolkit::by_stamp(&name));
         let toolkit = stamped.unwrap_or_default();
-        let replaced = names_used(low);
-        let with_mercury = [(
-            Id::PreserveRelocs,
-            "-preserve-relocs for targets with Mercury",
-        )]
-        .into_iter()
-        .filter(|_| target.is_mercury());
-        let with_suppression = [(
-            Id::SuppressDebugInfo,
-            "-preserve-relocs with -suppress-debug-info",
-        )]
-        .into_iter()
-        .filter(|_| low.given(Id::PreserveRelocs));
-        let lto = low.given(Id::LinkTimeOpt) || low.given(Id::Dlto);
-        let with_lto = [(Id::SplitCompileExtended, "-split-compile-extended")]
-            .into_iter()
-            .filter(|_| lto);
-        let fast_compile = text(Id::OfastCompile).filter(|level| level != "0");
-        let debug = low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo);
-        let virtual_target = is_virtual.then_some("-arch=compute_*");
-        let unsupported = with_mercury
-            .chain(with_suppression)
-            .chain(with_lto)
-            .filter(|(id, _)| low.given(*id))
-            .map(|(_, name)| name)
-            .chain(virtual_target)
-            .collect();
         NvlinkArgs {
             toolkit,
-            target,
+            target: arch.target,
             inputs: low.inputs.iter().map(|input| lossy(input)).collect(),
-            output: text(Id::OutputFile).unwrap_or_default(),
-            libraries: list(Id::Library),
-            library_paths: list(Id::LibraryPath),
-            cpu_arch: text(Id::CpuArch)
+            output: text(low, Id::OutputFile).unwrap_or_default(),
+            libraries: list(low, Id::Library),
+            library_paths: list(low, Id::LibraryPath),
+            cpu_arch: text(low, Id::CpuArch)
                 .and_then(|name| CpuArch::parse(&name))
                 .unwrap_or_default(),
-            ignore_host_info: replaced || low.given(Id::IgnoreHostInfo),
-            register_link_binaries: text(Id::RegisterLinkBinaries),
-            tool_name: text(Id::ToolName).unwrap_or_else(|| "nvlink".to_owned()),
+            ignore_host_info: names_used(low) || low.given(Id::IgnoreHostInfo),
+            register_link_binaries: text(low, Id::RegisterLinkBinaries),
+            tool_name: text(low, Id::ToolName).unwrap_or_else(|| "nvlink".to_owned()),
             jobs: low
                 .number(Id::CuweldJobs)
                 .map(|count| usize::try_from(count).unwrap_or(0)),
             waits: low.given(Id::CuweldWait),
-            compile: CompileOptions {
-                toolkit,
-                tools: ToolPaths {
-                    ptxas: low.text(Id::CuweldPtxas).map(path_of),
-                    ..Default::default()
-                },
-                ptxas: PtxasOptions {
-                    debug,
-                    extra: list(Id::Xptxas),
-                    max_registers: low.number(Id::MaxRegisterCount),
-                    stack_protector: low.boolean(Id::DeviceStackProtector),
-                    split_compile: low.number(Id::SplitCompile),
-                    fast_compile: fast_compile.clone(),
-                },
-                lto: LtoOptions {
-                    library: low.text(Id::CuweldNvjitlink).map(path_of),
-                    nvvm_path: low.text(Id::NvvmPath).map(path_of),
-                    emit_ptx: low.given(Id::EmitPtx),
-                    partial: low.given(Id::ForcePartialLto) || low.given(Id::RelocatableLink),
-                    nvvm: NvvmOptions {
-                        debug,
-                        split_compile: low.number(Id::SplitCompile),
-                        fast_compile,
-                        max_registers: low.number(Id::MaxRegisterCount),
-                        extra: list(Id::Xnvvm),
-                        kernels_used: list(Id::KernelsUsed),
-                        variables_used: list(Id::VariablesUsed),
-                    },
-                },
-            },
-            lto,
-            time: text(Id::Time),
-            index_file: text(Id::UidxFile),
-            link: LinkOptions {
-                relocatable: low.given(Id::RelocatableLink),
-                debug: low.given(Id::Debug),
-                preserve_relocs: low.given(Id::PreserveRelocs),
-                keep_system_libraries: low.given(Id::KeepSystemLibraries),
-                suppress_debug_info: low.given(Id::SuppressDebugInfo),
-                force_rela: low.given(Id::ForceRela),
-                allow_undefined_globals: low.given(Id::AllowUndefinedGlobals),
-                strict: low.given(Id::CuweldStrict),
-                whole_program: false,
-                host: HostReferences {
-                    kernels_used: given_list(Id::KernelsUsed),
-                    variables_used: given_list(Id::VariablesUsed),
-                    kernels_external: None,
-                    kernels_internal: None,
-                    variables_external: None,
-                    variables_internal: None,
-                },
-                memory: MemoryOptions {
-                    reserve_null_pointer: low.given(Id::ReserveNullPointer),
-                    disable_shared_reservation: low.value(Id::DisableSmemReservation)
-                        == Some(&Value::Boolean(true)),
-                },
-                record: LinkRecord {
-                    options: lossy(&recorded_options(low)),
-                    output_name: lossy(recorded_object_name(low)),
-                    stamp_nvlink: stamped.is_some(),
-                    tool_name: text(Id::ToolName),
-                },
-                reports: Reports {
-                    suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
-                    extra_warnings: low.given(Id::ExtraWarnings),
-                    resources: low.given(Id::Verbose),
-                    call_graph: low.given(Id::DumpCallgraph)
-                        || low.given(Id::DumpCallgraphNoDemangle),
-                    // The driver decides, when all silencing is known.
-                    warnings_are_errors: false,
-                    self_check: low.given(Id::CuweldSelfCheck),
-                    trace_finalizer: false,
-                    trace_compatibility: false,
-                },
-                mercury: MercuryOptions {
-                    // Where the record of SMs says that the code runs there (deviation D15).
-                    copy_within_family: !low.given(Id::CuweldStrict)
-                        && !low.given(Id::CuweldStrictFinalize),
-                    copy_across_families: false,
-                    cap_merc: false,
-                    strict: false,
-                },
-            },
-            unsupported,
-            controls: Controls {
-                strict: low.given(Id::CuweldStrict),
-                strict_finalize: low.given(Id::CuweldStrictFinalize),
-                selection: PassSelection {
-                    pipeline: text(Id::CuweldPipeline),
-                    passes: text(Id::CuweldPasses),
-                    stop_after: text(Id::CuweldStopAfter),
-                    ..PassSelection::default()
-                },
-                watching: Watching {
-                    verify_each: low.given(Id::CuweldVerifyEach),
-                    time_passes: low.given(Id::CuweldTimePasses),
-                    ..Watching::default()
-                },
-                dumping: Dumping {
-                    before: list(Id::CuweldDumpBefore),
-                    after: list(Id::CuweldDumpAfter),
-                    dir: text(Id::CuweldDumpDir),
-                    bytes: text(Id::CuweldDumpBytes)
-                        .and_then(|name| DumpBytes::from_name(&name))
-                        .unwrap_or_default(),
-                    ..Dumping::default()
-                },
-                repro: text(Id::CuweldRepro),
-                extensions: Extensions {
-                    plugins: list(Id::CuweldLoadPassPlugin),
-                    ..Extensions::default()
-                },
-                ..Controls::default()
-            },
+            compile: compile_options(low, toolkit),
+            lto: wants_lto(low),
+            time: text(low, Id::Time),
+            index_file: text(low, Id::UidxFile),
+            link: link_options(low, stamped.is_some()),
+            unsupported: unsupported(low, arch),
+            controls: controls(low),
         }
     }
+}
+
+/// Returns the given options that this version does not support, as typed in the sheet.
+fn unsupported(low: &LowArgs, arch: Arch) -> Vec<&'static str> {
+    use OptionId as Id;
+    let with_mercury = [(
+        Id::PreserveRelocs,
+        "-preserve-relocs for targets with Mercury",
+    )]
+    .into_iter()
+    .filter(|_| arch.target.is_mercury());
+    let with_suppression = [(
+        Id::SuppressDebugInfo,
+        "-preserve-relocs with -suppress-debug-info",
+    )]
+    .into_iter()
+    .filter(|_| low.given(Id::PreserveRelocs));
+    let with_lto = [(Id::SplitCompileExtended, "-split-compile-extended")]
+        .into_iter()
+        .filter(|_| wants_lto(low));
+    let virtual_target = arch.is_virtual.then_some("-arch=compute_*");
+    with_mercury
+        .chain(with_suppression)
+        .chain(with_lto)
+        .filter(|(id, _)| low.given(*id))
+        .map(|(_, name)| name)
+        .chain(virtual_target)
+        .collect()
+}
+
+/// Takes over the options for the compilers that the link runs.
+fn compile_options(low: &LowArgs, toolkit: &'static Toolkit) -> CompileOptions {
+    use OptionId as Id;
+    let fast_compile = text(low, Id::OfastCompile).filter(|level| level != "0");
+    let debug = low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo);
+    CompileOptions {
+        toolkit,
+        tools: ToolPaths {
+            ptxas: low.text(Id::CuweldPtxas).map(path_of),
+            ..Default::default()
+        },
+        ptxas: PtxasOptions {
+            debug,
+            extra: list(low, Id::Xptxas),
+            max_registers: low.number(Id::MaxRegisterCount),
+            stack_protector: low.boolean(Id::DeviceStackProtector),
+            split_compile: low.number(Id::SplitCompile),
+            fast_compile: fast_compile.clone(),
+        },
+        lto: LtoOptions {
+            library: low.text(Id::CuweldNvjitlink).map(path_of),
+            nvvm_path: low.text(Id::NvvmPath).map(path_of),
+            emit_ptx: low.given(Id::EmitPtx),
+            partial: low.given(Id::ForcePartialLto) || low.given(Id::RelocatableLink),
+            nvvm: NvvmOptions {
+                debug,
+                split_compile: low.number(Id::SplitCompile),
+                fast_compile,
+                max_registers: low.number(Id::MaxRegisterCount),
+                extra: list(low, Id::Xnvvm),
+                kernels_used: list(low, Id::KernelsUsed),
+                variables_used: list(low, Id::VariablesUsed),
+            },
+        },
+    }
+}
+
+/// Takes over the options that change bytes.
+fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
+    use OptionId as Id;
+    LinkOptions {
+        relocatable: low.given(Id::RelocatableLink),
+        debug: low.given(Id::Debug),
+        preserve_relocs: low.given(Id::PreserveRelocs),
+        keep_system_libraries: low.given(Id::KeepSystemLibraries),
+        suppress_debug_info: low.given(Id::SuppressDebugInfo),
+        force_rela: low.given(Id::ForceRela),
+        allow_undefined_globals: low.given(Id::AllowUndefinedGlobals),
+        strict: low.given(Id::CuweldStrict),
+        whole_program: false,
+        host: HostReferences {
+            kernels_used: given_list(low, Id::KernelsUsed),
+            variables_used: given_list(low, Id::VariablesUsed),
+            kernels_external: None,
+            kernels_internal: None,
+            variables_external: None,
+            variables_internal: None,
+        },
+        memory: MemoryOptions {
+            reserve_null_pointer: low.given(Id::ReserveNullPointer),
+            disable_shared_reservation: low.value(Id::DisableSmemReservation)
+                == Some(&Value::Boolean(true)),
+        },
+        record: LinkRecord {
+            options: lossy(&recorded_options(low)),
+            output_name: lossy(recorded_object_name(low)),
+            stamp_nvlink,
+            tool_name: text(low, Id::ToolName),
+        },
+        reports: Reports {
+            suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
+            extra_warnings: low.given(Id::ExtraWarnings),
+            resources: low.given(Id::Verbose),
+            call_graph: low.given(Id::DumpCallgraph) || low.given(Id::DumpCallgraphNoDemangle),
+            // The driver decides, when all silencing is known.
+            warnings_are_errors: false,
+            self_check: low.given(Id::CuweldSelfCheck),
+            trace_finalizer: false,
+            trace_compatibility: false,
+        },
+        mercury: MercuryOptions {
+            // Where the record of SMs says that the code runs there (deviation D15).
+            copy_within_family: !low.given(Id::CuweldStrict)
+                && !low.given(Id::CuweldStrictFinalize),
+            copy_across_families: false,
+            cap_merc: false,
+            strict: false,
+        },
+    }
+}
+
+/// Takes over how the pipeline runs and what is shown of it.
+fn controls(low: &LowArgs) -> Controls {
+    use OptionId as Id;
+    Controls {
+        strict: low.given(Id::CuweldStrict),
+        strict_finalize: low.given(Id::CuweldStrictFinalize),
+        selection: PassSelection {
+            pipeline: text(low, Id::CuweldPipeline),
+            passes: text(low, Id::CuweldPasses),
+            stop_after: text(low, Id::CuweldStopAfter),
+            ..PassSelection::default()
+        },
+        watching: Watching {
+            verify_each: low.given(Id::CuweldVerifyEach),
+            time_passes: low.given(Id::CuweldTimePasses),
+            ..Watching::default()
+        },
+        dumping: Dumping {
+            before: list(low, Id::CuweldDumpBefore),
+            after: list(low, Id::CuweldDumpAfter),
+            dir: text(low, Id::CuweldDumpDir),
+            bytes: text(low, Id::CuweldDumpBytes)
+                .and_then(|name| DumpBytes::from_name(&name))
+                .unwrap_or_default(),
+            ..Dumping::default()
+        },
+        repro: text(low, Id::CuweldRepro),
+        extensions: Extensions {
+            plugins: list(low, Id::CuweldLoadPassPlugin),
+            ..Extensions::default()
+        },
+        ..Controls::default()
+    }
+}
+
+fn list(low: &LowArgs, id: OptionId) -> Vec<String> {
+    low.list(id).iter().map(|text| lossy(text)).collect()
+}
+
+fn given_list(low: &LowArgs, id: OptionId) -> Option<Vec<String>> {
+    low.given(id).then(|| list(low, id))
+}
+
+fn text(low: &LowArgs, id: OptionId) -> Option<String> {
+    low.text(id).map(lossy)
+}
+
+fn wants_lto(low: &LowArgs) -> bool {
+    low.given(OptionId::LinkTimeOpt) || low.given(OptionId::Dlto)
 }

@@ -155,7 +155,7 @@ pub(super) const OPTIONS: [OptionSpec; 20] = [
     own(
         OptionId::CuweldJobs,
         ValueKind::Number(None),
-        "Use so many threads. Default: what make's jobserver allows, else all of the machine's.",
+        "Use N threads. Default: what make's jobserver allows, else all of the machine's.",
     )
     .names("cuweld-jobs", "")
     .metavar("N")

@@ -20,6 +20,7 @@ use cuweld_elf::raw::SHN_ABS;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -166,20 +167,7 @@ impl<'data> Finish<'_, 'data> {
         } else {
             symbol.ty
         };
-        // A weak reference that nobody defines is created as a strong one.
         let first = &self.module.symbols[row.first];
-        let bind = if row.internal {
-            Binding::LOCAL
-        } else if symbol.is_dynamic_shared() || is_constants_size {
-            first.bind
-        } else if row.definition.is_none() && !symbol.is_function() {
-            Binding::GLOBAL
-        } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
-            // [tentative-stays-weak]
-            first.bind
-        } else {
-            symbol.bind
-        };
         let defined = row.definition.is_some() || symbol.is_dynamic_shared();
         let shared = symbol.is_shared() && defined;
         let section = match symbol.place {
@@ -199,31 +187,12 @@ impl<'data> Finish<'_, 'data> {
             SymbolPlace::Absolute if !shared => (SHN_ABS, 0),
             _ => self.symbol_section(section),
         };
-        // What a symbol of shared memory shows begins with the reserved block.
-        let reserved = match shared {
-            _ if relocatable => 0,
-            // Names of dynamic shared memory lack it if there is nothing else in their section, but
-            // not where the Mercury view, which never has it, is taken from this one. It is added
-            // once for each definition that had a place, and for the name of dynamic shared memory
-            // before them, which have none [dynamic-shared-symbols].
-            true if row.definition.is_some() && !self.out.capmerc => {
-                let replaced = u64::from(is_replaced(&self.out.replaced_shared, link));
-                let times = match self.module.began_dynamic(link) {
-                    true if self.has_slots() => 2 + replaced,
-                    true => 0,
-                    false => 1 + replaced,
-                };
-                times * self.module.reserved_shared_size()
-            }
-            true if self.has_slots() || self.out.capmerc => self.module.reserved_shared_size(),
-            _ => 0,
-        };
         let plan = PlanSymbol {
             name_offset: match self.strings.of_link(link) {
                 NO_OFFSET => 0,
                 offset => offset,
             },
-            bind,
+            bind: self.link_binding(row, symbol),
             ty,
             // In executables the memory space goes; what remains marks kernels and managed
             // variables. [unified-by-first-symbol]
@@ -243,27 +212,80 @@ impl<'data> Finish<'_, 'data> {
             shndx,
             value: if is_constants_size {
                 self.constants_size()
-            } else if relocatable
-                && is_missing(row, symbol)
-                && !self.module.options.allow_undefined_globals
-            {
-                u64::MAX
             } else if !relocatable && in_reserved {
                 self.module.toolkit.reserved_shared_start
-            } else if !relocatable && first.is_dynamic_shared() && row.value.is_none() {
-                u64::MAX.wrapping_add(reserved)
             } else {
-                // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has
-                // 0x400. A variable that `-r` left at -1 is at 0.
-                let named = match is_missing(row, symbol) {
-                    true => 0,
-                    false => symbol.value,
-                };
-                row.value.unwrap_or(named).saturating_add(reserved)
+                self.link_value(link, symbol, shared)
             },
             size: row.size,
         };
         (plan, index_row)
+    }
+
+    /// Returns the binding of a symbol of the link, whose prevailing definition is `symbol`.
+    fn link_binding(&self, row: &LinkSymbol, symbol: &Symbol<'_>) -> Binding {
+        let first = &self.module.symbols[row.first];
+        let is_constants_size = symbol.name == known_symbols::CONSTANTS_SIZE;
+        if row.internal {
+            Binding::LOCAL
+        } else if symbol.is_dynamic_shared() || is_constants_size {
+            first.bind
+        } else if row.definition.is_none() && !symbol.is_function() {
+            // A weak reference that nobody defines is created as a strong one.
+            Binding::GLOBAL
+        } else if symbol.place == SymbolPlace::Common && !first.is_undefined() {
+            // [tentative-stays-weak]
+            first.bind
+        } else {
+            symbol.bind
+        }
+    }
+
+    /// Returns the value of a symbol of the link outside the reserved block of shared memory.
+    fn link_value(&self, link: LinkSymbolId, symbol: &Symbol<'_>, shared: bool) -> u64 {
+        let row = &self.module.link_symbols[link];
+        let options = &self.module.options;
+        let missing = is_missing(row, symbol);
+        let reserved = match shared && !options.relocatable {
+            true => self.reserved_part(link),
+            false => 0,
+        };
+        if options.relocatable && missing && !options.allow_undefined_globals {
+            return u64::MAX;
+        }
+        let is_dynamic = self.module.symbols[row.first].is_dynamic_shared();
+        if !options.relocatable && is_dynamic && row.value.is_none() {
+            return u64::MAX.wrapping_add(reserved);
+        }
+        // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400. A
+        // variable that `-r` left at -1 is at 0.
+        let named = match missing {
+            true => 0,
+            false => symbol.value,
+        };
+        row.value.unwrap_or(named).saturating_add(reserved)
+    }
+
+    /// Returns the size in bytes of the reserved block as far as a symbol of shared memory shows
+    /// it.
+    ///
+    /// Names of dynamic shared memory lack it if there is nothing else in their section, but not
+    /// where the Mercury view, which never has it, is taken from this one. It is added once for
+    /// each definition that had a place, and for the name of dynamic shared memory before them,
+    /// which have none [dynamic-shared-symbols].
+    fn reserved_part(&self, link: LinkSymbolId) -> u64 {
+        let is_defined = self.module.link_symbols[link].definition.is_some();
+        let times = if is_defined && !self.out.capmerc {
+            let replaced = u64::from(is_replaced(&self.out.replaced_shared, link));
+            match self.module.began_dynamic(link) {
+                true if self.has_slots() => 2 + replaced,
+                true => 0,
+                false => 1 + replaced,
+            }
+        } else {
+            u64::from(self.has_slots() || self.out.capmerc)
+        };
+        times * self.module.reserved_shared_size()
     }
 
     /// Returns the size in bytes of constant variables; -1 without any [constants-size].
