@@ -101,7 +101,7 @@ codes! {
         when "The record of the number of barriers of a function has an unknown format.";
     MASK_FORMAT "mask-format":
         "a mask of sparse matrices of another format"
-        when "The record of the mask of sparse matrices has an unknown format.";
+        when "The record of the mask of sparse matrices has an unknown format, or stands twice in a list.";
     ENTRY_FRAGMENTS "entry-fragments":
         "fragments at the entry of code for this target"
         when "A record speaks of fragments at the entry of a function, which targets below sm_100 do not have.";
@@ -128,6 +128,9 @@ codes! {
     UNTYPED_CONSTANT "untyped-constant":
         "a symbol without a type among constants of a function"
         when "A symbol of the type `STT_NOTYPE` stands in the constants of a function.";
+    UNTYPED_SHARED "untyped-shared":
+        "a symbol without a type among shared variables"
+        when "A symbol of the type `STT_NOTYPE` stands in a section of shared memory.";
     SYMBOL_WITHOUT_SECTION "symbol-without-section":
         "a symbol without a section that has a value"
         when "A symbol has a value or a size, and no section that could hold it.";

@@ -392,12 +392,17 @@ impl Found {
     fn records(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
         let shared = &rows.shared;
         let mut holder = None;
+        let mut masked = None;
         let mut is_compat = false;
         for attribute in &shared.attributes[object.attributes] {
-            self.whole.uses_mask |=
-                attribute.code == attributes::SPARSE_MMA_MASK && attribute.value != 0;
+            let is_mask = attribute.code == attributes::SPARSE_MMA_MASK;
+            self.whole.uses_mask |= is_mask && attribute.value != 0;
             if shared.is_mercury {
                 continue;
+            }
+            if is_mask && masked.replace(attribute.section) == Some(attribute.section) {
+                let place = Place::Record(attribute.section, attribute.code);
+                self.find(About::Records, unsupported::MASK_FORMAT, place);
             }
             if holder != Some(attribute.section) {
                 holder = Some(attribute.section);

@@ -202,9 +202,16 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         if rows.shared.is_mercury && !is_label {
             return Some(unsupported::UNTYPED_MERCURY_SYMBOL);
         }
-        let among_constants = matches!(symbol.place, SymbolPlace::Section(section)
-            if matches!(rows.sections[section].kind, SectionKind::FunctionConstants(_)));
-        return among_constants.then_some(unsupported::UNTYPED_CONSTANT);
+        let SymbolPlace::Section(section) = symbol.place else {
+            return None;
+        };
+        return match rows.sections[section].kind {
+            SectionKind::FunctionConstants(_) => Some(unsupported::UNTYPED_CONSTANT),
+            SectionKind::KernelShared | SectionKind::ModuleShared => {
+                Some(unsupported::UNTYPED_SHARED)
+            }
+            _ => None,
+        };
     }
     let section = match symbol.place {
         SymbolPlace::Section(section) => &rows.sections[section],
