@@ -9,7 +9,6 @@ mod harness;
 mod conformance;
 mod engine;
 mod inputs;
-mod kept_schedule;
 mod links;
 mod mutate;
 mod passes;

@@ -5,6 +5,7 @@ pub mod case;
 pub mod command;
 pub mod copies;
 pub mod elf_difference;
+pub mod kept_schedule;
 pub mod link;
 pub mod oracle;
 pub mod verdict;

@@ -12,9 +12,9 @@ use super::link::{Code, Input, Link, Source, Step, Wrap};
 use super::packaging::{archive, fatbin, host_object};
 use super::pool::Pool;
 use super::static_names;
+use crate::harness::kept_schedule::{self, Kept};
 use crate::harness::link::Outcome;
 use crate::harness::verdict::{Verdict, judge, message_template};
-use crate::kept_schedule::{self, Kept};
 use crate::mutate::mutation::{Numbers, mutate};
 use crate::mutate::object::Object;
 

@@ -15,8 +15,8 @@ use super::leaf_kernels;
 use super::link::{Code, Input, Link, Mode, Source, Step, Wrap};
 use super::plan::{MERCURY, MERCURY_TURNS};
 use super::pool::{Generator, Program};
+use crate::harness::kept_schedule::Kept;
 use crate::harness::verdict::Verdict;
-use crate::kept_schedule::Kept;
 
 /// How objects are compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use object::U32;
 use object::read::elf::ElfFile64;
 use object::read::elf::SectionHeader as _;
 
-use crate::harness::link::Outcome;
+use super::link::Outcome;
 
 /// What the message about such a kernel says.
 const KEEPS: &str = "keeps its code, which NVIDIA's finalizer";
