@@ -4,18 +4,18 @@
 //! host objects and archives, and links with one changed object. `cargo xtask conformance FROM..TO` runs a range, `cargo xtask conformance --shrink SEED` cuts
 //! a mismatch down to a case for `tests/links`. Without the oracle nothing runs.
 
-mod execute;
+pub mod execute;
 mod features;
 mod fixtures;
 mod leaf_kernels;
-mod link;
+pub mod link;
 mod mercury;
-mod packaging;
+pub mod packaging;
 mod plan;
-mod pool;
+pub mod pool;
 mod shrink;
 mod static_names;
-mod summary;
+pub mod summary;
 
 use std::error::Error;
 use std::io::Write as _;
@@ -135,11 +135,16 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// `CUWELD_LINKS`: ranges of seeds `FROM..TO` and single seeds, with commas between them.
+/// What `CUWELD_LINKS` asks for ([`seeds_of`]).
 fn seeds() -> Result<Vec<u32>, Box<dyn Error>> {
-    let Ok(text) = std::env::var("CUWELD_LINKS") else {
-        return Ok((0..DEFAULT_LINKS).collect());
-    };
+    match std::env::var("CUWELD_LINKS") {
+        Ok(text) => seeds_of(&text),
+        Err(_) => Ok((0..DEFAULT_LINKS).collect()),
+    }
+}
+
+/// Ranges of seeds `FROM..TO` and single seeds, with commas between them.
+pub fn seeds_of(text: &str) -> Result<Vec<u32>, Box<dyn Error>> {
     let mut seeds = Vec::new();
     for part in text.split(',') {
         match part.split_once("..") {
@@ -169,7 +174,8 @@ fn known() -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(seeds)
 }
 
-fn target_folder() -> PathBuf {
+/// Cargo's target folder.
+pub fn target_folder() -> PathBuf {
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     temporary.parent().unwrap_or(temporary).to_owned()
 }

@@ -7,6 +7,7 @@
 mod harness;
 
 mod conformance;
+mod cxx;
 mod engine;
 mod inputs;
 mod links;
@@ -25,7 +26,7 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 7] = [
+const SUBJECTS: [(&str, Run); 8] = [
     ("links", links::run_all),
     ("passes", passes::run_all),
     ("resume", resume::run_all),
@@ -33,6 +34,7 @@ const SUBJECTS: [(&str, Run); 7] = [
     ("mutate", mutate::run_all),
     ("conformance", conformance::run_all),
     ("engine", engine::run_all),
+    ("cxx", cxx::run_all),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -8,4 +8,5 @@ pub mod elf_difference;
 pub mod kept_schedule;
 pub mod link;
 pub mod oracle;
+pub mod tally;
 pub mod verdict;

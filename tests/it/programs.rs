@@ -9,12 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::harness::kept_schedule;
-use crate::harness::link::Linker;
-use crate::harness::link::Outcome;
 use crate::harness::oracle;
-use crate::harness::verdict::Verdict;
-use crate::harness::verdict::judge;
+use crate::harness::tally::Tally;
 
 /// Programs whose units take long to compile: linked if they are asked for.
 const SLOW: [&str; 5] = [
@@ -35,80 +31,6 @@ const PACKAGES: [&str; 3] = [
     "bitsandbytes==0.50.2",
     "nvidia-nccl-cu13==2.27.7",
 ];
-
-/// Links that fell short, and how many there were.
-#[derive(Default)]
-struct Tally {
-    identical: usize,
-    kept: usize,
-    deviations: usize,
-    refused: Vec<String>,
-    different: Vec<String>,
-}
-
-impl Tally {
-    /// Links with both; what nvlink left if there is an output, and the same.
-    fn link(
-        &mut self,
-        tools: &Path,
-        folder: &Path,
-        arguments: &[String],
-        name: &str,
-    ) -> Option<Outcome> {
-        let link = |linker: Linker| linker.link(folder, arguments).unwrap();
-        let mut theirs = link(Linker::nvlink(tools.join("nvlink")));
-        let mut ours = link(Linker::ours());
-        let mut verdict = judge(&theirs, &ours, false);
-        // Where nvlink's output is wrong and ours says so, strict mode makes nvlink's.
-        if matches!(verdict, Verdict::Differs(_)) {
-            let said = link(Linker::ours_explaining()).stderr;
-            if said.replace("deviation D12", "").contains("deviation D") {
-                self.deviations += 1;
-                ours = link(Linker::ours().strict(true));
-                verdict = judge(&theirs, &ours, false);
-            }
-        }
-        if matches!(verdict, Verdict::Differs(_)) && theirs.output.is_some() {
-            let arguments = [&["--cuweld-strict-finalize".to_owned()], arguments].concat();
-            let strictly = Linker::ours().link(folder, &arguments).unwrap();
-            if kept_schedule::mask(&mut theirs, &mut ours, &strictly).is_some() {
-                self.kept += 1;
-                verdict = judge(&theirs, &ours, false);
-            }
-        }
-        match verdict {
-            Verdict::Identical | Verdict::SameError => {
-                self.identical += 1;
-                return theirs.output.is_some().then_some(theirs);
-            }
-            Verdict::Refused(why) => self.refused.push(format!("{name}: {why}")),
-            verdict => self.different.push(format!("{name}: {verdict:?}")),
-        }
-        None
-    }
-
-    fn add(&mut self, other: Self) {
-        self.identical += other.identical;
-        self.kept += other.kept;
-        self.deviations += other.deviations;
-        self.refused.extend(other.refused);
-        self.different.extend(other.different);
-    }
-
-    fn show(self, what: &str) {
-        println!(
-            "{what}: {} links identical, {} of them but for kernels that keep their code, {} by strict mode, {} refused",
-            self.identical,
-            self.kept,
-            self.deviations,
-            self.refused.len()
-        );
-        for refused in &self.refused {
-            println!("refused: {refused}");
-        }
-        assert!(self.different.is_empty(), "{}", self.different.join("\n"));
-    }
-}
 
 /// A folder of `tests/programs`, and what its `program.toml` says if it has one.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -270,7 +192,9 @@ fn programs() {
             });
         }
     });
-    tallies.into_inner().unwrap().show("programs");
+    let tally = tallies.into_inner().unwrap();
+    println!("programs: {tally}");
+    assert!(tally.different.is_empty());
 }
 
 #[test]
@@ -327,5 +251,6 @@ fn packages() {
             }
         }
     }
-    tally.show("packages");
+    println!("packages: {tally}");
+    assert!(tally.different.is_empty());
 }

@@ -34,8 +34,8 @@ codes! {
         "a relocation section of the Mercury view without rows"
         when "A relocation section of the Mercury view is empty.";
     LOCAL_FUNCTIONS "local-functions":
-        "local functions of one name with other relocations in an object of a link with -r"
-        when "Local functions of one name share a relocation section, and their relocations differ.";
+        "local functions of one name with other relocations or attributes in an object of a link with -r"
+        when "Local functions of one name share a relocation section and a list of attributes, and these differ.";
     MISSING "missing":
         "a function without Mercury"
         when "A function of an object with Mercury has SASS alone.";

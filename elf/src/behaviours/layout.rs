@@ -44,10 +44,11 @@ super::behaviours! {
         "rel-action-in-object-relocatable",
     ];
     /// The symbol of a row's section is looked up by the name of the section, which local functions
-    /// of one name share.
+    /// of one name share. With Mercury their relocations and attributes are looked up so, too.
     SECTION_FOUND_BY_NAME = "section-found-by-name", shown by [
         "static-same-names",
         "mercury-local-names-linked-again",
+        "mercury-local-names-other-options",
     ];
     /// Sections are numbered as they are made, those of dead functions too, where a copy was taken
     /// at its turn. A file has a `.symtab_shndx` if any number is 0xff00 or more; its rows hold the

@@ -25,8 +25,9 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::section::view_name;
 use cuweld_ir::table::EntityId;
 
+use super::shared_rows::same_attributes;
 use super::shared_rows::same_sites;
-use super::shared_rows::shared_rows;
+use super::shared_rows::shared;
 use crate::analyses::finalizer_profile;
 use crate::located::located;
 use crate::threads::Threads;
@@ -254,16 +255,15 @@ pub(super) fn refuse(module: &Module<'_>, threads: &Threads, findings: &mut Vec<
         };
         refused(what, what.title(), Some(id), section.object.index_u32());
     }
-    for (later, first) in shared_rows(module) {
-        if !same_sites(module, later, first) {
-            let what = mercury::LOCAL_FUNCTIONS;
-            refused(
-                what,
-                what.title(),
-                Some(later),
-                module.sections[later].object.index_u32(),
-            );
-        }
+    let shared = shared(module);
+    let rows = shared.rows.into_iter();
+    let other_rows = rows.filter(|(later, first)| !same_sites(module, *later, *first));
+    let lists = shared.lists.into_iter();
+    let other_lists = lists.filter(|(later, first)| !same_attributes(module, *later, *first));
+    for (later, _) in other_rows.chain(other_lists) {
+        let what = mercury::LOCAL_FUNCTIONS;
+        let object = module.sections[later].object.index_u32();
+        refused(what, what.title(), Some(later), object);
     }
     for (_, object) in module.objects.iter() {
         for id in object.functions.iter() {
