@@ -170,6 +170,18 @@ impl<'data> Module<'data> {
         }
     }
 
+    /// Returns the function that another one is an alias of: the owner of its code. `.alias` of PTX
+    /// makes such functions.
+    pub fn aliased(&self, alias: FunctionId) -> Option<FunctionId> {
+        let text = self.functions[alias].views.sass.text;
+        self.sections[text].owner.filter(|owner| *owner != alias)
+    }
+
+    /// Returns `true` if a function is an alias of another.
+    pub fn is_alias(&self, function: FunctionId) -> bool {
+        self.aliased(function).is_some()
+    }
+
     /// Returns `true` if nothing dies: with `-g`, `-r` and `-preserve-relocs`.
     pub fn keeps_dead_code(&self) -> bool {
         self.options.debug || self.options.relocatable || self.options.preserve_relocs

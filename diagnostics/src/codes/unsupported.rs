@@ -112,7 +112,7 @@ codes! {
         when "An object defines a function such as `vprintf`, which the linker leaves undefined.";
     FUNCTION_SIZE "function-size":
         "a function that is not the whole of its section"
-        when "The value or the size of a function symbol is not that of its section.";
+        when "The value or the size of a function symbol is not that of its section, and it is no alias of another.";
     SYMBOL_SPACE "symbol-space":
         "a symbol whose section is of another memory space"
         when "The type or visibility of a symbol names another memory space than its section.";
@@ -168,7 +168,8 @@ codes! {
         when "A kernel has no section of parameters, or another function has one.";
     SHARED_CODE_SECTION "shared-code-section":
         "two functions in one section"
-        when "Two function symbols stand in one section of code.";
+        when "Two function symbols stand in one section of code, and the later one is no alias, or an alias in an object for sm_100 or later, of a kernel or of a weak function."
+        advice "For sm_100 and later call the function by its own name: nvlink makes frames of such functions anew.";
     CODE_WITHOUT_BYTES "code-without-bytes":
         "code without bytes in its file"
         when "A section of code has a size, and the type `SHT_NOBITS`: nvlink takes what lies in the file at its place.";

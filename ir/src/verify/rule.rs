@@ -71,7 +71,8 @@ cuweld_elf::rules! {
     KindSet = "kind-set" from Classified,
     /// The kind of a section fits its type and flags.
     KindForm = "kind-form" from Classified,
-    /// Every section of code is owned by the one function that is defined in it.
+    /// Every section of code is owned by the function that is defined in it. Others in it are
+    /// aliases, which come later.
     TextOwner = "text-owner" from Classified,
     /// The attributes of a function are a `.nv.info.F` that it owns.
     FunctionInfo = "function-info" from Classified,

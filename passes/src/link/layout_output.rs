@@ -324,6 +324,8 @@ struct Created<'data> {
     resolved_relocs: HashMap<&'data [u8], OutId, FixedState>,
     /// Whether the Mercury view is laid out.
     capmerc: bool,
+    /// Whether any function of the output is an alias of another.
+    has_aliases: bool,
     /// Whether names of dynamic shared memory show because the reserved block is added to their
     /// address.
     shows_reserve: bool,

@@ -28,6 +28,7 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use crate::analyses::CallGraph;
@@ -113,7 +114,8 @@ impl Pass for PropagateResources {
                 )));
             }
         }
-        if let Some(finding) = without_registers(module, graph, live, &summaries) {
+        let without_registers = without_registers(module, graph, live, &summaries);
+        if let Some(finding) = without_registers.or_else(|| alias_alone(module, live)) {
             cx.diagnostics.emit(finding);
             return Err(PassError::Diagnosed);
         }
@@ -143,6 +145,9 @@ impl Pass for PropagateResources {
                 }
             }
             record_barriers(module, list, function, flag_barriers);
+        }
+        if summaries.any_sparse_mma {
+            aliases_without_masks(module, live);
         }
         registers(module, kernels, &summaries, graph, cx.arena);
         stack(module, kernels, &summaries, graph, cx.arena);
@@ -191,6 +196,46 @@ fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
         attributes[*id].code != code::EXTERNS || !attributes[*id].refs.is_empty()
     };
     module.merged_info[list].records.retain(stays);
+}
+
+/// Gives functions that have aliases the mask of a function without one, for each alias: aliases
+/// have no lists of their own [function-aliases].
+fn aliases_without_masks(module: &mut Module<'_>, live: &LiveFunctions) {
+    let aliased = live
+        .defined()
+        .filter_map(|(_, alias)| module.aliased(alias));
+    let mut aliases: HashMap<FunctionId, u32, FixedState> = HashMap::default();
+    for function in aliased {
+        *aliases.entry(function).or_default() += 1;
+    }
+    if aliases.is_empty() {
+        return;
+    }
+    for list in 0..module.merged_info.len() {
+        let function = module.merged_info[list].function;
+        let count = function.and_then(|function| aliases.get(&function));
+        for _ in 0..count.copied().unwrap_or(0) {
+            let record = value_record(format::HVAL, code::SPARSE_MMA_MASK, NO_SPARSE_MMA_MASK);
+            let id = created(module, record, &[]);
+            module.merged_info[list].records.push(id);
+        }
+    }
+}
+
+/// Reports an alias that stays without its function: no row of the call graph says that it needs
+/// it.
+fn alias_alone(module: &Module<'_>, live: &LiveFunctions) -> Option<Diagnostic> {
+    let is_alone = |alias: FunctionId| {
+        let function = module.aliased(alias);
+        function.is_some_and(|function| !module.is_function_live(function))
+    };
+    let (alias, _) = live.defined().find(|(_, function)| is_alone(*function))?;
+    let name = String::from_utf8_lossy(module.link_name(alias));
+    Some(
+        Diagnostic::refusal(unsupported::CALL_GRAPH_GAP).note(format!(
+            "'{name}' is an alias of a function that is left out"
+        )),
+    )
 }
 
 /// Gives the mask of a function without one to a device function of a compiler that writes no
@@ -295,8 +340,9 @@ fn without_registers(
     live: &LiveFunctions,
     summaries: &Summaries,
 ) -> Option<Diagnostic> {
-    let is_bare =
-        |(_, function): &(LinkSymbolId, FunctionId)| module.functions[*function].registers == 0;
+    let is_bare = |(_, function): &(LinkSymbolId, FunctionId)| {
+        module.functions[*function].registers == 0 && !module.is_alias(*function)
+    };
     let (bare, _) = live.defined().find(is_bare)?;
     let name = String::from_utf8_lossy(module.link_name(bare));
     // nvlink finds it after undefined names and the call graph, if it needs the number at all.

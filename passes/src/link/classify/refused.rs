@@ -8,9 +8,11 @@ use cuweld_diagnostics::Kind;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::known_symbols;
+use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
+use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
@@ -471,8 +473,22 @@ impl Found {
                 let what = unsupported::KERNEL_PARAMETERS;
                 self.refuse(About::Functions, what, text);
             }
-            let is_own = section.owner == Some(id);
-            if section.kind != SectionKind::Text || !is_own {
+            // An alias, whose function comes before it [function-aliases].
+            let symbol = &shared.symbols[function.symbol];
+            let can_have_aliases = |symbol: &Symbol<'_>| {
+                !symbol.is_entry() && symbol.bind != Binding::WEAK && !shared.capmerc
+            };
+            let is_alias = |owner: FunctionId| {
+                let other = &shared.symbols[rows.functions[owner].symbol];
+                owner < id
+                    && symbol.size == 0
+                    && can_have_aliases(symbol)
+                    && can_have_aliases(other)
+            };
+            let is_known = section
+                .owner
+                .is_some_and(|owner| owner == id || is_alias(owner));
+            if section.kind != SectionKind::Text || !is_known {
                 self.refuse(About::Functions, unsupported::SHARED_CODE_SECTION, text);
             }
         }

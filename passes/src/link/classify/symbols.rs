@@ -90,7 +90,8 @@ fn function(
     if toolkit.is_system_function(symbol.name) {
         return Some(unsupported::DRIVER_FUNCTION);
     }
-    let whole = capmerc || symbol.size == section.size();
+    let is_alias = section.owner != symbol.function && symbol.size == 0;
+    let whole = capmerc || is_alias || symbol.size == section.size();
     let fits = (symbol.other - (SymbolOther::ENTRY | SymbolOther::UNIFIED)).is_empty()
         && symbol.value == 0
         && whole;

@@ -138,6 +138,7 @@ pub(super) fn replay<'data>(
         relocs: RelocSections::default(),
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
+        has_aliases: false,
         // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the
         // reserved block is added to that [dynamic-shared-symbols].
         shows_reserve: module.options.preserve_relocs
@@ -336,6 +337,13 @@ impl<'data> Replay<'_, 'data> {
             }
             let text_id = self.module.functions[function].views.sass.text;
             let text = &self.module.sections[text_id];
+            if self.module.is_alias(function) {
+                // Its code is that of a function before it [function-aliases].
+                let code = self.out.placed[text_id.index()];
+                self.out.text[link.index()] = code;
+                self.out.has_aliases = true;
+                continue;
+            }
             let mut header = Header::of(text, self.module.options.relocatable);
             let chosen = self.module.link_function(link);
             let row = &self.module.functions[chosen.unwrap_or(function)];

@@ -86,6 +86,17 @@ pub(super) fn own_summaries(
         for link in without_mask {
             nodes.of(link).sparse_mma = NO_SPARSE_MMA_MASK;
         }
+        // An alias lacks one, too, which stands in the list of its function [function-aliases].
+        for (id, alias) in module.functions.iter() {
+            if let Some(function) = module.aliased(id)
+                && meanings
+                    .link(alias.symbol)
+                    .is_some_and(|link| module.link_symbols[link].live.is_live())
+                && let Some(link) = meanings.link(module.functions[function].symbol)
+            {
+                nodes.of(link).sparse_mma |= NO_SPARSE_MMA_MASK;
+            }
+        }
     }
     nodes
 }

@@ -132,7 +132,20 @@ impl Finish<'_, '_> {
         {
             return index;
         }
+        if self.out.has_aliases
+            && let Some(function) = self.aliased(row.target)
+        {
+            return self.symbol_index[function.index()];
+        }
         self.reference(row.target)
+    }
+
+    /// Returns the function that an alias is another name of [function-aliases].
+    fn aliased(&self, target: SymbolRef) -> Option<LinkSymbolId> {
+        let link = self.module.symbols[target.symbol()?].link?;
+        let alias = self.module.link_function(link)?;
+        let owner = self.module.aliased(alias)?;
+        self.module.symbols[self.module.functions[owner].symbol].link
     }
 
     /// Passes a relocation to `put` for every header slot that a kernel needs, last slot first.
