@@ -148,7 +148,8 @@ codes! {
         when "The type of a defined symbol is none that compilers write.";
     SHADOWED_NAME "shadowed-name":
         "a kernel or texture with the name of a local symbol in another object"
-        when "A local symbol has the name of a kernel or texture of another object.";
+        when "A local symbol has the name of a kernel or texture of another object, such as two kernels of PTX without `.visible`: nvlink gives both one constant bank, with the parameters of both at the same place, and a program can launch only one of them by the name."
+        advice "Give one of the two another name.";
     UNTYPED_NAME "untyped-name":
         "a symbol without a type, of a name that an object before has"
         when "A symbol of the type `STT_NOTYPE` has a name that an earlier object gives to something.";
