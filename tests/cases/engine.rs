@@ -84,7 +84,7 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
     for mismatch in &summary.mismatches {
         writeln!(out, "seed {}: {}", mismatch.seed, mismatch.report)?;
     }
-    let known = known()?;
+    let known = known_in("tests/conformance/known.txt")?;
     let is_known = |seed: u32| known.contains(&seed);
     let unknown = summary.mismatches.iter().filter(|m| !is_known(m.seed));
     let full = summary.links >= FULL_RUN;
@@ -157,9 +157,9 @@ pub fn seeds_of(text: &str) -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(seeds)
 }
 
-/// The seeds of `known.txt`, which are known to differ.
-fn known() -> Result<Vec<u32>, Box<dyn Error>> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/known.txt");
+/// The seeds of a list (a seed and what is wrong in each line), which are known to differ.
+pub fn known_in(file: &str) -> Result<Vec<u32>, Box<dyn Error>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = std::fs::read_to_string(file)?;
     let rows = text.lines().filter(|line| !line.starts_with('#'));
     let mut seeds = Vec::new();

@@ -10,6 +10,7 @@ mod conformance;
 mod cxx;
 mod engine;
 mod inputs;
+mod language;
 mod links;
 mod mutate;
 mod passes;
@@ -26,7 +27,7 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 8] = [
+const SUBJECTS: [(&str, Run); 9] = [
     ("links", links::run_all),
     ("passes", passes::run_all),
     ("resume", resume::run_all),
@@ -35,6 +36,7 @@ const SUBJECTS: [(&str, Run); 8] = [
     ("conformance", conformance::run_all),
     ("engine", engine::run_all),
     ("cxx", cxx::run_all),
+    ("language", language::run_all),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

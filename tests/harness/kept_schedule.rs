@@ -1,5 +1,6 @@
 //! Kernels that keep the code of their object where nvlink schedules anew (deviation D12): what has to be equal all the same.
 
+use cuweld_elf::target::section_types::{SectionFlags, is_no_bits};
 use object::Endianness;
 use object::Object as _;
 use object::ObjectSection as _;
@@ -11,10 +12,13 @@ use object::read::elf::SectionHeader as _;
 use super::link::Outcome;
 
 /// What the message about such a kernel says.
-const KEEPS: &str = "keeps its code, which NVIDIA's finalizer";
+const KEEPS: [&str; 2] = [
+    "keeps its code, which NVIDIA's finalizer",
+    "which NVIDIA's finalizer would compile for sm_",
+];
 
 /// What the error about it says, with `--cuweld-strict-finalize`.
-const NEEDS: &str = "needs NVIDIA's finalizer: ";
+const NEEDS: &str = "needs NVIDIA's finalizer";
 
 /// Control bits that differ then, of an instruction: barriers that are set and waited for, rarely stall count, yield and the bit after
 /// it.
@@ -37,7 +41,7 @@ pub enum Kept {
     /// Everything but the control bits of their code.
     ControlBits,
     /// What does not follow from the length of code ([`frame`]): with a memory barrier more or less much moves, as in code
-    /// that is made anew.
+    /// that is made anew or for another architecture.
     MemoryBarrier,
 }
 
@@ -49,11 +53,13 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
         .iter()
         .filter(|line| line.contains(NEEDS))
         .collect();
-    ours.lines.retain(|line| !line.contains(KEEPS));
-    let lines = ours.stderr.lines().filter(|line| !line.contains(KEEPS));
+    let is_note = |line: &str| KEEPS.iter().any(|words| line.contains(words));
+    ours.lines.retain(|line| !is_note(line));
+    let lines = ours.stderr.lines().filter(|line| !is_note(line));
     ours.stderr = lines.map(|line| format!("{line}\n")).collect();
+    let of_other_length = ["memory barrier", "a compiler after", " for sm_"];
     let is_of_other_length =
-        |line: &&String| line.contains("memory barrier") || line.contains("a compiler after");
+        |line: &&String| of_other_length.iter().any(|words| line.contains(words));
     let what = match kept.iter().any(is_of_other_length) {
         true => Kept::MemoryBarrier,
         false => Kept::ControlBits,
@@ -103,7 +109,11 @@ fn frame(file: &[u8]) -> Vec<u8> {
         frame.extend_from_slice(name);
         frame.extend_from_slice(format!(" {shape:x?}").as_bytes());
         let plain = name.strip_prefix(b".nv.merc").unwrap_or(name);
-        let data = section.data().expect("a section lies in its file");
+        let flags = SectionFlags::from_bits_retain(shape.1.0);
+        let data = match is_no_bits(shape.0.0, flags) {
+            true => &[],
+            false => section.data().expect("a section lies in its file"),
+        };
         if starts(name, &[".nv.info."]) {
             // The record that nvlink does not know stays with the code that is kept, as the last.
             let own = data.strip_suffix(LATER_COMPILER).unwrap_or(data);

@@ -25,6 +25,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance SEEDS           the conformance engine: 0..20000, or 57,300..320
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
+    language SEEDS              links of programs from the language: 0..20000, or 57,300..320
 ";
 
 fn main() -> ExitCode {
@@ -67,6 +68,12 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             rest.get(1).unwrap_or(&"0"),
         ),
         ["conformance", seeds] => engine("CUWELD_LINKS", seeds, "0"),
+        ["language", seeds] => {
+            run(
+                with_oracle(&["test", "--release", "--test", "cases", "language"])
+                    .env("CUWELD_LANGUAGE", seeds),
+            )
+        }
         _ => Err(USAGE.into()),
     }
 }

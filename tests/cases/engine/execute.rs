@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::features::{self, option_name};
@@ -162,7 +162,7 @@ impl Engine {
         let mut members = Vec::new();
         for (index, input) in step.inputs.iter().enumerate() {
             let image = self.image(input, arch, previous, seen)?;
-            let bytes = wrapped(input, arch, &image, seen);
+            let bytes = wrapped(input, input.arch(arch), &image, seen);
             images.push(image);
             if step.archive_from.is_some_and(|from| index >= from) {
                 members.push((input.file(), bytes));
@@ -259,6 +259,23 @@ fn wrapped(input: &Input, arch: &str, image: &[u8], seen: &mut Seen) -> Vec<u8> 
 const STAMP: &str = "--cuweld-stamp=nvlink-13.0.88";
 const EXPLAIN: &str = "--cuweld-explain=off";
 
+/// Waits for a process, and ends it where it runs too long.
+pub fn wait(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatus> {
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if start.elapsed() > limit {
+            child.kill()?;
+            return child.wait();
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(20));
+    }
+}
+
 /// Runs a linker; its lines are those of stderr, then those of stdout with a mark.
 fn execute(
     program: &Path,
@@ -283,19 +300,7 @@ fn execute(
         .stdout(File::create(&stdout)?)
         .stderr(File::create(&stderr)?)
         .spawn()?;
-    let start = Instant::now();
-    let mut pause = Duration::from_micros(500);
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if start.elapsed() > TIME_LIMIT {
-            child.kill()?;
-            break child.wait()?;
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 5 / 4).min(Duration::from_millis(20));
-    };
+    let status = wait(&mut child, TIME_LIMIT)?;
     let mut litter = Vec::new();
     for entry in std::fs::read_dir(out.path())? {
         let name = entry?.file_name();

@@ -115,6 +115,15 @@ pub struct Source {
 }
 
 impl Source {
+    /// The architecture that it is compiled for: its own, or that of the link.
+    pub fn arch<'a>(&'a self, target: &'a str) -> &'a str {
+        let mut own = self
+            .options
+            .iter()
+            .filter_map(|option| option.strip_prefix("-arch="));
+        own.next().unwrap_or(target)
+    }
+
     /// Whether nvcc compiles it.
     pub fn is_cxx(&self) -> bool {
         self.file.ends_with(".cu")
@@ -144,6 +153,14 @@ impl Wrap {
 }
 
 impl Input {
+    /// The architecture of its device code.
+    pub fn arch<'a>(&'a self, target: &'a str) -> &'a str {
+        match &self.code {
+            Code::Source(source) => source.arch(target),
+            _ => target,
+        }
+    }
+
     /// The name of the file.
     pub fn file(&self) -> String {
         format!("{}.{}", self.name, self.wrap.extension())

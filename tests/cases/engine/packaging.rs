@@ -41,8 +41,12 @@ pub fn fatbin(members: &[(&str, &[u8])], codec: Codec) -> Vec<u8> {
             }
         };
         let number = arch.trim_start_matches("sm_");
-        let specific = if number.ends_with('a') { 0x10_0000 } else { 0 };
-        let sm: u32 = number.trim_end_matches('a').parse().unwrap_or(0);
+        let specific = match number.bytes().last() {
+            Some(b'a') => 0x10_0000,
+            Some(b'f') => 0x20_0000,
+            _ => 0,
+        };
+        let sm: u32 = number.trim_end_matches(['a', 'f']).parse().unwrap_or(0);
         let sizes = packed
             .as_ref()
             .map_or((0, 0), |packed| (packed.len() as u32, image.len() as u64));

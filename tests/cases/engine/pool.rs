@@ -4,18 +4,24 @@
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
+use super::execute::wait;
 use super::features;
 use super::link::Source;
 
 /// The toolkit that compiles; part of every key.
 const COMPILER: &str = "13.0.88";
+
+/// A compiler needs a second at most, but for some sources under few registers, which it does not finish.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// nvcc puts the path of a source into names, so there is one for each source, the same on every machine.
 const CXX_FOLDER: &str = "/tmp/cuweld-conformance";
@@ -106,27 +112,38 @@ impl Pool {
             (folder, "ptxas", ["-m64", "-c"])
         };
         std::fs::write(folder.join(&source.file), source.text.as_bytes())?;
-        let done = Command::new(self.tools.join(tool))
-            .arg(format!("-arch={arch}"))
+        let said = folder.join("said");
+        let said_file = File::create(&said)?;
+        let mut child = Command::new(self.tools.join(tool))
+            .arg(format!("-arch={}", source.arch(arch)))
             .args(fixed)
             .arg(&source.file)
-            .args(&source.options)
+            .args(
+                source
+                    .options
+                    .iter()
+                    .filter(|option| !option.starts_with("-arch=")),
+            )
             .arg("-o")
             // The name may be recorded.
             .arg("out.cubin")
             .current_dir(&folder)
-            .output()?;
-        if done.status.success() {
+            .stdin(Stdio::null())
+            .stdout(said_file.try_clone()?)
+            .stderr(said_file)
+            .spawn()?;
+        let status = wait(&mut child, TIME_LIMIT)?;
+        let said = std::fs::read(said)?;
+        if status.success() {
             std::fs::rename(folder.join("out.cubin"), &partial).or_else(|_| {
                 // Another file system.
                 std::fs::copy(folder.join("out.cubin"), &partial).map(|_| ())
             })?;
         }
         std::fs::remove_dir_all(&folder)?;
-        if !done.status.success() {
-            let said = [done.stdout, done.stderr].concat();
+        if !status.success() {
             return Err(format!(
-                "{tool} {} {}: {}",
+                "{tool} {} {}: {status}: {}",
                 source.options.join(" "),
                 source.file,
                 String::from_utf8_lossy(&said)

@@ -1,0 +1,256 @@
+//! Links of programs that are made from tables of what PTX and the linker's inputs have (`tests/language`), not from what the linker knows:
+//! run by nvlink 13.0.88 and by cuweld, and compared in bytes, messages and exit code.
+//!
+//! A seed is a link. Each leads with one pair of values, so that as many seeds as there are pairs have them all;
+//! the rest is drawn. `CUWELD_LANGUAGE=FROM..TO` links a range, `CUWELD_LANGUAGE_PAIRS=FILE` writes what became of each pair.
+//! Without the oracle nothing runs.
+
+mod code;
+mod links;
+mod module;
+mod pairs;
+mod program;
+mod rows;
+mod tables;
+mod variables;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use libtest_mimic::{Arguments, Conclusion, Trial};
+
+use crate::engine::execute::Engine;
+use crate::engine::link::{Code, Link};
+use crate::engine::pool::Pool;
+use crate::engine::summary::Summary;
+use crate::engine::{known_in, seeds_of, target_folder};
+use crate::harness::oracle;
+use crate::harness::verdict::{Verdict, message_template};
+use pairs::Pairs;
+use tables::Tables;
+
+/// Links of `cargo test`.
+const DEFAULT_LINKS: &str = "0..200";
+
+pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
+    let trial = Trial::test("language::seeds", || Ok(run_seeds()?));
+    Ok(libtest_mimic::run(arguments, vec![trial]))
+}
+
+/// What a run has shown.
+struct Run {
+    summary: Summary,
+    pairs: Pairs,
+    /// Seeds whose pair cannot be.
+    impossible: u32,
+    /// What the compiler refuses: count and a seed.
+    uncompiled: BTreeMap<String, (u32, u32)>,
+}
+
+/// Where links come from and go to.
+struct Setting {
+    tables: Tables,
+    tools: PathBuf,
+    cuweld: PathBuf,
+    kept: PathBuf,
+}
+
+/// Links the seeds that the environment asks for; an error where one differs.
+fn run_seeds() -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout();
+    let Some(tools) = oracle::tools() else {
+        writeln!(
+            out,
+            "language: ran 0 links, there is no nvlink 13.0.88 (see tests/tools/oracle)"
+        )?;
+        return Ok(());
+    };
+    let asked = std::env::var("CUWELD_LANGUAGE").unwrap_or_else(|_| DEFAULT_LINKS.to_owned());
+    let seeds = seeds_of(&asked)?;
+    let setting = Setting {
+        tables: Tables::read()?,
+        tools,
+        cuweld: std::env::var_os("CUWELD_TEST_BIN").map_or_else(
+            || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
+            PathBuf::from,
+        ),
+        kept: target_folder().join("language"),
+    };
+    let start = Instant::now();
+    let mut run = run(&setting, &seeds)?;
+    run.summary.mismatches.sort_by_key(|mismatch| mismatch.seed);
+    for mismatch in &run.summary.mismatches {
+        writeln!(out, "seed {}: {}", mismatch.seed, mismatch.report)?;
+    }
+    if let Some(file) = std::env::var_os("CUWELD_LANGUAGE_PAIRS") {
+        std::fs::write(file, run.pairs.report(&setting.tables, true))?;
+    }
+    let mut uncompiled: Vec<_> = run.uncompiled.iter().collect();
+    uncompiled.sort_by_key(|(reason, (count, _))| (std::cmp::Reverse(*count), *reason));
+    for (reason, (count, seed)) in &uncompiled {
+        writeln!(out, "not compiled {count:>6}: {reason} (seed {seed})")?;
+    }
+    for (feature, count) in run.summary.features() {
+        if feature.starts_with("message error") || feature.starts_with("message fatal") {
+            writeln!(out, "nvlink's {feature}: {count}")?;
+        }
+    }
+    let report = run.pairs.report(&setting.tables, false);
+    writeln!(out, "{}", report.lines().last().unwrap_or_default())?;
+    write!(
+        out,
+        "language: {} seeds, {} whose pair cannot be, {} not compiled, {:.0} s\n{}",
+        seeds.len(),
+        run.impossible,
+        uncompiled.iter().map(|(_, (count, _))| count).sum::<u32>(),
+        start.elapsed().as_secs_f64(),
+        run.summary
+    )?;
+    let known = known_in("tests/language/known.txt")?;
+    let mut differ = run.summary.mismatches.iter().map(|mismatch| mismatch.seed);
+    match differ.all(|seed| known.contains(&seed)) {
+        true => Ok(()),
+        false => Err("links differ, see above".into()),
+    }
+}
+
+fn run(setting: &Setting, seeds: &[u32]) -> Result<Run, Box<dyn Error>> {
+    let next = AtomicUsize::new(0);
+    let pairs = Pairs::new(&setting.tables);
+    let run = Mutex::new(Run {
+        summary: Summary::default(),
+        pairs: Pairs::new(&setting.tables),
+        impossible: 0,
+        uncompiled: BTreeMap::new(),
+    });
+    let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
+    let work = || -> Result<(), String> {
+        while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            one(setting, &pairs, seed, &run).map_err(|error| format!("seed {seed}: {error}"))?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            let done = worker.join().map_err(|_| "a thread panicked".to_owned())?;
+            done?;
+        }
+        Ok::<(), String>(())
+    })?;
+    Ok(run.into_inner().unwrap_or_else(|error| error.into_inner()))
+}
+
+/// Links a seed and counts it. What differs stays, with sources and a report.
+fn one(
+    setting: &Setting,
+    pairs: &Pairs,
+    seed: u32,
+    run: &Mutex<Run>,
+) -> Result<(), Box<dyn Error>> {
+    let lock = || run.lock().unwrap_or_else(|error| error.into_inner());
+    let Ok(program) = program::program(seed, &setting.tables, pairs) else {
+        lock().impossible += 1;
+        return Ok(());
+    };
+    let link = links::link(&program, &setting.tables, seed);
+    let objects = tempfile::tempdir()?;
+    let folder = tempfile::tempdir()?;
+    let engine = Engine {
+        pool: Pool::new(objects.path().to_owned(), setting.tools.clone()),
+        nvlink: setting.tools.join("nvlink"),
+        cuweld: setting.cuweld.clone(),
+        kept: setting.kept.clone(),
+    };
+    if let Err(error) = compile(&engine, &link) {
+        let reason = refusal(&error.to_string());
+        if std::env::var_os("CUWELD_LANGUAGE_KEEP").is_some() {
+            write_sources(&link, folder.path())?;
+            engine.keep(folder.path(), &format!("link-{seed}"), &error.to_string())?;
+        }
+        lock().uncompiled.entry(reason).or_insert((0, seed)).0 += 1;
+        return Ok(());
+    }
+    let mut seen = engine.run(&link, folder.path())?;
+    if let Verdict::Differs(report) = &mut seen.verdict {
+        let commands = seen.commands.join("\n    ");
+        *report = format!(
+            "{}\n    {commands}\n    {}",
+            report.trim_end().replace('\n', "\n    "),
+            rows_of(&program)
+        );
+        write_sources(&link, folder.path())?;
+        engine.keep(folder.path(), &format!("link-{seed}"), report)?;
+    }
+    let mut run = lock();
+    run.pairs.add(&program);
+    run.summary.add(seed, &link, seen);
+    let (done, wrong) = (run.summary.links, run.summary.mismatches.len());
+    drop(run);
+    if done % 1000 == 0 {
+        writeln!(std::io::stdout(), "{done} links, {wrong} mismatches")?;
+    }
+    Ok(())
+}
+
+fn compile(engine: &Engine, link: &Link) -> Result<(), Box<dyn Error>> {
+    for input in link.steps.iter().flat_map(|step| &step.inputs) {
+        if let Code::Source(source) = &input.code {
+            engine.pool.object(source, &link.arch)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first error of a compiler without its place.
+fn refusal(said: &str) -> String {
+    let mut lines = said
+        .lines()
+        .filter(|line| line.contains("error   :") || line.contains("fatal   :"));
+    let line = lines.next().unwrap_or(said);
+    message_template(line.split_once(';').map_or(line, |(_, said)| said.trim()))
+}
+
+/// The rows of a program, for a report.
+fn rows_of(program: &program::Program<'_>) -> String {
+    let row = |row: &rows::Row<'_>| {
+        let values = row
+            .schema
+            .dimensions
+            .iter()
+            .map(|dimension| format!("{}={}", dimension.name, row.of(&dimension.name)));
+        values.collect::<Vec<_>>().join(", ")
+    };
+    let mut out = format!("link: {}", row(&program.link));
+    for entity in &program.entities {
+        out += &format!(
+            "\n    {} in m{}: {}",
+            entity.name,
+            entity.home,
+            row(&entity.row)
+        );
+    }
+    out
+}
+
+/// Writes the sources beside the inputs, and how they are compiled.
+fn write_sources(link: &Link, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut commands = String::new();
+    for input in link.steps.iter().flat_map(|step| &step.inputs) {
+        if let Code::Source(source) = &input.code {
+            std::fs::write(folder.join(&source.file), source.text.as_bytes())?;
+            commands += &format!(
+                "ptxas {} -m64 -c {} -o {}.cubin\n",
+                source.options.join(" "),
+                source.file,
+                input.name
+            );
+        }
+    }
+    Ok(std::fs::write(folder.join("build.sh"), commands)?)
+}
