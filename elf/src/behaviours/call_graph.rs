@@ -34,6 +34,12 @@ super::behaviours! {
         "function-pointers",
         "report-call-graph-two-kernels",
     ];
+    /// What is made for each kernel (parameters, shared memory, lines of `-v`) is made in the order of
+    /// their first definitions; that an object before refers to one does not count.
+    KERNELS_IN_ORDER_OF_DEFINITION = "kernels-in-order-of-definition", shown by [
+        "report-resources-kernel-referenced-first",
+        "report-resources-kernel-referenced-first-mercury",
+    ];
     /// Relocatable output lists each call with a target once; executables repeat it for each row of
     /// the inputs.
     RELOCATABLE_CALLS_ONCE = "relocatable-calls-once", shown by [
@@ -60,6 +66,11 @@ super::behaviours! {
     LEFT_OUT_KERNELS_LATE = "left-out-kernels-late", shown by [
         "relocatable-kernels-used",
         "kernel-by-address-kernels-used",
+    ];
+    /// A kernel that an object before its definition refers to is not left out in this sense.
+    REFERENCED_KERNELS_EARLY = "referenced-kernels-early", shown by [
+        "relocatable-variables-used-kernel-referenced-before",
+        "kernels-used-kernel-referenced-before",
     ];
     /// The call graph of `-dump-callgraph` has names as in the source, also with
     /// `-dump-callgraph-no-demangle`; it numbers functions in the order of creation, dead ones too.

@@ -4,6 +4,8 @@
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::Analyses;
 use super::Analysis;
@@ -58,6 +60,28 @@ impl LiveFunctions {
     pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let kernels = self.kernels.iter().copied();
         kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
+    }
+
+    /// Returns the kernels in order of their first definitions: that an object before refers to one
+    /// does not count [kernels-in-order-of-definition].
+    pub fn kernels_by_definition(&self, module: &Module<'_>) -> Vec<(LinkSymbolId, FunctionId)> {
+        let mut kernels = self.kernels.clone();
+        let first = |link: LinkSymbolId| module.link_symbols[link].first;
+        let is_referenced_first = |&(link, _): &_| module.symbols[first(link)].is_undefined();
+        if !kernels.iter().any(is_referenced_first) {
+            return kernels;
+        }
+        let mut definitions = HashMap::with_hasher(FixedState::default());
+        for (id, symbol) in module.symbols.iter() {
+            let counts = symbol.is_function()
+                && !symbol.is_undefined()
+                && module.objects[symbol.object].state.is_included();
+            if let Some(link) = symbol.link.filter(|_| counts) {
+                definitions.entry(link).or_insert(id);
+            }
+        }
+        kernels.sort_by_key(|(link, _)| definitions.get(link).copied());
+        kernels
     }
 
     /// Returns the functions that are defined, with their definitions.

@@ -1,7 +1,7 @@
 //! `report-resources`: what the link and its kernels need of memory, registers and barriers (`-v`).
 //!
-//! A line for global memory and module-wide constants, then two lines for each kernel, last created
-//! first. Registers, barriers and stack are those of the merged attribute records, so that they
+//! A line for global memory and module-wide constants, then two lines for each kernel, last defined
+//! first [kernels-in-order-of-definition]. Registers, barriers and stack are those of the merged attribute records, so that they
 //! count what the kernel reaches; a kernel that reaches a recursion is shown with its own frame
 //! [reported-frame]. The report comes last, also after errors that are not fatal.
 //!
@@ -109,7 +109,7 @@ impl Pass for ReportResources {
         say(module_memory(module));
         let needs = Needs::new(module);
         let live = cx.analyses.get::<LiveFunctions>(module);
-        for &(link, function) in live.kernels.iter().rev() {
+        for (link, function) in live.kernels_by_definition(module).into_iter().rev() {
             let name = String::from_utf8_lossy(module.link_name(link));
             say(format!("Function properties for '{name}':"));
             say(needs.of(module, link, function));

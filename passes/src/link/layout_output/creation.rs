@@ -365,7 +365,10 @@ impl<'data> Replay<'_, 'data> {
                 // With `-g` all kernels stay as they are.
                 false => self.host.are_of_options && !self.module.keeps_dead_code(),
             };
-            let left_out = can_leave_out && !self.host.contains(link);
+            // [referenced-kernels-early]
+            let is_referenced_before =
+                self.module.symbols[self.module.link_symbols[link].first].is_undefined();
+            let left_out = can_leave_out && !is_referenced_before && !self.host.contains(link);
             if symbol.is_entry() && !left_out {
                 let name = self.joined(".nv.info.", symbol.name);
                 self.info(link, name);
