@@ -257,17 +257,22 @@ fn one(engine: &Engine, seed: u32, program: &Program, fixtures: &[Fixture]) -> (
 
 /// Cuts the link of a seed down and writes it as a case.
 fn shrink_seed(engine: &Engine, seed: u32) -> Result<(), Box<dyn Error>> {
-    let mut out = std::io::stdout();
     let family = plan::family(seed);
     let program = Generator::start()?.program(family, plan::arch(family))?;
     let link = plan::plan(seed, &program, &fixtures()?);
-    let Some(mut shrinker) = Shrinker::new(engine, &link)? else {
-        writeln!(out, "seed {seed} does not differ")?;
+    shrink_link(engine, &link, &seed.to_string())
+}
+
+/// Cuts a link down and writes it as the case of a name.
+pub fn shrink_link(engine: &Engine, link: &link::Link, name: &str) -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout();
+    let Some(mut shrinker) = Shrinker::new(engine, link)? else {
+        writeln!(out, "seed {name} does not differ")?;
         return Ok(());
     };
     writeln!(out, "{}", shrinker.class())?;
-    let link = shrinker.shrink(link);
-    let folder = engine.kept.join(format!("case-{seed}"));
+    let link = shrinker.shrink(link.clone());
+    let folder = engine.kept.join(format!("case-{name}"));
     shrink::write_case(engine, &link, shrinker.class(), &folder)?;
     writeln!(out, "{} after {} links", folder.display(), shrinker.runs)?;
     Ok(())

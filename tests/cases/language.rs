@@ -2,7 +2,8 @@
 //! run by nvlink 13.0.88 and by cuweld, and compared in bytes, messages and exit code.
 //!
 //! A seed is a link. Each leads with one pair of values, so that as many seeds as there are pairs have them all;
-//! the rest is drawn. `CUWELD_LANGUAGE=FROM..TO` links a range, `CUWELD_LANGUAGE_PAIRS=FILE` writes what became of each pair.
+//! the rest is drawn. `CUWELD_LANGUAGE=FROM..TO` links a range, `CUWELD_LANGUAGE_PAIRS=FILE` writes what became of each pair,
+//! `CUWELD_LANGUAGE_SHRINK=SEED` cuts a link that differs down.
 //! Without the oracle nothing runs.
 
 mod code;
@@ -28,7 +29,7 @@ use crate::engine::execute::Engine;
 use crate::engine::link::{Code, Link};
 use crate::engine::pool::Pool;
 use crate::engine::summary::Summary;
-use crate::engine::{known_in, seeds_of, target_folder};
+use crate::engine::{known_in, seeds_of, shrink_link, target_folder};
 use crate::harness::oracle;
 use crate::harness::verdict::{Verdict, message_template};
 use pairs::Pairs;
@@ -60,6 +61,18 @@ struct Setting {
     kept: PathBuf,
 }
 
+impl Setting {
+    /// Both linkers, with a pool of objects in a folder.
+    fn engine(&self, objects: &Path) -> Engine {
+        Engine {
+            pool: Pool::new(objects.to_owned(), self.tools.clone()),
+            nvlink: self.tools.join("nvlink"),
+            cuweld: self.cuweld.clone(),
+            kept: self.kept.clone(),
+        }
+    }
+}
+
 /// Links the seeds that the environment asks for; an error where one differs.
 fn run_seeds() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
@@ -81,6 +94,9 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
         ),
         kept: target_folder().join("language"),
     };
+    if let Ok(seed) = std::env::var("CUWELD_LANGUAGE_SHRINK") {
+        return shrink_seed(&setting, seed.parse()?);
+    }
     let start = Instant::now();
     let mut run = run(&setting, &seeds)?;
     run.summary.mismatches.sort_by_key(|mismatch| mismatch.seed);
@@ -161,12 +177,7 @@ fn one(
     let link = links::link(&program, &setting.tables, seed);
     let objects = tempfile::tempdir()?;
     let folder = tempfile::tempdir()?;
-    let engine = Engine {
-        pool: Pool::new(objects.path().to_owned(), setting.tools.clone()),
-        nvlink: setting.tools.join("nvlink"),
-        cuweld: setting.cuweld.clone(),
-        kept: setting.kept.clone(),
-    };
+    let engine = setting.engine(objects.path());
     if let Err(error) = compile(&engine, &link) {
         let reason = refusal(&error.to_string());
         if std::env::var_os("CUWELD_LANGUAGE_KEEP").is_some() {
@@ -196,6 +207,16 @@ fn one(
         writeln!(std::io::stdout(), "{done} links, {wrong} mismatches")?;
     }
     Ok(())
+}
+
+/// Cuts the link of a seed down and writes it as a case.
+fn shrink_seed(setting: &Setting, seed: u32) -> Result<(), Box<dyn Error>> {
+    let pairs = Pairs::new(&setting.tables);
+    let program = program::program(seed, &setting.tables, &pairs)?;
+    let link = links::link(&program, &setting.tables, seed);
+    let objects = tempfile::tempdir()?;
+    let engine = setting.engine(objects.path());
+    Ok(shrink_link(&engine, &link, &seed.to_string())?)
 }
 
 fn compile(engine: &Engine, link: &Link) -> Result<(), Box<dyn Error>> {
