@@ -238,7 +238,7 @@ codes! {
     // What is kept and written.
     PRUNING "pruning":
         "an option where kernels are left out"
-        when "nvlink keeps something else with this option once kernels are left out, which is not known."
+        when "With `-g -suppress-debug-info` nvlink keeps the code of kernels that are left out, without the registers, the stack and the shared memory of what they call. With `-preserve-relocs` it keeps something else, too, which is not known."
         advice "Leave the option out, or name all kernels.";
     REGISTER_COUNT "register-count":
         "a function without a register count"
