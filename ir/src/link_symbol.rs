@@ -38,7 +38,7 @@ pub enum Liveness {
     Unknown,
     /// Kept.
     Live,
-    /// Kept because code that can run may call it by an address in data which nvlink does not count.
+    /// Kept because code that can run may call it by an address in data that nvlink does not count.
     ByAddress,
     /// No kernel that is kept reaches it.
     Unreachable,

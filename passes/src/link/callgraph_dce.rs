@@ -7,8 +7,9 @@
 //! calls stays only if a kernel reaches that too, or if it has no definition. Variables and
 //! constants always stay. With `-g`, and for relocatable output, everything stays.
 //!
-//! nvlink does not count the addresses that tables of a discarded definition's object take. A function
-//! that a kernel can call by such a table stays all the same, and a note says so (deviation D16).
+//! nvlink does not count the addresses that tables in the object of a discarded definition take.
+//! A function that a kernel can call by such a table stays all the same, and a note says so
+//! (deviation D16).
 //!
 //! Where host code refers to exactly one kernel, nvlink does not look at what others call that stay
 //! because their address is taken: their code stays, and what it calls goes. Such a kernel must not

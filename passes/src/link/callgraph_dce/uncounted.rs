@@ -1,8 +1,8 @@
 //! Functions that tables name and nvlink leaves out (deviation D16).
 //!
-//! nvlink counts the addresses that the object of the prevailing definition takes [dead-functions-in-data]. A weak
-//! function whose address only an object of a discarded definition takes is unreachable for it, and 0 in that object's
-//! tables, even if a kernel calls it by a table.
+//! nvlink counts the addresses that the object of the prevailing definition takes
+//! [dead-functions-in-data]. A weak function whose address only an object of a discarded definition
+//! takes is unreachable for it, and 0 in that object's tables, even if a kernel calls it by one.
 
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
@@ -36,7 +36,7 @@ pub(super) fn keep(
     if named.is_empty() {
         return None;
     }
-    // Functions that only such functions call by address are found at once: all of them count first.
+    // All of them count first: some are called by others alone.
     for (function, _) in &named {
         module.link_symbols[*function].live = Liveness::ByAddress;
     }
