@@ -78,6 +78,9 @@ super::behaviours! {
     /// What `-r -preserve-relocs` recorded is nothing in a later link.
     PRESERVED_ROWS_IGNORED = "preserved-rows-ignored", shown by ["preserve-relocs-again"];
     /// The bank number of a reference to dynamic shared memory is that of a section of its own with
-    /// `-g`.
-    DYNAMIC_SHARED_BANK = "dynamic-shared-bank", shown by ["debug-shared-dynamic"];
+    /// `-g` and with `-r`.
+    DYNAMIC_SHARED_BANK = "dynamic-shared-bank", shown by [
+        "debug-shared-dynamic",
+        "relocatable-dynamic-shared-bank",
+    ];
 }

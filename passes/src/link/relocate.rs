@@ -256,10 +256,10 @@ fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
 fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
     let section = match target {
         SymbolRef::Section(section) => Some(section),
-        // Dynamic shared memory has no section in the input; with -g nvlink makes it one
+        // Dynamic shared memory has no section in the input; with -g and -r nvlink makes it one
         // [dynamic-shared-bank].
         SymbolRef::Symbol(symbol)
-            if module.shows_dynamic_shared()
+            if (module.shows_dynamic_shared() || module.options.relocatable)
                 && module.symbols[symbol]
                     .link
                     .is_some_and(|link| module.is_dynamic_shared(link)) =>
