@@ -228,13 +228,17 @@ fn compile(engine: &Engine, link: &Link) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first error of a compiler without its place.
+/// The first error of a compiler without its place, or how it ended.
 fn refusal(said: &str) -> String {
-    let mut lines = said
-        .lines()
-        .filter(|line| line.contains("error   :") || line.contains("fatal   :"));
-    let line = lines.next().unwrap_or(said);
-    message_template(line.split_once(';').map_or(line, |(_, said)| said.trim()))
+    let of_line = |line: &str| {
+        let at = ["error   :", "fatal   :"].map(|word| line.find(word));
+        let at = at.into_iter().flatten().min()?;
+        Some(message_template(line.get(at..)?))
+    };
+    let ended = ["SIGSEGV", "SIGKILL", "SIGABRT", "SIGFPE"];
+    let ended = ended.into_iter().find(|signal| said.contains(signal));
+    let found = said.lines().find_map(of_line);
+    found.unwrap_or_else(|| ended.map_or_else(|| message_template(said), str::to_owned))
 }
 
 /// The rows of a program, for a report.

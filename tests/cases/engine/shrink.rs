@@ -260,7 +260,7 @@ fn build(
                 std::fs::write(to.join("program.h"), header.as_bytes())?;
             }
             if plain {
-                let mut args = vec!["-arch={arch}".to_owned()];
+                let mut args = vec![format!("-arch={}", source.arch("{arch}"))];
                 let (tool, fixed) = if source.is_cxx() {
                     ("nvcc", ["-rdc=true", "-cubin"])
                 } else {
@@ -268,7 +268,12 @@ fn build(
                 };
                 args.extend(fixed.map(str::to_owned));
                 args.push(file);
-                args.extend(source.options.iter().cloned());
+                let options = source.options.iter();
+                args.extend(
+                    options
+                        .filter(|option| !option.starts_with("-arch="))
+                        .cloned(),
+                );
                 write_build(builds, name, tool, &args);
                 return Ok(());
             }
