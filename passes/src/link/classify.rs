@@ -11,6 +11,7 @@ mod headers;
 mod records;
 mod refused;
 mod rows;
+mod section_names;
 mod shared_rows;
 mod symbols;
 
