@@ -27,12 +27,16 @@ const CONTROL: u128 = 0x3_ffff << 105;
 /// The record of code of a compiler after 13.0.88, which lies after all others.
 const LATER_COMPILER: &[u8] = &[3, 0x6b, 1, 0];
 
-/// The name of a kernel in the message.
-fn kernel(line: &str) -> Option<&str> {
-    line.split_once("kernel '")?
-        .1
-        .split_once('\'')
-        .map(|(name, _)| name)
+/// The section of the code that a message is about.
+fn code_section(line: &str) -> Option<String> {
+    let named = ["kernel '", "function '"]
+        .iter()
+        .find_map(|kind| line.split_once(kind));
+    let (name, _) = named?.1.split_once('\'')?;
+    Some(match name.strip_prefix("__cuda_uf_stub_") {
+        Some(function) => format!(".nv.uft.rel.{function}"),
+        None => format!(".text.{name}"),
+    })
 }
 
 /// What such kernels leave to be compared.
@@ -70,10 +74,10 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
         }
         return Some(what);
     }
-    let names: Vec<&str> = kept.iter().filter_map(|line| kernel(line)).collect();
+    let sections: Vec<String> = kept.iter().filter_map(|line| code_section(line)).collect();
     for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
-        for name in &names {
-            mask_code(output, &format!(".text.{name}"));
+        for section in &sections {
+            mask_code(output, section);
         }
     }
     (!kept.is_empty()).then_some(what)

@@ -42,6 +42,12 @@ impl Instruction {
         self.operation() == 0x984 && self.destination() == 0xff
     }
 
+    /// Returns `true` if the next instruction follows after 15 cycles, the most there are, as each
+    /// does that was compiled without optimisation.
+    pub fn stalls_longest(self) -> bool {
+        self.bits(105, 4) == 0xf
+    }
+
     /// Returns `true` if the instruction is a memory barrier, `MEMBAR`.
     pub fn is_memory_barrier(self) -> bool {
         self.operation() == 0x992

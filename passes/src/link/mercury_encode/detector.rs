@@ -167,6 +167,11 @@ fn change(
         ))
     } else if debugger.has_code && is_unified_stub(module, function) {
         Some((DEBUG, "it is a unified stub"))
+    } else if is_unified_stub(module, function) && is_unoptimised(module, function) {
+        Some((
+            "schedule anew",
+            "it is a unified stub that was compiled without optimisation",
+        ))
     } else if is_of_later_compiler(module, function) {
         Some(("compile anew", "a compiler after 13.0.88 made it"))
     } else if debugger.is_asked_for {
@@ -194,6 +199,13 @@ fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item 
 fn is_unified_stub(module: &Module<'_>, function: FunctionId) -> bool {
     let text = module.functions[function].views.sass.text;
     module.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
+}
+
+/// Returns `true` if a function was compiled without optimisation, by its first instruction.
+fn is_unoptimised(module: &Module<'_>, function: FunctionId) -> bool {
+    let text = module.functions[function].views.sass.text;
+    let first = Instruction::all(module.sections[text].bytes()).next();
+    first.is_some_and(Instruction::stalls_longest)
 }
 
 /// Returns `true` if a function has a record that nvlink 13.0.88 does not know: it makes other SASS
