@@ -68,16 +68,13 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
         true => Kept::MemoryBarrier,
         false => Kept::ControlBits,
     };
-    if what == Kept::MemoryBarrier {
-        for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
-            *output = frame(output);
-        }
-        return Some(what);
-    }
     let sections: Vec<String> = kept.iter().filter_map(|line| code_section(line)).collect();
     for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
         for section in &sections {
             mask_code(output, section);
+        }
+        if what == Kept::MemoryBarrier {
+            *output = frame(output);
         }
     }
     (!kept.is_empty()).then_some(what)

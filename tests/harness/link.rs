@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::elf_difference::first_difference;
 
 /// What is there after a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     /// Exit code; none after a signal.
     pub exit: Option<i32>,

@@ -115,22 +115,32 @@ impl Engine {
             }
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
             let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
+            let with = |options: &[&str]| {
+                let options = [&["nvlink", STAMP, EXPLAIN], options].concat();
+                execute(&self.cuweld, &options, &arguments, folder)
+            };
             if matches!(seen.verdict, Verdict::Differs(_)) && both_linked {
-                let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict-finalize"];
-                let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
-                seen.kept = kept_schedule::mask(&mut theirs, &mut ours, &strictly);
+                let strictly = with(&["--cuweld-strict-finalize"])?;
+                let mut masked = theirs.clone();
+                seen.kept = kept_schedule::mask(&mut masked, &mut ours, &strictly);
                 if seen.kept.is_some() {
-                    seen.verdict = match judge(&theirs, &ours, false) {
-                        Verdict::Identical => Verdict::Deviation,
-                        other => other,
-                    };
+                    seen.verdict = judge(&masked, &ours, false);
+                    // Other deviations of the same link.
+                    if matches!(seen.verdict, Verdict::Differs(_)) {
+                        let mut strict = with(&["--cuweld-strict"])?;
+                        if strict.exit == Some(0) {
+                            kept_schedule::mask(&mut theirs, &mut strict, &strictly);
+                            seen.verdict = judge(&theirs, &strict, false);
+                        }
+                    }
+                    if seen.verdict == Verdict::Identical {
+                        seen.verdict = Verdict::Deviation;
+                    }
                     break;
                 }
             }
             if matches!(seen.verdict, Verdict::Differs(_)) {
-                let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict"];
-                let strictly = execute(&self.cuweld, &strict, &arguments, folder)?;
-                let strict_verdict = judge(&theirs, &strictly, false);
+                let strict_verdict = judge(&theirs, &with(&["--cuweld-strict"])?, false);
                 if matches!(strict_verdict, Verdict::Identical | Verdict::SameError) {
                     seen.verdict = Verdict::Deviation;
                 }
