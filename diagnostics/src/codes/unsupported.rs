@@ -200,7 +200,7 @@ codes! {
         when "A kernel uses textures, and no bank of parameters could hold their slots.";
     KERNEL_BY_ADDRESS "kernel-by-address":
         "memory of a kernel that stays only because its address is taken"
-        when "Kernels are left out, and one that is named nowhere has shared memory or slots of textures."
+        when "Kernels are left out, and several that are named nowhere have variables in shared memory, or one has slots of textures."
         advice "Name the kernel in `-kernels-used`.";
     EWP_SHARED "ewp-shared":
         "shared memory of an -ewp object with -r or -g"

@@ -55,6 +55,14 @@ super::behaviours! {
         "relocatable-constants-again",
         "relocatable-constants-again-executable",
     ];
+    /// In the Mercury view rows of bytes that are left out of a function's own bank stay, and end
+    /// the link with an internal error unless the bank is large enough without these bytes. Rows
+    /// of constants that move into the banks of kernels go.
+    CONSTANTS_ROWS_IN_BANK = "constants-rows-in-bank", shown by [
+        "mercury-rows-past-constants",
+        "mercury-rows-past-constants-relocatable",
+        "mercury-rows-past-constants-in-bank",
+    ];
     /// The constants of a discarded copy that begin a section give it their flags.
     FLAGS_OF_FIRST_CONSTANTS = "flags-of-first-constants", shown by [
         "toolkit-12-0-constants-of-losing-copy",
@@ -81,8 +89,12 @@ super::behaviours! {
     ];
     /// While kernels are left out, whole input sections of `.nv.constant3` of some sizes are stored
     /// only once, but their variables and all code keep the addresses that they had before: what
-    /// follows is read at wrong addresses (deviation D02). Sections of other banks are not merged.
-    EQUAL_CONSTANTS_MERGED = "equal-constants-merged", shown by ["equal-constants"];
+    /// follows is read at wrong addresses (deviation D02), and a row that lies after the end of
+    /// what is stored ends the link. Sections of other banks are not merged.
+    EQUAL_CONSTANTS_MERGED = "equal-constants-merged", shown by [
+        "equal-constants",
+        "equal-constants-rows",
+    ];
     /// While kernels are left out, the null symbol has the place of the last section of constants
     /// that was looked up, at offset 0 too, whatever else it would show.
     NULL_SYMBOL_OF_LOOKUP = "null-symbol-of-lookup", shown by [

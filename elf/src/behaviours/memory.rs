@@ -87,6 +87,13 @@ super::behaviours! {
     /// In relocatable output the section of shared memory of a kernel that options leave out is
     /// made too late for the alignment of others, unless it has variables.
     LEFT_OUT_SHARED_LAST = "left-out-shared-last", shown by ["relocatable-kernels-used-again"];
+    /// In executables the section of shared memory of a kernel that options leave out, and that
+    /// stays because its address is taken, is made after the call graph and the banks of constants,
+    /// in the reverse order of the kernels, unless a variable of the kernel made it.
+    LEFT_OUT_SHARED_LATE = "left-out-shared-late", shown by [
+        "kernel-by-address-dynamic-shared",
+        "kernel-by-address-dynamic-shared-linked-again",
+    ];
     /// In relocatable output a kernel's references to dynamic shared memory are to a weak undefined
     /// symbol `externsharedinstance` of its own. What else refers to the name takes the value of
     /// its symbol.

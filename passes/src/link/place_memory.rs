@@ -200,7 +200,7 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
 }
 
 /// The bank of compiler constants.
-const COMPILER_BANK: u8 = 2;
+pub(crate) const COMPILER_BANK: u8 = 2;
 
 /// Gives every contribution its offset in the output section and every variable its value. Returns
 /// an error for each constant bank that is too large.

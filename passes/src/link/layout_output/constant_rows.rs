@@ -98,13 +98,15 @@ pub(super) fn of_bank<'m>(
                 continue;
             };
             let own = module.relocs[module.sections[*holder].relocs].iter().rev();
+            let is_own = bank_of == function(piece.section);
+            // Rows of bytes without a name do not move [constants-rows-in-bank].
             let mut own: Vec<&Reloc> = own
-                .filter(|row| piece.size.is_none_or(|size| row.offset < size))
+                .filter(|row| is_own || piece.size.is_none_or(|size| row.offset < size))
                 .collect();
             let is_discarded = module.sections[piece.section]
                 .owner
                 .is_some_and(|owner| module.functions[owner].fate == Fate::Discarded);
-            if bank_of != function(piece.section) && !is_discarded {
+            if !is_own && !is_discarded {
                 // Constants that move do so one by one, the last first, each with its rows
                 // reversed: in `-r` output they stand the other way round already. Those of
                 // discarded copies move together [mercury-switch-tables].

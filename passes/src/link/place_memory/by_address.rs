@@ -3,16 +3,21 @@
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::align::align_up;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
+use super::shared::DYNAMIC_ALIGN;
+use super::shared::null_size;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 
-/// Refuses shared memory that a kernel left out by an option uses without a section of its own,
-/// whose place among the sections follows from nvlink's walk over variables, and slots of textures
-/// beside the only kernel of a link.
+/// Refuses shared memory of several kernels that an option leaves out and that have no variables of
+/// their own, unless all of it is dynamic: the order of their sections follows from nvlink's walk
+/// over variables. Refuses slots of textures beside the only kernel of a link, too.
 pub(super) fn refuse(
     module: &Module<'_>,
     live: &LiveFunctions,
@@ -30,19 +35,24 @@ pub(super) fn refuse(
     if left_out.peek().is_none() {
         return;
     }
-    let mut has_section = vec![false; module.functions.len()];
-    for section in module.sections.values() {
-        if let (SectionKind::KernelShared, Some(owner)) = (section.kind, section.owner) {
-            has_section[owner.index()] = true;
-        }
-    }
-    for &(link, function) in left_out {
-        let frame = module.functions[function].shared.as_ref();
-        let late = host.are_of_options
+    let has_variables = with_variables(module);
+    let is_late = |function: FunctionId| {
+        let frame = module.functions[function].shared;
+        host.are_of_options
             && frame.is_some_and(|frame| frame.present)
-            && !has_section[function.index()];
+            && !has_variables[function.index()]
+    };
+    let dynamic = Some(align_up(null_size(module), DYNAMIC_ALIGN));
+    let left_out: Vec<(LinkSymbolId, FunctionId)> = left_out.copied().collect();
+    let late = left_out.iter().filter(|(_, function)| is_late(*function));
+    let has_several = late.clone().nth(1).is_some();
+    let has_more = late
+        .clone()
+        .any(|(_, kernel)| module.functions[*kernel].dynamic_shared != dynamic);
+    for &(link, function) in &left_out {
+        let shared = has_several && has_more && is_late(function);
         let slots = live.only_kernel.is_some() && !module.header_slots.is_empty();
-        let what = match (late, slots) {
+        let what = match (shared, slots) {
             (true, _) => "shared memory",
             (_, true) => "slots of textures",
             _ => continue,
@@ -57,4 +67,18 @@ pub(super) fn refuse(
             .help("name the kernel in -kernels-used"),
         );
     }
+}
+
+/// Returns which functions have shared variables of their own, by function.
+fn with_variables(module: &Module<'_>) -> Vec<bool> {
+    let mut found = vec![false; module.functions.len()];
+    for symbol in module.symbols.values() {
+        if let SymbolPlace::Section(section) = symbol.place
+            && symbol.is_shared()
+            && let Some(owner) = module.sections[section].owner
+        {
+            found[owner.index()] = true;
+        }
+    }
+    found
 }

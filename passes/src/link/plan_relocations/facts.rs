@@ -6,6 +6,9 @@ use super::frames::FramePlaces;
 use super::refusal::Refusal;
 use crate::analyses::Meanings;
 use crate::analyses::yields;
+use crate::link::place_memory::COMPILER_BANK;
+use crate::link::place_memory::constant_merge;
+use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::null_symbol;
 use crate::link::place_memory::slots_end::slots_end;
 use std::sync::OnceLock;
@@ -63,6 +66,10 @@ pub(super) struct Facts<'m, 'data> {
     has_unified_functions: OnceLock<bool>,
     /// The functions that call graphs say have their address taken.
     address_taken: OnceLock<HashSet<LinkSymbolId, FixedState>>,
+    /// Sizes in bytes of the banks of compiler constants, by function.
+    banks: OnceLock<HashMap<FunctionId, u64, FixedState>>,
+    /// Size in bytes of constant variables of which equal sections are stored once.
+    merged: OnceLock<u64>,
     /// The section with the bytes of each Mercury twin.
     pub(super) twins: HashMap<SectionId, SectionId, FixedState>,
     /// The Mercury form of each debug section.
@@ -90,6 +97,35 @@ impl<'m, 'data> Facts<'m, 'data> {
         let start = ranges.partition_point(|(known, ..)| *known < section);
         let end = ranges.partition_point(|(known, ..)| *known <= section);
         ranges.get(start..end).unwrap_or(&[])
+    }
+
+    /// Returns the size in bytes of the bank of compiler constants that a function has in the
+    /// output, if it has one.
+    pub(super) fn bank_size(&self, function: FunctionId) -> Option<u64> {
+        let banks = self.banks.get_or_init(|| {
+            let mut banks: HashMap<FunctionId, u64, FixedState> = HashMap::default();
+            let pieces = self.module.bank_pieces.iter();
+            for piece in pieces.filter(|piece| piece.bank == COMPILER_BANK) {
+                let size = banks.entry(piece.kernel).or_insert(0);
+                *size = self.module.bank_size(piece).max(*size);
+            }
+            banks
+        });
+        banks.get(&function).copied()
+    }
+
+    /// Returns the offset in bytes in a section of constant variables at which its bank ends, if
+    /// equal sections are stored once: rows keep the addresses that they would have without that
+    /// [equal-constants-merged].
+    pub(super) fn merged_end(&self, section: SectionId) -> Option<u64> {
+        let bank = SectionKind::ConstantBank(constant_merge::BANK);
+        let merges = self.module.options.strict && self.module.sections[section].kind == bank;
+        if !merges || !constant_merge::is_active(self.module) {
+            return None;
+        }
+        let size = || ConstantMerge::new(self.module).size;
+        let end = self.merged.get_or_init(size);
+        Some(end.saturating_sub(contribution(self.module, section)))
     }
 
     /// Returns the first definitions of variables.
@@ -206,6 +242,8 @@ impl<'m, 'data> Facts<'m, 'data> {
             yields: OnceLock::new(),
             has_unified_functions: OnceLock::new(),
             address_taken: OnceLock::new(),
+            banks: OnceLock::new(),
+            merged: OnceLock::new(),
             frames: views.frames,
             mercury_debug: views.mercury_debug,
             twins: views.twins,

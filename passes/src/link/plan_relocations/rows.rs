@@ -46,8 +46,8 @@ pub(super) struct Planner<'f, 'm, 'data> {
 /// Rows of one type against one target, one after the other in a section, as in tables of
 /// addresses: they are kept.
 pub(super) struct Run {
-    /// Size in bytes of what they patch.
-    size: u64,
+    /// Offset in bytes from which on no row can stay in what they patch.
+    end: u64,
     /// What is added to their addends because of where the target lies.
     moved: i64,
     /// Their type in the output.
@@ -60,7 +60,7 @@ impl Run {
     /// Decides on the rows after the first one that fare as it does; says how many there are.
     pub(super) fn take(&self, first: &Reloc, others: &mut [Reloc]) -> usize {
         let fares_alike = |reloc: &Reloc| {
-            is_like(first, reloc) && reloc.offset < self.size && reloc.plan != RelocPlan::Gone
+            is_like(first, reloc) && reloc.offset < self.end && reloc.plan != RelocPlan::Gone
         };
         let mut count = 0;
         for reloc in others.iter_mut().take_while(|reloc| fares_alike(reloc)) {
@@ -103,6 +103,8 @@ struct Holder<'f> {
     constants_of: Option<ObjectId>,
     /// Size in bytes of that section.
     size: u64,
+    /// Offset in bytes from which on no row can stay in it.
+    end: u64,
     /// Whether it has no bytes in the file.
     is_empty: bool,
     /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions
@@ -120,6 +122,7 @@ impl<'f> Holder<'f> {
         };
         let kind = patched.map(|patched| module.sections[patched].kind);
         let data = |patched: SectionId| facts.twins.get(&patched).copied().unwrap_or(patched);
+        let size = patched.map_or(0, |patched| patched_size(facts, patched));
         Holder {
             id,
             kind: section.kind,
@@ -133,7 +136,10 @@ impl<'f> Holder<'f> {
                 .is_some_and(|patched| copies::is_bank(module, data(patched)))
                 .then_some(section.object),
             in_code: kind == Some(SectionKind::MercuryText),
-            size: patched.map_or(0, |patched| patched_size(module, patched)),
+            size,
+            end: patched.map_or(0, |patched| {
+                facts.merged_end(patched).unwrap_or(size).min(size)
+            }),
             is_empty: patched.is_none_or(|patched| module.sections[patched].bytes().is_empty()),
             losing: match (patched, kind) {
                 // Variables lie in data: `classify` refuses others.
@@ -173,16 +179,18 @@ fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Re
     }
 }
 
-/// Returns the size in bytes of what a row patches; offsets in Mercury code count bytes of a form
-/// that no file holds.
-fn patched_size(module: &Module<'_>, patched: SectionId) -> u64 {
+/// Returns the size in bytes of what a row patches. Offsets in Mercury code count bytes of a form
+/// that no file holds; rows of a function's own constants may lie anywhere in its bank
+/// [constants-rows-in-bank].
+fn patched_size(facts: &Facts<'_, '_>, patched: SectionId) -> u64 {
+    let module = facts.module;
     let section = &module.sections[patched];
-    match section.owner {
-        Some(function) if section.kind == SectionKind::MercuryText => {
-            module.functions[function].merc_size
-        }
-        _ => section.size(),
-    }
+    let other = match (section.owner, section.kind) {
+        (Some(function), SectionKind::MercuryText) => Some(module.functions[function].merc_size),
+        (Some(function), SectionKind::MercuryTwin) => facts.bank_size(function),
+        _ => None,
+    };
+    other.unwrap_or_else(|| section.size())
 }
 
 /// Returns `true` if a place lies in one of the ranges, which do not overlap.
@@ -232,10 +240,10 @@ impl Row<'_, '_, '_> {
         }
     }
 
-    /// Refuses an offset after the end of a section, with nvlink's words where it is that of the
-    /// output.
-    fn check_offset(&self, code: Code) -> Result<(), Refusal> {
-        match self.reloc.offset < self.holder.size {
+    /// Refuses an offset at or after `end` in a section, with nvlink's words where it is after the
+    /// end of the output's.
+    fn check_offset(&self, end: u64, code: Code) -> Result<(), Refusal> {
+        match self.reloc.offset < end {
             true => Ok(()),
             false => Err(self.behind_end(code)),
         }
@@ -247,7 +255,8 @@ impl Row<'_, '_, '_> {
         let section = &module.sections[self.patched];
         let place = contribution(module, self.patched).saturating_add(self.reloc.offset);
         let whole = self.facts.end(section.name).unwrap_or(0);
-        if section.kind.is_concatenated() && place < whole {
+        let is_concatenated = section.owner.is_none() && section.kind.is_concatenated();
+        if is_concatenated && place < whole && self.reloc.offset >= self.holder.size {
             // nvlink goes on in what other objects add to the section.
             Refusal::Unsupported(relocation::OFFSET)
         } else {
@@ -266,7 +275,7 @@ impl Row<'_, '_, '_> {
             },
             false => None,
         };
-        self.check_offset(input::PAST_END)?;
+        self.check_offset(self.holder.end, input::PAST_END)?;
         let addend = self.reloc.addend.wrapping_add(self.moved as i64);
         let Some(field) = field else {
             let rela = self.has_addend();
@@ -284,7 +293,7 @@ impl Row<'_, '_, '_> {
         if self.holder.is_empty && self.holder.size != 0 {
             return Err(Refusal::Unsupported(relocation::NO_BYTES));
         }
-        self.check_offset(input::NO_ADDRESS)?;
+        self.check_offset(self.holder.size, input::NO_ADDRESS)?;
         let end = reloc_type(self.ty).map_or(0, |row| row.bytes());
         if self.reloc.offset.saturating_add(end) > self.holder.size {
             // nvlink writes into what lies after the section in the input's image.
@@ -369,7 +378,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             0
         };
         (!depends_on_row).then_some(Run {
-            size: holder.size,
+            end: holder.end,
             moved,
             ty,
             rela,

@@ -44,6 +44,7 @@ impl Replay<'_, '_> {
                 self.header_indices();
             }
             self.late_banks();
+            self.late_shared();
         }
         if !relocatable && !self.out.capmerc {
             let action = Header {
@@ -76,6 +77,17 @@ impl Replay<'_, '_> {
                 SLOT_SIZE,
             );
             self.push(name, header, Content::Constants(link, 0), true);
+        }
+    }
+
+    /// Creates the sections of shared memory that nothing made yet because options leave the kernel
+    /// out and it has no variable of its own, kernels in reverse order [left-out-shared-late].
+    fn late_shared(&mut self) {
+        for &(link, kernel) in self.live.kernels.iter().rev() {
+            let frame = self.module.functions[kernel].shared;
+            if frame.is_some_and(|frame| frame.present) {
+                self.kernel_shared(link, kernel, self.module.function_name(kernel));
+            }
         }
     }
 
