@@ -26,6 +26,15 @@ super::behaviours! {
         "prototypes-of-passed-copy",
         "relocatable-address-of-passed-kernel",
     ];
+    /// That the address of a kernel is taken counts for a copy that was passed over if a variable in
+    /// global memory of its object names it, but for a weak one that came after another weak
+    /// definition. Constants do not count, whose rows go (deviation D14).
+    PASSED_KERNEL_IN_DATA = "passed-kernel-in-data", shown by [
+        "kernel-by-address-of-discarded-copy",
+        "kernel-by-address-of-discarded-copy-relocatable",
+        "kernel-by-address-of-discarded-copy-weak-table",
+        "kernel-by-address-of-discarded-copy-constants",
+    ];
     /// Functions are numbered, listed and reported in the order of their creation: object after
     /// object, in each first the functions in the order of its symbols. The rows of one caller in
     /// `.nv.callgraph` stand in reverse.

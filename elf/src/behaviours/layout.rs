@@ -44,11 +44,15 @@ super::behaviours! {
         "rel-action-in-object-relocatable",
     ];
     /// The symbol of a row's section is looked up by the name of the section, which local functions
-    /// of one name share. With Mercury their relocations and attributes are looked up so, too.
+    /// of one name share. With Mercury their relocations, their attributes and the options that they
+    /// were compiled with are looked up so, too (deviation D12).
     SECTION_FOUND_BY_NAME = "section-found-by-name", shown by [
         "static-same-names",
         "mercury-local-names-linked-again",
         "mercury-local-names-other-options",
+        "mercury-local-names-first-unoptimised",
+        "mercury-local-names-first-optimised",
+        "mercury-local-names-other-instructions",
     ];
     /// Sections are numbered as they are made, those of dead functions too, where a copy was taken
     /// at its turn. A file has a `.symtab_shndx` if any number is 0xff00 or more; its rows hold the

@@ -19,6 +19,7 @@ mod info;
 mod inputs;
 mod lines;
 mod names;
+mod namesakes;
 mod registers;
 mod reserved;
 mod rows;
