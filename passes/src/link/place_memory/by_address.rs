@@ -17,7 +17,8 @@ use crate::analyses::LiveFunctions;
 
 /// Refuses shared memory of several kernels that an option leaves out and that have no variables of
 /// their own, unless all of it is dynamic: the order of their sections follows from nvlink's walk
-/// over variables. Refuses slots of textures beside the only kernel of a link, too.
+/// over variables. Refuses that of one such kernel beside slots for variables of the module, whose
+/// alignment it may be too late for, and slots of textures beside the only kernel of a link.
 pub(super) fn refuse(
     module: &Module<'_>,
     live: &LiveFunctions,
@@ -50,7 +51,9 @@ pub(super) fn refuse(
         .clone()
         .any(|(_, kernel)| module.functions[*kernel].dynamic_shared != dynamic);
     for &(link, function) in &left_out {
-        let shared = has_several && has_more && is_late(function);
+        let frame = module.functions[function].shared;
+        let is_aligned = frame.is_some_and(|frame| frame.slots_align > 1);
+        let shared = is_late(function) && (is_aligned || has_several && has_more);
         let slots = live.only_kernel.is_some() && !module.header_slots.is_empty();
         let what = match (shared, slots) {
             (true, _) => "shared memory",
