@@ -10,6 +10,7 @@ mod fixtures;
 mod leaf_kernels;
 pub mod link;
 mod mercury;
+mod own_names;
 pub mod packaging;
 mod plan;
 pub mod pool;

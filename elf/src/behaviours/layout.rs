@@ -49,10 +49,10 @@ super::behaviours! {
     SECTION_FOUND_BY_NAME = "section-found-by-name", shown by [
         "static-same-names",
         "mercury-local-names-linked-again",
-        "mercury-local-names-other-options",
         "mercury-local-names-first-unoptimised",
         "mercury-local-names-first-optimised",
         "mercury-local-names-other-instructions",
+        "relocatable-mercury-local-names-linked-again",
     ];
     /// Sections are numbered as they are made, those of dead functions too, where a copy was taken
     /// at its turn. A file has a `.symtab_shndx` if any number is 0xff00 or more; its rows hold the

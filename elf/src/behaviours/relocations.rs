@@ -28,8 +28,12 @@ super::behaviours! {
         "plan-relocations-runs-in-place",
     ];
     /// With `--force-rela` a relocation without addend gets what its field holds, as a number of
-    /// the field's width.
-    FIELD_AS_ADDEND = "field-as-addend", shown by ["force-rela", "preserve-relocs-force-rela"];
+    /// the field's width, and the number of the constant bank on top.
+    FIELD_AS_ADDEND = "field-as-addend", shown by [
+        "force-rela",
+        "force-rela-descriptors",
+        "preserve-relocs-force-rela",
+    ];
     /// Line tables, known by their names, lose rows against copies that never were part of the
     /// link; other debug sections keep theirs. Rows against a copy that was replaced go too, but
     /// only those with addends, and only if its code, or that of another replaced copy, had

@@ -50,6 +50,9 @@ impl Field {
     }
 }
 
+/// Width in bits of the number of a constant bank in an instruction.
+const BANK_WIDTH: u8 = 5;
+
 /// Where a constant bank number goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankField {
@@ -111,7 +114,7 @@ impl RelocType {
     pub fn bytes(&self) -> u64 {
         let bank = match self.bank {
             BankField::None => 0,
-            BankField::At(bit) => bit + 5,
+            BankField::At(bit) => bit + BANK_WIDTH,
             BankField::Split => 46,
         };
         let end = self.field.map_or(0, |field| field.bit + field.width);
@@ -129,20 +132,50 @@ pub fn header_reloc_type(symbol_type: SymbolType) -> u32 {
     }
 }
 
-/// Returns the field that holds the addend of a type without one, for types of which it is a single
-/// known field [field-as-addend].
-pub fn addend_field(ty: u32) -> Option<Field> {
-    match ty {
-        0x03 => field(0, 32, 0),
-        0x04 => field(0, 64, 0),
-        0x3a => field(34, 47, 0),
-        0x54..=0x5b => field(0, 8, 0),
-        _ => {
-            let row = reloc_type(ty)?;
-            let is_value = row.bank == BankField::None && row.class != RelocClass::YieldPredicate;
-            row.field.filter(|_| is_value)
-        }
+/// The fields that hold the addend of a relocation type without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddendFields {
+    value: Field,
+    /// The number of the constant bank, which counts as a part of the addend.
+    bank: Option<Field>,
+}
+
+impl AddendFields {
+    /// Returns the addend; `bytes` begin at the place of the relocation.
+    pub fn read(self, bytes: &[u8]) -> u64 {
+        let bank = self.bank.map_or(0, |bank| bank.read(bytes));
+        self.value.read(bytes).wrapping_add(bank)
     }
+
+    /// Returns the bytes from the offset of a relocation to the end of the last field.
+    pub fn bytes(self) -> u64 {
+        let end = |field: Field| u64::from(field.bit + field.width).div_ceil(8);
+        end(self.value).max(self.bank.map_or(0, end))
+    }
+}
+
+/// Returns the fields that hold the addend of a type without one, for types of which they are
+/// known [field-as-addend].
+pub fn addend_fields(ty: u32) -> Option<AddendFields> {
+    let row = reloc_type(ty)?;
+    let value = match ty {
+        0x03 | 0x22 => field(0, 32, 0),
+        0x04 | 0x23 => field(0, 64, 0),
+        0x1f..=0x21 => field(23, 32, 0),
+        0x2f..=0x31 => field(20, 32, 0),
+        0x3a => field(34, 47, 0),
+        0x3d..=0x3f => field(32, 32, 0),
+        0x54..=0x63 => field(0, 8, 0),
+        _ => row
+            .field
+            .filter(|_| row.class != RelocClass::YieldPredicate),
+    }?;
+    let bank = match row.bank {
+        BankField::None => None,
+        BankField::At(bit) => field(bit, BANK_WIDTH, 0),
+        BankField::Split => return None,
+    };
+    Some(AddendFields { value, bank })
 }
 
 const fn field(bit: u8, width: u8, shift: u8) -> Option<Field> {
@@ -318,6 +351,15 @@ mod tests {
                 assert!(bit + 5 <= 64, "{}", row.name);
             }
         }
+    }
+
+    #[test]
+    fn addends_of_constants_have_the_number_of_the_bank() {
+        let word: u64 = 1 << 40 | 5 << 54;
+        let read = |ty| addend_fields(ty).map(|fields| fields.read(&word.to_le_bytes()));
+        assert_eq!(read(0x40), Some(1 + 5));
+        assert_eq!(read(0x3e), Some(word >> 32));
+        assert_eq!(read(0x5c), Some(0));
     }
 
     #[test]

@@ -71,8 +71,10 @@ impl Pass for Classify {
     ) -> Result<Changed, PassError> {
         let found = kinds(module, cx);
         refused::refuse(module, found, cx)?;
-        if module.is_capmerc() {
-            shared_rows::share_rows(module);
+        if module.is_capmerc()
+            && let Some(note) = shared_rows::share_rows(module)
+        {
+            cx.diagnostics.emit(note);
         }
         cx.statistics.add("sections", module.sections.len() as u64);
         cx.statistics

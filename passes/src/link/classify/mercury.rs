@@ -255,15 +255,18 @@ pub(super) fn refuse(module: &Module<'_>, threads: &Threads, findings: &mut Vec<
         };
         refused(what, what.title(), Some(id), section.object.index_u32());
     }
-    let shared = shared(module);
-    let rows = shared.rows.into_iter();
-    let other_rows = rows.filter(|(later, first)| !same_sites(module, *later, *first));
-    let lists = shared.lists.into_iter();
-    let other_lists = lists.filter(|(later, first)| !same_attributes(module, *later, *first));
-    for (later, _) in other_rows.chain(other_lists) {
-        let what = mercury::LOCAL_FUNCTIONS;
-        let object = module.sections[later].object.index_u32();
-        refused(what, what.title(), Some(later), object);
+    // Without it they keep their own.
+    if module.options.strict {
+        let shared = shared(module);
+        let rows = shared.rows.into_iter();
+        let other_rows = rows.filter(|(later, first)| !same_sites(module, *later, *first));
+        let lists = shared.lists.into_iter();
+        let other_lists = lists.filter(|(later, first)| !same_attributes(module, *later, *first));
+        for (later, _) in other_rows.chain(other_lists) {
+            let what = mercury::LOCAL_FUNCTIONS;
+            let object = module.sections[later].object.index_u32();
+            refused(what, what.title(), Some(later), object);
+        }
     }
     for (_, object) in module.objects.iter() {
         for id in object.functions.iter() {

@@ -101,14 +101,15 @@ fn function(
 /// Returns the code of the finding about an unsupported variable that an object defines in a
 /// section.
 fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
+    let (is_local, has_dollar) = (symbol.is_local(), symbol.name.starts_with(b"$"));
     let fits = match section.kind {
         SectionKind::Global | SectionKind::GlobalInit => {
             symbol.other - SymbolOther::MANAGED == SymbolOther::GLOBAL
         }
         SectionKind::KernelShared | SectionKind::ModuleShared => {
             // The value is the alignment. Names of the compiler's own making begin with a dollar
-            // sign. Outputs of -r that were linked with -r again define what stands for dynamic
-            // shared memory, with the visibility "internal" (1).
+            // sign, in sections of kernels. Outputs of -r that were linked with -r again define
+            // what stands for dynamic shared memory, with the visibility "internal" (1).
             let instance = symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE;
             let other = match instance {
                 true => SymbolOther::SHARED | SymbolOther::COMPILER,
@@ -117,7 +118,7 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
             symbol.other == other
                 && (symbol.size == 0 || symbol.value.is_power_of_two())
                 && symbol.value <= LARGEST_ALIGN
-                && (symbol.bind == Binding::LOCAL || !symbol.name.starts_with(b"$"))
+                && !(section.kind == SectionKind::KernelShared && has_dollar && !is_local)
         }
         SectionKind::ConstantBank(_) => symbol.other == SymbolOther::CONSTANT,
         SectionKind::FunctionConstants(_) => {
@@ -135,7 +136,7 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
         SectionKind::KernelShared | SectionKind::ModuleShared
     );
     // Relocatable output has names of dynamic shared memory, none of the compiler's own making.
-    if symbol.size == 0 && in_shared && !symbol.name.starts_with(b"$") {
+    if symbol.size == 0 && in_shared && !(has_dollar && is_local) {
         return None;
     }
     let end = symbol.value.checked_add(symbol.size);

@@ -6,9 +6,9 @@ use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::mercury::relocs::is_mercury;
 use cuweld_elf::mercury::relocs::plain as mercury_plain;
-use cuweld_elf::target::relocs::Field;
+use cuweld_elf::target::relocs::AddendFields;
 use cuweld_elf::target::relocs::RelocClass;
-use cuweld_elf::target::relocs::addend_field;
+use cuweld_elf::target::relocs::addend_fields;
 use cuweld_elf::target::relocs::is_yield;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_elf::target::section_types::is_rela;
@@ -152,14 +152,19 @@ impl<'f> Holder<'f> {
     }
 }
 
-/// Returns the value in the field of a relocation without addend: the addend that `--force-rela`
-/// gives it, in units of the field [field-as-addend].
-fn in_place_addend(module: &Module<'_>, section: SectionId, offset: u64, field: Field) -> i64 {
+/// Returns the value in the fields of a relocation without addend: the addend that `--force-rela`
+/// gives it, in units of the fields [field-as-addend].
+fn in_place_addend(
+    module: &Module<'_>,
+    section: SectionId,
+    offset: u64,
+    fields: AddendFields,
+) -> i64 {
     let bytes = usize::try_from(offset)
         .ok()
         .and_then(|offset| module.sections[section].bytes().get(offset..))
         .unwrap_or(&[]);
-    field.read(bytes) as i64
+    fields.read(bytes) as i64
 }
 
 /// Refuses what no current compiler writes and nvlink treats as more than a relocation, in code
@@ -232,9 +237,9 @@ impl Row<'_, '_, '_> {
 
     /// Returns the addend that it then has.
     fn in_place(&self) -> i64 {
-        match addend_field(self.ty) {
-            Some(field) if self.is_forced() => {
-                in_place_addend(self.facts.module, self.patched, self.reloc.offset, field)
+        match addend_fields(self.ty) {
+            Some(fields) if self.is_forced() => {
+                in_place_addend(self.facts.module, self.patched, self.reloc.offset, fields)
             }
             _ => 0,
         }
@@ -266,9 +271,9 @@ impl Row<'_, '_, '_> {
 
     /// Returns the addend of a row that stays, and whether it has one in the output.
     fn kept_addend(&self) -> Result<(i64, bool), Refusal> {
-        let field = match self.is_forced() {
-            true => match addend_field(self.ty) {
-                Some(field) => Some(field),
+        let fields = match self.is_forced() {
+            true => match addend_fields(self.ty) {
+                Some(fields) => Some(fields),
                 None => {
                     return Err(Refusal::Unsupported(relocation::KEPT_ADDEND));
                 }
@@ -277,12 +282,11 @@ impl Row<'_, '_, '_> {
         };
         self.check_offset(self.holder.end, input::PAST_END)?;
         let addend = self.reloc.addend.wrapping_add(self.moved as i64);
-        let Some(field) = field else {
+        let Some(fields) = fields else {
             let rela = self.has_addend();
             return Ok((if rela { addend } else { 0 }, rela));
         };
-        let end = u64::from(field.bit + field.width).div_ceil(8);
-        if self.reloc.offset.saturating_add(end) > self.holder.size {
+        if self.reloc.offset.saturating_add(fields.bytes()) > self.holder.size {
             return Err(Refusal::Unsupported(relocation::FIELD_RANGE));
         }
         Ok((addend.wrapping_add(self.in_place()), true))
