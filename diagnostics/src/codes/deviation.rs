@@ -27,4 +27,7 @@ codes! {
     OWN_ROWS "own-rows":
         "local functions of one name that keep their own relocations"
         when "In a file that `-r` wrote, nvlink takes the relocations of code by its name, those of another function (D18).";
+    WHOLE_NAME "whole-name":
+        "sections of constants that keep their name"
+        when "Local functions of one name have constants, in output of `-r`; nvlink cuts the name of their sections, and cannot read the file (D19).";
 }

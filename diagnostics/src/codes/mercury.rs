@@ -60,9 +60,6 @@ codes! {
     CONSTANTS_SIZE "constants-size":
         "constants of a function of two sizes"
         when "The constants of a function differ in size between the views.";
-    CONSTANTS_NAME "constants-name":
-        "constants of two functions of one name with -r"
-        when "Two local functions of one name have constants.";
     RESERVED_SHARED "reserved-shared":
         "sections with bytes after reserved shared memory"
         when "A section with bytes comes after that of reserved shared memory, whose place would change.";

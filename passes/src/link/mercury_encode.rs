@@ -99,7 +99,12 @@ impl Pass for MercuryEncode {
                 return Err(PassError::Diagnosed);
             }
             plan = match encode.run() {
-                Ok(plan) => plan,
+                Ok((plan, whole_name)) => {
+                    if let Some(name) = whole_name {
+                        cx.diagnostics.emit(names::whole_name(name));
+                    }
+                    plan
+                }
                 Err(refusals) => {
                     for refusal in refusals {
                         cx.diagnostics.emit(refusal.diagnostic(module));
@@ -251,6 +256,8 @@ struct Encode<'m, 'data> {
     /// textures.
     parameters: Vec<(FunctionId, u32)>,
     inputs: Inputs,
+    /// The first name of sections of constants that nvlink would cut (deviation D19).
+    whole_name: Option<&'data [u8]>,
     refusals: Vec<Refusal>,
 }
 
@@ -287,11 +294,13 @@ impl<'m, 'data> Encode<'m, 'data> {
             index_tables: IndexTables::None,
             parameters: Vec::new(),
             inputs: Inputs::new(module),
+            whole_name: None,
             refusals: Vec::new(),
         }
     }
 
-    fn run(mut self) -> Result<ElfPlan<'data>, Vec<Refusal>> {
+    /// Returns the file, and the name of sections that nvlink would cut, if there is one.
+    fn run(mut self) -> Result<(ElfPlan<'data>, Option<&'data [u8]>), Vec<Refusal>> {
         let tables = self.view_tables();
         self.number();
         self.added_index_table();
@@ -317,7 +326,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             symbol_names: gap,
         };
         segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
-        Ok(self.plan)
+        Ok((self.plan, self.whole_name))
     }
 
     /// Decides the indices of the sections that are added: parameters of kernels, code, the clones

@@ -1,15 +1,42 @@
 //! String tables of both views.
 
-use cuweld_diagnostics::codes::mercury;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_elf::mercury::Bank;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use super::Encode;
-use super::Refusal;
 
 /// What precedes the names of sections in those of their relocations.
 const RELA: &[u8] = b".rela";
+
+/// Gives a section its new name in the table, where its old one is; the last `kept` bytes of both
+/// are the same. The string of further sections of the name is renamed as if it still were the old
+/// one, so that the name of the function is cut [renamed-again].
+fn rename(place: &mut [u8], new: &[u8], kept: usize, is_first: bool) {
+    let (old, head) = (place.len() - kept, new.len() - kept);
+    let mut name = new.to_vec();
+    if !is_first {
+        let end = place.iter().position(|byte| *byte == 0);
+        let rest = place.get(old..end.unwrap_or(place.len()));
+        name.truncate(head);
+        name.extend_from_slice(rest.unwrap_or(&[]));
+    }
+    place.fill(0);
+    if let Some(place) = place.get_mut(..name.len()) {
+        place.copy_from_slice(&name);
+    }
+}
+
+/// Says that the name of constants is whole, which nvlink cuts.
+pub(super) fn whole_name(name: &[u8]) -> Diagnostic {
+    let name = String::from_utf8_lossy(name);
+    let message = format!("several sections '{name}' keep this name");
+    let mut note = Diagnostic::remark(deviation::WHOLE_NAME, message);
+    note.deviation = Some("D19");
+    note
+}
 
 impl<'data> Encode<'_, 'data> {
     /// Renames constant banks and appends the names of added sections. The room that names give up
@@ -29,18 +56,15 @@ impl<'data> Encode<'_, 'data> {
                 continue;
             };
             *is_bank = prefix.is_empty();
-            // nvlink renames one string twice, and the name of the function is gone.
-            if !renamed.insert(section.name_offset) {
-                let what = mercury::CONSTANTS_NAME;
-                self.refusals.push(Refusal::new(what, None));
-            }
             let new = [prefix, bank.sass, function].concat();
             section.name = self.arena.bytes(&new);
             let start = section.name_offset as usize;
             if let Some(place) = self.plan.section_names.get_mut(start..start + old.len()) {
-                place.fill(0);
-                if let Some(place) = place.get_mut(..new.len()) {
-                    place.copy_from_slice(&new);
+                let is_first = renamed.insert(section.name_offset);
+                if is_first || self.module.options.strict {
+                    rename(place, &new, function.len().saturating_sub(1), is_first);
+                } else {
+                    self.whole_name.get_or_insert(&section.name[prefix.len()..]);
                 }
             }
             gap += (old.len() - new.len() - 1) as u64;
