@@ -10,7 +10,6 @@ mod fixtures;
 mod leaf_kernels;
 pub mod link;
 mod mercury;
-mod own_names;
 pub mod packaging;
 mod plan;
 pub mod pool;

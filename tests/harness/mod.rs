@@ -8,5 +8,6 @@ pub mod elf_difference;
 pub mod kept_schedule;
 pub mod link;
 pub mod oracle;
+pub mod own_names;
 pub mod tally;
 pub mod verdict;

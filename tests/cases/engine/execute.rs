@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::features::{self, option_name};
 use super::link::{Code, Input, Link, Source, Step, Wrap};
-use super::own_names;
 use super::packaging::{archive, fatbin, host_object};
 use super::pool::Pool;
 use super::static_names;
 use crate::harness::kept_schedule::{self, Kept};
 use crate::harness::link::Outcome;
+use crate::harness::own_names;
 use crate::harness::verdict::{Verdict, judge, message_template};
 use crate::mutate::mutation::{Numbers, mutate};
 use crate::mutate::object::Object;
@@ -181,14 +181,7 @@ impl Engine {
         {
             return Ok(false);
         }
-        let mut renamed = arguments.to_vec();
-        for argument in &mut renamed {
-            let image = std::fs::read(folder.join(&*argument));
-            if let Some(image) = image.ok().and_then(own_names::renamed) {
-                *argument = format!("own-{argument}");
-                std::fs::write(folder.join(&*argument), image)?;
-            }
-        }
+        let renamed = own_names::renamed_inputs(folder, arguments)?;
         let own = link(&self.cuweld, &["nvlink", STAMP, EXPLAIN], &renamed)?;
         if !own_names::are_alike(ours, &own) {
             return Ok(false);

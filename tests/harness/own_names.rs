@@ -2,8 +2,9 @@
 //! object without `--cuweld-strict` is held against (deviation D18).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use crate::harness::link::Outcome;
+use super::link::Outcome;
 
 const HEADER: usize = 64;
 const SYMBOL: usize = 24;
@@ -80,8 +81,21 @@ fn sections(bytes: &[u8]) -> Option<Vec<Section>> {
     (0..number(bytes, 60, 2)? as usize).map(read).collect()
 }
 
+/// Writes the inputs in which functions share names with names of their own, and returns the arguments that name them.
+pub fn renamed_inputs(folder: &Path, arguments: &[String]) -> std::io::Result<Vec<String>> {
+    let mut renamed = arguments.to_vec();
+    for argument in &mut renamed {
+        let image = std::fs::read(folder.join(&*argument));
+        if let Some(image) = image.ok().and_then(self::renamed) {
+            *argument = format!("own-{argument}");
+            std::fs::write(folder.join(&*argument), image)?;
+        }
+    }
+    Ok(renamed)
+}
+
 /// The object with another name for each local function whose name another function has, too; `None` if there is none.
-pub fn renamed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+fn renamed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     let sections = sections(&bytes)?;
     let table = sections.iter().find(|section| section.ty == SHT_SYMTAB)?;
     let strings = sections.get(table.link)?;
