@@ -16,7 +16,9 @@ pub fn are_to_blame(theirs: &Outcome, ours: &Outcome, images: Vec<Vec<u8>>) -> b
         let mut rest = theirs.lines.iter().filter(|line| !is_deleted(line));
         rest.all(|line| ours.lines.contains(line)) && theirs.lines.iter().any(is_deleted)
     };
-    ours.exit == Some(0) && (crashed || only_deleted) && share_names(images)
+    // Errors of the program itself, which nvlink did not come to.
+    let has_errors = ours.exit == Some(255) && ours.output.is_none();
+    (ours.exit == Some(0) || has_errors) && (crashed || only_deleted) && share_names(images)
 }
 
 fn share_names(images: Vec<Vec<u8>>) -> bool {
