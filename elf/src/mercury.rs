@@ -10,6 +10,7 @@ pub mod capmerc;
 pub mod fast_path;
 pub mod frames;
 pub mod lines;
+pub mod offsets;
 pub mod register_ranges;
 pub mod relocs;
 pub mod sass;

@@ -25,6 +25,7 @@ use crate::symbol::SymbolRef;
 use crate::table::PrimaryMap;
 use cuweld_elf::align::align_up;
 use cuweld_elf::known_symbols;
+use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::target::Target;
 use cuweld_elf::toolkit::Toolkit;
@@ -263,6 +264,15 @@ impl<'data> Module<'data> {
     /// Returns the function that a resolved symbol is defined by, once resolved.
     pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
         self.symbols[self.link_symbols[link].definition?].function
+    }
+
+    /// Returns where the Mercury instructions of a function lie in its SASS; `None` if it has no
+    /// Mercury or this is not known for certain.
+    pub fn mercury_offsets(&self, function: FunctionId) -> Option<Offsets> {
+        let function = &self.functions[function];
+        let capmerc = self.sections[function.views.merc?.text].bytes();
+        let code = self.sections[function.views.sass.text].bytes();
+        Offsets::new(capmerc, code, function.merc_size)
     }
 
     /// Returns the copies of functions that another replaced after they had prevailed, with the

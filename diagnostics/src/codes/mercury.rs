@@ -44,7 +44,7 @@ codes! {
         when "The Mercury of a function does not have the form that compilers write.";
     LINE_TABLE "line-table":
         "a line table of another form"
-        when "A line table cannot be taken apart into functions.";
+        when "A line table cannot be taken apart into functions, or has lines of a replaced definition, and where they lie in the code that is linked is not known.";
     LINE_VALUE "line-value":
         "a value in the lines of a function"
         when "A relocation of a line table refers to something else than an address.";
@@ -87,7 +87,7 @@ codes! {
         when "An object says that its code runs on SMs that the code does not run on.";
     REPLACED_FRAMES "replaced-frames":
         "frames of a copy that is replaced"
-        when "A frame belongs to a definition that another replaced.";
+        when "A frame belongs to a definition that another replaced, and its place in the code that is linked is not known.";
     FRAMES "frames":
         "frames of another form"
         when "`.debug_frame` cannot be taken apart into frames, or its relocations are unusual.";
@@ -97,13 +97,13 @@ codes! {
         advice "Link fewer objects at once.";
     REGISTER_RANGES "register-ranges":
         "ranges of registers of another form"
-        when "Debug information of registers cannot be taken apart into functions, or names one that is not linked.";
+        when "Debug information of registers cannot be taken apart into functions, or names one that is not linked and ranges after the code that is.";
     RELOCATION_VIEWS "relocation-views":
         "relocations in two views that differ"
         when "The relocations of a section do not stand for each other in the two views.";
     DISCARDED_DEBUG "discarded-debug":
         "debug information of a copy that is not linked, with other code"
-        when "A discarded definition has other code than the prevailing one, and debug information that refers to it.";
+        when "A discarded definition has other code than the prevailing one, whose instructions in Mercury are not known, and debug information that refers to it.";
     RELOCATION_PLACE "relocation-place":
         "a relocation of Mercury at an unknown place"
         when "A relocation of Mercury lies outside of code, at a site that was cleared, or has no value.";

@@ -70,6 +70,28 @@ super::behaviours! {
         "mercury-debug-copies",
         "mercury-debug-local-names",
     ];
+    /// The Mercury view keeps the frames of all copies of a function that replaced each other, for
+    /// the code that is linked. In the SASS view the first has the rules of all, each where the
+    /// Mercury instruction begins at whose offset it stands, if one does; of the rules at one
+    /// offset those of the last copy stay. The later ones have the CIE and the range of the Mercury
+    /// view and no rules.
+    MERCURY_FRAMES_OF_REPLACED_COPIES = "mercury-frames-of-replaced-copies", shown by [
+        "mercury-replaced-frames",
+        "mercury-replaced-frames-relocatable",
+    ];
+    /// The lines of a copy that another replaced are those of its Mercury code: each instruction of
+    /// the linked code has the line of the last row that does not lie after it in Mercury code.
+    LINES_OF_REPLACED_COPIES = "lines-of-replaced-copies", shown by ["mercury-replaced-lines"];
+    /// Where another copy than the first of its name is linked, the ranges of registers of the first
+    /// are those of its Mercury code, by the instructions that begin at their ends.
+    RANGES_OF_REPLACED_COPIES = "ranges-of-replaced-copies", shown by ["mercury-replaced-ranges"];
+    /// Addresses that debug information has of a copy that is not linked are looked up in the Mercury
+    /// code of the linked one: the next instruction, the size of the SASS after the end, and 0
+    /// within the last instruction.
+    ADDRESSES_IN_REPLACED_COPIES = "addresses-in-replaced-copies", shown by [
+        "mercury-discarded-debug",
+        "mercury-replaced-ranges",
+    ];
     /// Tables of switches have a relocation in Mercury for each bank that they are part of, and
     /// offsets in their place in SASS. Constants that move do so one by one, the last first, each
     /// with its rows reversed.

@@ -1,4 +1,8 @@
-//! The entries of `.debug_frame`, which is in the 64-bit form.
+//! The entries of `.debug_frame`, which is in the 64-bit form, and their rules for the unwinder.
+
+use std::collections::BTreeMap;
+
+use super::offsets::Offsets;
 
 /// Offset in bytes within an FDE of the field that names its CIE.
 pub const CIE_POINTER: u64 = 12;
@@ -8,6 +12,12 @@ pub const FUNCTION: u64 = 20;
 
 /// Offset in bytes within an FDE of the size of its function.
 pub const RANGE: u64 = 28;
+
+/// Offset in bytes within an FDE of its instructions.
+pub const INSTRUCTIONS: u64 = 36;
+
+/// Offset in bytes within a CIE of its version, without augmentation, and of the unit of advances.
+const CIE_VERSION: usize = 20;
 
 /// Bytes of an entry, at least in what compilers write.
 const ENTRY_SIZE: usize = 48;
@@ -38,8 +48,101 @@ pub fn entries(bytes: &[u8]) -> Vec<u64> {
     starts
 }
 
+/// Returns `true` if the advances of the frames of a CIE count in this number of bytes.
+pub fn advances_by(cie: &[u8], unit: u8) -> bool {
+    cie.get(CIE_VERSION..CIE_VERSION + 3) == Some(&[3, 0, unit])
+}
+
+/// The instruction for an advance of 32 bits.
+const ADVANCE: u8 = 4;
+
+/// The unit in bytes of advances in the SASS view.
+pub const SASS_UNIT: u8 = 4;
+
+/// The unit in bytes of advances in the Mercury view.
+pub const MERCURY_UNIT: u8 = 1;
+
+/// Rules for the unwinder of one function in the Mercury view: instructions, by the offset in the
+/// code from which they hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules<'data>(BTreeMap<u32, Vec<&'data [u8]>>);
+
+impl<'data> Rules<'data> {
+    /// Adds the instructions of an FDE. At an offset that has rules already, the new ones take
+    /// their place. `None` for instructions of an unknown form.
+    pub fn add(&mut self, mut instructions: &'data [u8]) -> Option<()> {
+        let mut at = 0_u32;
+        let mut rules = Vec::new();
+        while let Some((&code, rest)) = instructions.split_first() {
+            if code == ADVANCE {
+                // An advance without rules counts only at the end.
+                if !rules.is_empty() {
+                    self.0.insert(at, std::mem::take(&mut rules));
+                }
+                let (advance, rest) = rest.split_first_chunk::<4>()?;
+                at = at.wrapping_add(u32::from_le_bytes(*advance));
+                instructions = rest;
+            } else {
+                let (rule, rest) = instructions.split_at_checked(1 + operands(code, rest)?)?;
+                rules.push(rule);
+                instructions = rest;
+            }
+        }
+        self.0.insert(at, rules);
+        Some(())
+    }
+
+    /// Returns the instructions of an FDE of the SASS view, with what fills it up; `None` if the
+    /// place of a rule is not known.
+    pub fn in_sass(&self, offsets: &Offsets) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut last = 0;
+        for (at, rules) in &self.0 {
+            let Some(place) = offsets.frame(u64::from(*at)) else {
+                continue;
+            };
+            let place = place?;
+            if place != last {
+                let advance = place.checked_sub(last)? / u64::from(SASS_UNIT);
+                out.push(ADVANCE);
+                out.extend_from_slice(&u32::try_from(advance).ok()?.to_le_bytes());
+                last = place;
+            }
+            let rules = rules.iter().filter(|rule| **rule != [0]);
+            rules.for_each(|rule| out.extend_from_slice(rule));
+        }
+        let length = (INSTRUCTIONS as usize + out.len()).next_multiple_of(8);
+        out.resize(length - INSTRUCTIONS as usize, 0);
+        Some(out)
+    }
+}
+
+/// Returns the bytes of the operands of an instruction; `None` for one that compilers do not write.
+fn operands(code: u8, rest: &[u8]) -> Option<usize> {
+    let number = |at: usize| {
+        let length = rest.get(at..)?.iter().position(|byte| byte & 0x80 == 0)?;
+        Some(at + length + 1)
+    };
+    // A block has one byte for its length.
+    let block = |at: usize| Some(at + 1 + usize::from(*rest.get(at).filter(|byte| **byte < 0x80)?));
+    match code {
+        // Nothing, and the state as it was.
+        0x00 | 0x0a | 0x0b => Some(0),
+        // An offset, another register, the frame's register with an offset.
+        0x05 | 0x09 | 0x0c => number(number(0)?),
+        // Restored, undefined, the same; the frame's register, its offset.
+        0x06..=0x08 | 0x0d | 0x0e => number(0),
+        // Expressions.
+        0x0f => block(0),
+        0x10 | 0x16 => block(number(0)?),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::Offsets;
+    use super::Rules;
     use super::entries;
 
     #[test]
@@ -54,5 +157,41 @@ mod tests {
         assert_eq!(entries(&bytes), [0, 17, 29]);
         assert_eq!(entries(&bytes[4..]), [0_u64; 0]);
         assert_eq!(entries(&[0xff; 12]), [0_u64; 0]);
+    }
+    /// Code of four instructions of one unit, the last without Mercury.
+    fn offsets() -> Offsets {
+        let padding = (1_u16 << 7 | 0x50).to_le_bytes();
+        let words = [1, super::super::capmerc::VERSION, 4, 7];
+        let words = words.iter().flat_map(|word| word.to_le_bytes());
+        let capsule: Vec<u8> = words.chain(padding).collect();
+        let code = [0x202_u128, 0x202, 0x202, 0x918]
+            .map(u128::to_le_bytes)
+            .concat();
+        Offsets::new(&capsule, &code, 0x30).unwrap()
+    }
+
+    #[test]
+    fn later_rules_take_the_place_of_earlier_ones() {
+        let mut rules = Rules::default();
+        // At 0x10 and 0x30, and one that lies within an instruction.
+        let first = [
+            &[4, 0x10, 0, 0, 0, 0x0e, 1, 0x0e, 2][..],
+            &[4, 0x20, 0, 0, 0, 0x0e, 3, 4, 4, 0, 0, 0, 0x0e, 9],
+        ]
+        .concat();
+        rules.add(&first).unwrap();
+        rules.add(&[4, 0x10, 0, 0, 0, 0x0e, 4, 0, 0]).unwrap();
+        let sass = rules.in_sass(&offsets()).unwrap();
+        let expected = [4, 4, 0, 0, 0, 0x0e, 4, 4, 8, 0, 0, 0, 0x0e, 3];
+        assert_eq!(sass[..14], expected);
+        assert!(sass[14..].iter().all(|byte| *byte == 0));
+        assert_eq!((36 + sass.len()) % 8, 0);
+    }
+
+    #[test]
+    fn rules_of_another_form_are_not_taken() {
+        for instructions in [&[4, 0, 0][..], &[0x41], &[0x0e, 0x80], &[0x10, 1, 5, 0]] {
+            assert_eq!(Rules::default().add(instructions), None);
+        }
     }
 }

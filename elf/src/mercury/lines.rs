@@ -8,8 +8,16 @@
 //!   00 01 01          the end
 //! ```
 
+mod remake;
+
+pub use self::remake::remake;
+pub use self::remake::units;
+
 /// Bytes in front of an address in a line table.
 const SET_ADDRESS: [u8; 3] = [0, 9, 2];
+
+/// The end of a sequence.
+const END: [u8; 3] = [0, 1, 1];
 
 /// A line table without some of its sequences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,10 +28,19 @@ pub struct Kept {
     pub addresses: Vec<Option<u64>>,
 }
 
+/// A sequence that stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staying {
+    /// By which sequences of a unit are sorted.
+    pub rank: u32,
+    /// What stands in its place, from [`remake()`].
+    pub made: Option<Vec<u8>>,
+}
+
 /// Leaves sequences out of a table and sorts the others of each unit by their rank: `addresses`
-/// says where the address of each lies, in ascending order, and its rank if it stays. `None` if the
-/// table is of another form.
-pub fn keep(bytes: &[u8], addresses: &[(u64, Option<u32>)]) -> Option<Kept> {
+/// says where the address of each lies, in ascending order, and what becomes of it if it stays.
+/// `None` if the table is of another form.
+pub fn keep(bytes: &[u8], addresses: &[(u64, Option<Staying>)]) -> Option<Kept> {
     let mut kept = Kept::default();
     let mut rest = addresses;
     let mut at = 0_usize;
@@ -51,14 +68,15 @@ pub fn keep(bytes: &[u8], addresses: &[(u64, Option<u32>)]) -> Option<Kept> {
         kept.bytes
             .extend_from_slice(bytes.get(at..starts.first().copied().unwrap_or(end))?);
         let mut sequences = Vec::new();
-        for (index, (_, rank)) in unit.iter().enumerate() {
+        for (index, (_, staying)) in unit.iter().enumerate() {
             let next = starts.get(index + 1).copied().unwrap_or(end);
             let sequence = bytes.get(starts[index]..next)?;
-            if !sequence.starts_with(&SET_ADDRESS) || !sequence.ends_with(&[0, 1, 1]) {
+            if !sequence.starts_with(&SET_ADDRESS) || !sequence.ends_with(&END) {
                 return None;
             }
-            if let Some(rank) = rank {
-                sequences.push((*rank, index, sequence));
+            if let Some(staying) = staying {
+                let made = staying.made.as_deref();
+                sequences.push((staying.rank, index, made.unwrap_or(sequence)));
             }
         }
         sequences.sort_by_key(|(rank, ..)| *rank);
@@ -80,7 +98,12 @@ pub fn keep(bytes: &[u8], addresses: &[(u64, Option<u32>)]) -> Option<Kept> {
 
 #[cfg(test)]
 mod tests {
+    use super::Staying;
     use super::keep;
+
+    fn rank(rank: u32) -> Staying {
+        Staying { rank, made: None }
+    }
 
     /// Builds a unit with a head of two bytes and sequences of one line each.
     fn unit(sequences: u8) -> Vec<u8> {
@@ -94,12 +117,12 @@ mod tests {
     #[test]
     fn sequences_go_and_sizes_follow() {
         let table = [unit(2), unit(1), unit(0)].concat();
-        let kept = keep(&table, &[(9, None), (24, Some(0)), (45, None)]).unwrap();
+        let kept = keep(&table, &[(9, None), (24, Some(rank(0))), (45, None)]).unwrap();
         let mut first = unit(1);
         first[17] = 1;
         assert_eq!(kept.bytes, [first, unit(0), unit(0)].concat());
         assert_eq!(kept.addresses, [None, Some(9), None]);
-        let kept = keep(&unit(2), &[(9, Some(8)), (24, Some(3))]).unwrap();
+        let kept = keep(&unit(2), &[(9, Some(rank(8))), (24, Some(rank(3)))]).unwrap();
         assert_eq!(kept.addresses, [Some(24), Some(9)]);
         assert_eq!((kept.bytes[17], kept.bytes[32]), (1, 0));
     }

@@ -21,6 +21,7 @@ mod lines;
 mod names;
 mod namesakes;
 mod registers;
+mod replaced_frames;
 mod reserved;
 mod rows;
 mod section_indices;

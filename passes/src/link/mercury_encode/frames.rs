@@ -8,6 +8,7 @@ use cuweld_elf::mercury::frames::CIE_POINTER;
 use cuweld_elf::mercury::frames::FUNCTION;
 use cuweld_elf::mercury::frames::RANGE;
 use cuweld_elf::mercury::frames::entries;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -20,17 +21,22 @@ use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
+use super::replaced_frames::Form;
+use super::replaced_frames::MercuryFrames;
+use super::replaced_frames::ReplacedFrames;
+use super::replaced_frames::append_first;
 use crate::threads::Work;
 
 /// An entry of `.debug_frame` of an object.
 #[derive(Clone, Copy)]
-struct Entry {
+struct Entry<'r> {
     start: u64,
     /// Whether its function is linked, if it has one.
     linked: Option<bool>,
     /// The entry that is its CIE.
     cie: Option<usize>,
     stays: bool,
+    form: Form<'r>,
     /// Its place in the output, if it stays.
     place: u64,
 }
@@ -38,7 +44,7 @@ struct Entry {
 /// Returns the index of the entry that begins at the offset `at`, or in which it lies. `last` is an
 /// index that was found before: rows of one entry come one after the other, and entries in their
 /// order or the reverse.
-fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
+fn entry_at(entries: &[Entry<'_>], at: u64, last: usize) -> Option<usize> {
     let is_it = |index: usize| {
         let is_before = entries.get(index).is_some_and(|entry| entry.start <= at);
         is_before && entries.get(index + 1).is_none_or(|next| at < next.start)
@@ -52,9 +58,19 @@ fn entry_at(entries: &[Entry], at: u64, last: usize) -> Option<usize> {
 }
 
 /// Returns the index of the entry that begins at the offset `start`.
-fn entry_from(entries: &[Entry], start: u64, last: usize) -> Option<usize> {
+fn entry_from(entries: &[Entry<'_>], start: u64, last: usize) -> Option<usize> {
     let found = entry_at(entries, start, last)?;
     (entries[found].start == start).then_some(found)
+}
+
+/// The frames of a function so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    None,
+    /// That of the linked copy.
+    Own,
+    /// Several, or that of another copy.
+    Other,
 }
 
 /// Rows of the SASS view with what is added to their offset.
@@ -103,34 +119,72 @@ impl<'m> Frames<'m> {
 }
 
 impl<'m, 'data> Encode<'m, 'data> {
+    /// Makes the frames of objects, those of a part of them by each thread.
+    fn frames_of_all(
+        &self,
+        objects: &[(SectionId, &'m [Reloc])],
+        replaced: &ReplacedFrames,
+    ) -> Result<Vec<Frames<'m>>, Refusal> {
+        let module = self.module;
+        let work = Work::Objects(objects.len());
+        let made = self.threads.map_chunks(work, objects, |objects| {
+            let (mut made, mut entries) = (Frames::default(), Vec::new());
+            for (id, rows) in objects {
+                frames_of(module, *id, rows, replaced, &mut entries, &mut made)?;
+            }
+            Ok(made)
+        });
+        made.into_iter().collect()
+    }
+
+    /// Returns the functions with several frames, or with that of a copy that is not linked, each
+    /// with a section of rows that name it.
+    fn functions_with_other_frames(
+        &self,
+        made: &[Frames<'m>],
+    ) -> Result<Vec<(LinkSymbolId, SectionId)>, Refusal> {
+        let module = self.module;
+        let mut seen = vec![Seen::None; module.link_symbols.len()];
+        let mut seen_local: HashSet<SymbolRef, FixedState> = HashSet::default();
+        let mut found = Vec::new();
+        for (row, ..) in made.iter().flat_map(|frames| &frames.kept) {
+            let refused = || Err(Refusal::new(mercury::REPLACED_FRAMES, row.section));
+            let symbol = row.target.symbol().map(|id| &module.symbols[id]);
+            let Some((symbol, link)) =
+                symbol.and_then(|symbol| symbol.link.map(|link| (symbol, link)))
+            else {
+                if !seen_local.insert(row.target) {
+                    return refused();
+                }
+                continue;
+            };
+            let is_other = symbol.function != module.link_function(link);
+            let frames = &mut seen[link.index()];
+            let is_first = *frames == Seen::None;
+            if *frames != Seen::Other && (is_other || !is_first) {
+                // Local functions of one name share attributes, by which nvlink makes code anew.
+                if symbol.is_local() {
+                    return refused();
+                }
+                found.push((link, row.section));
+                *frames = Seen::Other;
+            } else if is_first {
+                *frames = Seen::Own;
+            }
+        }
+        Ok(found)
+    }
+
     /// Makes the contents of `.debug_frame`; returns the rows that are kept, the last of the input
     /// first.
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
         let module = self.module;
         let objects = self.inputs.debug_sections(module, b".debug_frame");
-        let work = Work::Objects(objects.len());
-        let made = self.threads.map_chunks(work, &objects, |objects| {
-            let (mut made, mut entries) = (Frames::default(), Vec::new());
-            for (id, rows) in objects {
-                frames_of(module, *id, rows, &mut entries, &mut made)?;
-            }
-            Ok(made)
-        });
-        let made = made
-            .into_iter()
-            .collect::<Result<Vec<Frames<'_>>, Refusal>>()?;
-        // A copy that was replaced keeps its frame, which nvlink makes anew.
-        let mut seen = vec![false; module.link_symbols.len()];
-        let mut seen_local: HashSet<SymbolRef, FixedState> = HashSet::default();
-        for (row, ..) in made.iter().flat_map(|frames| &frames.kept) {
-            let link = row.target.symbol().and_then(|id| module.symbols[id].link);
-            let is_second = match link {
-                Some(link) => std::mem::replace(&mut seen[link.index()], true),
-                None => !seen_local.insert(row.target),
-            };
-            if is_second {
-                return Err(Refusal::new(mercury::REPLACED_FRAMES, row.section));
-            }
+        let mut made = self.frames_of_all(&objects, &ReplacedFrames::default())?;
+        let replaced = self.functions_with_other_frames(&made)?;
+        if !replaced.is_empty() {
+            let replaced = ReplacedFrames::new(module, &objects, &replaced)?;
+            made = self.frames_of_all(&objects, &replaced)?;
         }
         let size = made.iter().map(|frames| frames.bytes.len()).sum();
         let bytes = self.arena.zeroed(size);
@@ -155,11 +209,12 @@ impl<'m, 'data> Encode<'m, 'data> {
 }
 
 /// Appends the frames of one object. `known` holds its entries meanwhile.
-fn frames_of<'m>(
+fn frames_of<'m, 'r>(
     module: &Module<'_>,
     id: SectionId,
     rows: &'m [Reloc],
-    known: &mut Vec<Entry>,
+    replaced: &'r ReplacedFrames,
+    known: &mut Vec<Entry<'r>>,
     made: &mut Frames<'m>,
 ) -> Result<(), Refusal> {
     let out = &mut made.bytes;
@@ -172,6 +227,7 @@ fn frames_of<'m>(
         linked: None,
         cie: None,
         stays: false,
+        form: Form::Own,
         place: 0,
     }));
     let entries = known.as_mut_slice();
@@ -191,12 +247,17 @@ fn frames_of<'m>(
                 entries[entry].cie = entry_from(entries, place, entry);
             }
             (FUNCTION, plan) => {
-                entries[entry].linked = Some(matches!(plan, RelocPlan::Keep { .. }));
+                let is_linked = matches!(plan, RelocPlan::Keep { .. });
+                entries[entry].linked = Some(is_linked);
+                if is_linked {
+                    entries[entry].form = replaced.form(module, row);
+                }
             }
             (RANGE, _) => {}
             _ => return refused("a relocation of frames that is not known"),
         }
     }
+    let mut has_mercury = false;
     // What was linked before has no row for its CIE any more.
     for index in 0..entries.len() {
         let entry = entries[index];
@@ -206,11 +267,25 @@ fn frames_of<'m>(
         }
         entries[index].stays |= entry.linked == Some(true);
         match (entry.linked, entries[index].cie) {
-            (Some(true), Some(cie)) => entries[cie].stays = true,
+            (Some(true), Some(cie)) => {
+                let is_shared = entries[cie].stays;
+                entries[cie].stays = true;
+                if matches!(entry.form, Form::Mercury) {
+                    entries[cie].form = Form::Mercury;
+                    has_mercury = true;
+                }
+                if is_shared && matches!(entries[cie].form, Form::Mercury) {
+                    return refused("a CIE of several frames, one of a copy that is replaced");
+                }
+            }
             (Some(false), Some(_)) | (None, None) => {}
             _ => return refused("a frame without function or CIE"),
         }
     }
+    let view = match has_mercury {
+        true => MercuryFrames::beside(module, id, entries.len()),
+        false => None,
+    };
     for index in 0..entries.len() {
         let entry = entries[index];
         if !entry.stays {
@@ -220,7 +295,26 @@ fn frames_of<'m>(
         let end = end.unwrap_or(bytes.len());
         entries[index].place = out.len() as u64;
         let at = out.len() + CIE_POINTER as usize;
-        out.extend_from_slice(bytes.get(entry.start as usize..end).unwrap_or(&[]));
+        match (entry.form, &view) {
+            (Form::Own, _) => {
+                out.extend_from_slice(bytes.get(entry.start as usize..end).unwrap_or(&[]));
+            }
+            (Form::First { range, rules }, _) => {
+                let own = bytes.get(entry.start as usize..end).unwrap_or(&[]);
+                if append_first(own, range, rules, out).is_none() {
+                    return refused("frames of another form");
+                }
+            }
+            (Form::Mercury, view) => {
+                let is_cie = entry.linked.is_none();
+                let appended = view
+                    .as_ref()
+                    .and_then(|view| view.append(index, is_cie, out));
+                if appended.is_none() {
+                    return refused("frames of a replaced copy without a Mercury view");
+                }
+            }
+        }
         if let Some(cie) = entry.cie {
             let Some(field) = out.get_mut(at..at + 8) else {
                 return refused("frames of another form");

@@ -3,9 +3,14 @@
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::register_ranges;
+use cuweld_elf::mercury::register_ranges::Ranges;
+use cuweld_elf::mercury::register_ranges::Row;
 use cuweld_ir::FunctionId;
+use cuweld_ir::SectionId;
+use cuweld_ir::SectionKind;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
+use cuweld_ir::section::view_name;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -18,7 +23,10 @@ pub(super) const REGISTER_RANGES: &[u8] = b".nv_debug_info_reg_sass";
 /// The types of registers.
 pub(super) const REGISTER_TYPES: &[u8] = b".nv_debug_info_reg_type";
 
-impl Encode<'_, '_> {
+/// The ranges of functions by name; `None` for several of one name.
+type NamedRanges<'m> = HashMap<&'m [u8], Option<Vec<Row<'m>>>, FixedState>;
+
+impl<'m> Encode<'m, '_> {
     /// Makes the contents of `.nv_debug_info_reg_sass`: functions that are not linked have no
     /// ranges.
     pub(super) fn register_ranges(&mut self) {
@@ -31,7 +39,7 @@ impl Encode<'_, '_> {
         };
         let module = self.module;
         let mut out = Vec::new();
-        // Whether the first function of each name is linked.
+        // Whether the first function of each name has ranges, as it or another copy is linked.
         let mut named: HashMap<&[u8], bool, FixedState> = HashMap::default();
         for (id, _) in self.inputs.debug_sections(module, REGISTER_RANGES) {
             let object = &module.objects[module.sections[id].object];
@@ -51,35 +59,43 @@ impl Encode<'_, '_> {
             };
             let start = out.len();
             out.extend_from_slice(bytes);
+            let mut mercury = None;
             for row in &ranges {
                 let function = functions.get(row.function).copied();
                 let is_linked = function.is_some_and(|function| module.is_function_live(function));
-                let is_losing = function.is_some_and(|function| self.is_losing(function));
                 // nvlink finds a function by its name, once: later ones are empty, copies and local
                 // functions.
+                let losing = function.filter(|function| self.is_losing(*function));
                 let known = named.get(row.function).copied();
-                let what = match known {
-                    Some(true) => None,
-                    None if is_losing => Some("ranges of registers of a copy that is not linked"),
-                    Some(false) if is_linked || is_losing => {
-                        Some("ranges of registers of two functions of one name")
-                    }
-                    _ => None,
-                };
-                if let Some(what) = what.filter(|_| !row.places.is_empty()) {
-                    self.refusals
-                        .push(Refusal::with(mercury::REGISTER_RANGES, what, id));
-                    return;
-                }
                 if known.is_none() {
-                    named.insert(row.function, is_linked);
-                    if is_linked {
-                        continue;
-                    }
+                    named.insert(row.function, is_linked || losing.is_some());
                 }
-                for place in &row.places {
-                    if let Some(range) = out.get_mut(start + place..start + place + 8) {
-                        range.fill(0);
+                let places = match (known, losing) {
+                    _ if row.rows.is_empty() => continue,
+                    (None, None) if is_linked => continue,
+                    (None, Some(function)) => {
+                        let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));
+                        self.ranges_in_linked_code(row, mercury, function)
+                            .ok_or("ranges of registers of a copy that is not linked")
+                    }
+                    (Some(false), losing) if is_linked || losing.is_some() => {
+                        Err("ranges of registers of two functions of one name")
+                    }
+                    _ => Ok(vec![[0; 2]; row.rows.len()]),
+                };
+                let places = match places {
+                    Ok(places) => places,
+                    Err(what) => {
+                        self.refusals
+                            .push(Refusal::with(mercury::REGISTER_RANGES, what, id));
+                        return;
+                    }
+                };
+                for (row, [begin, end]) in row.rows.iter().zip(places) {
+                    let place = start + row.place;
+                    if let Some(range) = out.get_mut(place..place + 8) {
+                        range[..4].copy_from_slice(&begin.to_le_bytes());
+                        range[4..].copy_from_slice(&end.to_le_bytes());
                     }
                 }
             }
@@ -89,17 +105,54 @@ impl Encode<'_, '_> {
         section.content = PlanContent::Bytes(self.arena.bytes(&out));
     }
 
-    /// Returns `true` if another copy of a function is linked, with other code.
-    pub(super) fn has_other_code(&self, function: FunctionId) -> bool {
+    /// Returns the ranges of a copy in the code that is linked in its place
+    /// [ranges-of-replaced-copies]; `None` if they are not known. `mercury` has those of its object
+    /// in the Mercury view, by function.
+    fn ranges_in_linked_code(
+        &self,
+        ranges: &Ranges<'_>,
+        mercury: &NamedRanges<'_>,
+        copy: FunctionId,
+    ) -> Option<Vec<[u32; 2]>> {
         let module = self.module;
-        let link = module.symbols[module.functions[function].symbol].link;
-        let linked = link.and_then(|link| module.link_function(link));
+        let link = module.symbols[module.functions[copy].symbol].link?;
+        let offsets = module.mercury_offsets(module.link_function(link)?)?;
+        let mercury = mercury.get(ranges.function)?.as_ref()?;
+        register_ranges::in_other_code(&ranges.rows, mercury, &offsets)
+    }
+
+    /// Returns the ranges of the Mercury view beside a section of the SASS view, without those of
+    /// functions that have several.
+    fn mercury_ranges(&self, sass: SectionId) -> NamedRanges<'m> {
+        let module = self.module;
+        let object = &module.objects[module.sections[sass].object];
+        let mut sections = object.sections.iter().map(|id| &module.sections[id]);
+        let twin = sections.find(|section| {
+            section.kind == SectionKind::MercuryDebug && view_name(section) == REGISTER_RANGES
+        });
+        let all = twin.and_then(|twin| register_ranges::parse(twin.bytes()));
+        let mut named = NamedRanges::default();
+        for ranges in all.into_iter().flatten() {
+            let rows = ranges.rows;
+            let named = named.entry(ranges.function);
+            named
+                .and_modify(|known| *known = None)
+                .or_insert(Some(rows));
+        }
+        named
+    }
+
+    /// Returns the copy of a function that is linked in its place, if that has other code.
+    pub(super) fn other_code(&self, function: FunctionId) -> Option<FunctionId> {
+        let module = self.module;
+        let link = module.symbols[module.functions[function].symbol].link?;
+        let linked = module.link_function(link)?;
         // After the index of the section with the SASS.
         let code = |function: FunctionId| {
             let section = module.functions[function].views.merc?.text;
             module.sections[section].bytes().get(4..)
         };
-        self.is_losing(function) && linked.is_none_or(|linked| code(linked) != code(function))
+        (self.is_losing(function) && code(linked) != code(function)).then_some(linked)
     }
 
     /// Returns `true` if another copy of a function is linked.

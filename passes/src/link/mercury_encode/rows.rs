@@ -2,6 +2,7 @@
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::known_symbols;
+use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::mercury::relocs::counterparts;
 use cuweld_elf::mercury::relocs::is_instruction_address;
@@ -9,6 +10,7 @@ use cuweld_elf::target::relocs::NO_OPERATION;
 use cuweld_elf::target::relocs::YIELD_OPCODE;
 use cuweld_elf::target::relocs::YIELD_PREDICATE;
 use cuweld_elf::target::section_types::sht;
+use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
@@ -16,6 +18,8 @@ use cuweld_ir::SectionId;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::Encode;
 use super::Refusal;
@@ -164,7 +168,7 @@ impl<'m> Encode<'m, '_> {
 
     /// Adds the rows of the SASS view that a section is patched by, each with what the Mercury row
     /// in its place says. Returns `true` if one is an address in a copy with other code than that
-    /// which is linked; `None` if the views differ.
+    /// which is linked, whose instructions are not known; `None` if the views differ.
     fn paired<'t>(
         &self,
         patched: usize,
@@ -174,29 +178,38 @@ impl<'m> Encode<'m, '_> {
     ) -> Option<bool> {
         let module = self.module;
         let in_code = self.is_code(patched);
-        let section = self.plan.sections.get(patched);
-        let is_debug_info = section.is_some_and(|section| section.name == b".debug_info");
-        // nvlink looks the address up in the copy that is linked, by its place in Mercury code.
-        let is_elsewhere = |row: &Reloc| {
-            let symbol = row.target.symbol();
-            let function = symbol.and_then(|symbol| module.symbols[symbol].function);
-            is_debug_info && function.is_some_and(|function| self.has_other_code(function))
+        // The address is looked up in the copy that is linked, by its place in Mercury code
+        // [addresses-in-replaced-copies].
+        let linked_instead = |row: &Reloc| {
+            let function = module.symbols[row.target.symbol()?].function?;
+            self.other_code(function).filter(|_| !in_code)
         };
+        let mut offsets: HashMap<FunctionId, Option<Offsets>, FixedState> = HashMap::default();
         let mut of_other_copy = false;
         for (row, base) in kept {
             let twin = twins.next()?;
-            let RelocPlan::Keep { ty, addend, .. } = row.plan else {
+            let RelocPlan::Keep { ty, mut addend, .. } = row.plan else {
                 return None;
             };
+            let is_address = is_instruction_address(twin.ty);
+            let is_alike = twin.addend == addend || is_address || twin.ty == LINE_TABLE;
+            if twin.addend != 0
+                && is_address
+                && let Some(linked) = linked_instead(row)
+            {
+                let make = || module.mercury_offsets(linked);
+                let offsets = offsets.entry(linked).or_insert_with(make).as_ref();
+                match offsets.and_then(|offsets| offsets.address(twin.addend as u64)) {
+                    Some(sass) => addend = sass as i64,
+                    None => of_other_copy = true,
+                }
+            }
             rows.push(PlanReloc {
                 offset: row.offset.wrapping_add(*base),
                 ty,
                 symbol: twin.symbol,
                 addend,
             });
-            let is_address = is_instruction_address(twin.ty);
-            of_other_copy |= twin.addend != 0 && is_address && is_elsewhere(row);
-            let is_alike = twin.addend == addend || is_address || twin.ty == LINE_TABLE;
             if !is_alike || !counterparts(twin.ty, in_code).contains(&row.ty) {
                 return None;
             }

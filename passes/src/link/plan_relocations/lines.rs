@@ -4,7 +4,11 @@
 //! functions stand, so that what refers to a line table finds it at another place.
 
 use cuweld_elf::mercury::lines::Kept;
+use cuweld_elf::mercury::lines::Staying;
 use cuweld_elf::mercury::lines::keep;
+use cuweld_elf::mercury::lines::remake;
+use cuweld_elf::mercury::lines::units;
+use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
@@ -13,6 +17,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::section::view_name;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
@@ -36,13 +41,96 @@ pub(crate) fn of_section<'m>(
 ) -> Option<(Kept, Vec<&'m Reloc>)> {
     let mut rows: Vec<&Reloc> = rows.iter().collect();
     rows.sort_by_key(|row| row.offset);
-    let is_kept = |row: &Reloc| matches!(row.plan, RelocPlan::Keep { .. });
-    let addresses: Vec<(u64, Option<u32>)> = rows
-        .iter()
-        .map(|row| (row.offset, is_kept(row).then(|| rank(row))))
-        .collect();
+    let mut twin = None;
+    let mut addresses = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut staying = None;
+        if matches!(row.plan, RelocPlan::Keep { .. }) {
+            let mut made = None;
+            if let Some(linked) = other_code(module, row) {
+                let twin = twin.get_or_insert_with(|| Twin::of(module, section));
+                made = Some(twin.as_mut()?.next(module, row.target, linked)?);
+            }
+            let rank = rank(row);
+            staying = Some(Staying { rank, made });
+        }
+        addresses.push((row.offset, staying));
+    }
     let kept = keep(module.sections[section].bytes(), &addresses)?;
     Some((kept, rows))
+}
+
+/// Returns the function that is linked in the place of the copy whose address a row is; `None` if
+/// that copy is linked.
+fn other_code(module: &Module<'_>, row: &Reloc) -> Option<FunctionId> {
+    let symbol = &module.symbols[row.target.symbol()?];
+    let linked = module.link_function(symbol.link?)?;
+    (symbol.function != Some(linked)).then_some(linked)
+}
+
+/// A line table of the Mercury view.
+struct Twin<'m> {
+    bytes: &'m [u8],
+    /// Where its units begin.
+    units: Vec<u64>,
+    /// The addresses of each function that were not asked for yet, the last first.
+    addresses: HashMap<SymbolRef, Vec<u64>, FixedState>,
+}
+
+impl<'m> Twin<'m> {
+    /// Returns that beside a line table of the SASS view.
+    fn of(module: &'m Module<'_>, sass: SectionId) -> Option<Self> {
+        let sass = &module.sections[sass];
+        let sections = || module.objects[sass.object].sections.iter();
+        let is_twin = |id: &SectionId| {
+            let section = &module.sections[*id];
+            section.kind == SectionKind::MercuryDebug && view_name(section) == sass.name
+        };
+        let twin = sections().find(is_twin)?;
+        let relocates_it = |id: &SectionId| {
+            let section = &module.sections[*id];
+            section.kind == SectionKind::Relocs
+                && matches!(section.info, SectionInfo::Section(patched) if patched == twin)
+        };
+        let rows = &module.relocs[module.sections[sections().find(relocates_it)?].relocs];
+        let mut rows: Vec<&Reloc> = rows.iter().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.offset));
+        let mut addresses: HashMap<SymbolRef, Vec<u64>, FixedState> = HashMap::default();
+        for row in rows {
+            addresses.entry(row.target).or_default().push(row.offset);
+        }
+        let bytes = module.sections[twin].bytes();
+        Some(Twin {
+            bytes,
+            units: units(bytes)?,
+            addresses,
+        })
+    }
+
+    /// Returns the next lines of a function as they are in the code of another copy
+    /// [lines-of-replaced-copies].
+    fn next(
+        &mut self,
+        module: &Module<'_>,
+        target: SymbolRef,
+        linked: FunctionId,
+    ) -> Option<Vec<u8>> {
+        let address = self.addresses.get_mut(&target)?.pop()?;
+        let unit = self.units.partition_point(|start| *start <= address);
+        let start = *self.units.get(unit.checked_sub(1)?)?;
+        let end = self.units.get(unit).map(|end| *end as usize);
+        let unit = self
+            .bytes
+            .get(start as usize..end.unwrap_or(self.bytes.len()))?;
+        let offsets = module.mercury_offsets(linked)?;
+        let text = module.functions[linked].views.sass.text;
+        remake(
+            unit,
+            address - start,
+            &offsets,
+            module.sections[text].size(),
+        )
+    }
 }
 
 /// Gives rows of the SASS view that refer to line tables the places that these have in it; the

@@ -1,0 +1,245 @@
+//! Makes the lines of a function anew, from those of its Mercury code.
+
+use std::collections::BTreeMap;
+
+use super::super::offsets::Offsets;
+use super::END;
+use super::SET_ADDRESS;
+
+/// The head of a unit after its two lengths: the version, the length of the rest of the head, then
+/// the size of an instruction, whether rows are statements, and how special codes are divided.
+const VERSION: [u8; 2] = [2, 0];
+const CODES: [u8; 14] = [1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1];
+const LINE_BASE: i64 = -5;
+const LINE_RANGE: i64 = 14;
+const CODE_BASE: u8 = 10;
+
+/// Codes of a sequence.
+const EXTENDED: u8 = 0;
+const COPY: u8 = 1;
+const ADVANCE_ADDRESS: u8 = 2;
+const ADVANCE_LINE: u8 = 3;
+const SET_FILE: u8 = 4;
+
+/// The extended code, of one byte, that says whether the rows that follow are of what comes before
+/// the first statement of the function.
+const BEFORE_STATEMENTS: u8 = 0x92;
+
+/// A file and a line in it.
+type Line = (u8, i64);
+
+/// The rows of a sequence.
+#[derive(Default)]
+struct Rows {
+    /// The last at each address.
+    lines: BTreeMap<u64, Line>,
+    /// Whether a statement begins at the first address.
+    begins_statement: bool,
+}
+
+/// Makes the sequence of a function in the SASS view from that in the Mercury view whose address
+/// lies at `address` in a unit: each Mercury instruction has the line of the last row that does not
+/// lie after it, in code of `size` bytes. `None` if the unit is of another form.
+pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option<Vec<u8>> {
+    let rows = rows(sequence(unit, usize::try_from(address).ok()?)?)?;
+    let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
+    let (mut written, mut at) = (None, 0);
+    for (mercury, sass) in offsets.instructions() {
+        let now = rows
+            .lines
+            .range(..=mercury)
+            .next_back()
+            .map(|(_, line)| *line);
+        let Some(line) = now.filter(|_| now != written) else {
+            continue;
+        };
+        write_row(written, line, sass.checked_sub(at)?, &mut out)?;
+        if written.is_none() && rows.begins_statement {
+            out.extend_from_slice(&[ADVANCE_LINE, 0, COPY]);
+        }
+        (written, at) = (now, sass);
+    }
+    out.push(ADVANCE_ADDRESS);
+    write_signed(i64::try_from(size.checked_sub(at)?).ok()?, &mut out);
+    out.extend_from_slice(&END);
+    Some(out)
+}
+
+/// Appends a row after that of the line `last`, which lies `advance` bytes before it.
+fn write_row(last: Option<Line>, line: Line, advance: u64, out: &mut Vec<u8>) -> Option<()> {
+    let advance = i64::try_from(advance).ok()?;
+    let (file, before) = last.unwrap_or((0, 1));
+    if line.0 != file {
+        out.extend_from_slice(&[SET_FILE, line.0]);
+    }
+    let lines = line.1.checked_sub(before)?;
+    let special =
+        i64::from(CODE_BASE) + LINE_RANGE * advance.min(255) + lines.clamp(-255, 255) - LINE_BASE;
+    let is_in_range = (LINE_BASE..LINE_BASE + LINE_RANGE).contains(&lines);
+    match u8::try_from(special) {
+        Ok(special) if is_in_range && last.is_some() => out.push(special),
+        _ => {
+            if lines != 0 || last.is_none() {
+                out.push(ADVANCE_LINE);
+                write_signed(lines, out);
+            }
+            if last.is_some() {
+                out.push(ADVANCE_ADDRESS);
+                write_signed(advance, out);
+            } else if advance != 0 {
+                return None;
+            }
+            out.push(COPY);
+        }
+    }
+    Some(())
+}
+
+/// Returns where the units of a table begin; `None` if the table is of another form.
+pub fn units(table: &[u8]) -> Option<Vec<u64>> {
+    let mut starts = Vec::new();
+    let mut at = 0_usize;
+    while at < table.len() {
+        starts.push(at as u64);
+        let length = u32::from_le_bytes(*table.get(at..)?.first_chunk()?);
+        at = at
+            .checked_add(4)?
+            .checked_add(usize::try_from(length).ok()?)?;
+    }
+    (at == table.len()).then_some(starts)
+}
+
+/// Returns the sequence whose address lies at `address` in a unit, from the codes after it on.
+fn sequence(unit: &[u8], address: usize) -> Option<&[u8]> {
+    let head = unit.get(4..10 + CODES.len())?;
+    let is_known = head.starts_with(&VERSION) && head.ends_with(&CODES);
+    let sequence = unit.get(address.checked_sub(SET_ADDRESS.len())?..)?;
+    sequence
+        .strip_prefix(&SET_ADDRESS)
+        .filter(|_| is_known)?
+        .get(8..)
+}
+
+/// Reads the rows of a sequence.
+fn rows(mut codes: &[u8]) -> Option<Rows> {
+    let mut rows = Rows::default();
+    let (mut address, mut line) = (0_u64, (1, 1));
+    let mut is_before = false;
+    while !codes.starts_with(&END) {
+        let code;
+        (code, codes) = codes.split_first().map(|(code, rest)| (*code, rest))?;
+        match code {
+            EXTENDED => {
+                let (&[2, BEFORE_STATEMENTS, value], rest) = codes.split_first_chunk()? else {
+                    return None;
+                };
+                is_before = value != 0;
+                codes = rest;
+                continue;
+            }
+            ADVANCE_ADDRESS => {
+                address = address.checked_add(u64::try_from(signed(&mut codes)?).ok()?)?;
+                continue;
+            }
+            ADVANCE_LINE => {
+                line.1 = i64::checked_add(line.1, signed(&mut codes)?)?;
+                continue;
+            }
+            SET_FILE => {
+                // Of one byte, so that its sign is no question.
+                let (file, rest) = codes.split_first().filter(|(file, _)| **file < 0x40)?;
+                (line.0, codes) = (*file, rest);
+                continue;
+            }
+            COPY => {}
+            special => {
+                let special = i64::from(special.checked_sub(CODE_BASE)?);
+                address = address.checked_add(u64::try_from(special / LINE_RANGE).ok()?)?;
+                line.1 = line.1.checked_add(LINE_BASE + special % LINE_RANGE)?;
+            }
+        }
+        rows.lines.insert(address, line);
+        rows.begins_statement |= address == 0 && !is_before;
+    }
+    Some(rows)
+}
+
+/// Reads a signed LEB128 number.
+fn signed(bytes: &mut &[u8]) -> Option<i64> {
+    let length = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let (number, rest) = bytes.split_at_checked(length).filter(|_| length <= 9)?;
+    *bytes = rest;
+    let value = number
+        .iter()
+        .rev()
+        .fold(0, |value, byte| value << 7 | i64::from(byte & 0x7f));
+    let unused = 64 - 7 * length as u32;
+    Some(value << unused >> unused)
+}
+
+/// Appends a signed LEB128 number.
+fn write_signed(mut value: i64, out: &mut Vec<u8>) {
+    loop {
+        let byte = (value & 0x7f) as u8;
+        value >>= 7;
+        if matches!((value, byte & 0x40), (0, 0) | (-1, 0x40)) {
+            out.push(byte);
+            return;
+        }
+        out.push(byte | 0x80);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::offsets::Offsets;
+    use super::CODES;
+    use super::remake;
+    use super::units;
+
+    /// Builds a table of one unit with these codes after the address.
+    fn table(codes: &[u8]) -> Vec<u8> {
+        let head = [&[2, 0, 14, 0, 0, 0][..], &CODES].concat();
+        let unit = [&head[..], &[0, 9, 2], &[0; 8], codes, &[0, 1, 1]].concat();
+        [&(unit.len() as u32).to_le_bytes()[..], &unit].concat()
+    }
+
+    /// Code of instructions of one, two and one units.
+    fn offsets() -> Offsets {
+        let words = [1, super::super::super::capmerc::VERSION, 3, 7];
+        let capsule: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let code = [0x202_u128, 0x810, 0x202].map(u128::to_le_bytes).concat();
+        Offsets::new(&capsule, &code, 0x40).unwrap()
+    }
+
+    #[test]
+    fn instructions_have_the_line_of_the_last_row_before() {
+        // Line 5 before the first statement, then 7 at 0x10, 9 within it, 11 at 0x70.
+        let codes = [
+            &[4, 1, 0, 2, 0x92, 1, 3, 4, 1, 0, 2, 0x92, 0][..],
+            &[3, 2, 2, 0x10, 1, 3, 2, 2, 0x10, 1, 3, 2, 2, 0xd0, 0, 1],
+        ]
+        .concat();
+        let made = remake(&table(&codes), 27, &offsets(), 0x80).unwrap();
+        let expected = [4, 1, 3, 4, 1, 0xf1, 0xf1, 2, 0xe0, 0, 0, 1, 1];
+        assert_eq!(made[11..], expected);
+        // A statement that begins at once has two rows.
+        let made = remake(&table(&[4, 1, 3, 4, 1]), 27, &offsets(), 0x30).unwrap();
+        assert_eq!(made[11..], [4, 1, 3, 4, 1, 3, 0, 1, 2, 0x30, 0, 1, 1]);
+    }
+
+    #[test]
+    fn another_form_is_refused() {
+        for codes in [&[6, 1][..], &[0, 1, 0x90], &[4, 0x40, 1], &[2, 0x70, 1]] {
+            assert_eq!(remake(&table(codes), 27, &offsets(), 0x30), None);
+        }
+        let mut other = table(&[1]);
+        other[10] = 4;
+        assert_eq!(remake(&other, 27, &offsets(), 0x30), None);
+        assert_eq!(remake(&table(&[1]), 9, &offsets(), 0x30), None);
+        assert_eq!(remake(&table(&[1]), 900, &offsets(), 0x30), None);
+        let two = [table(&[1]), table(&[1])].concat();
+        assert_eq!(units(&two), Some(vec![0, two.len() as u64 / 2]));
+        assert_eq!(units(&two[1..]), None);
+    }
+}

@@ -1,0 +1,299 @@
+//! Where the Mercury instructions of a function begin, and the SASS that stands for each.
+//!
+//! A record says how many units of 16 bytes its instruction has in Mercury. A plain item does not:
+//! there the operation of the SASS instruction decides, and in some operations an operand.
+
+use super::capmerc::Capmerc;
+use super::capmerc::Form;
+use super::capmerc::INSTRUCTION;
+use super::sass::Instruction;
+
+/// Bytes of a unit of Mercury code.
+const UNIT: u64 = 16;
+
+/// The register that is none.
+const RZ: u128 = 255;
+
+/// The predicate that is always true.
+const PT: u128 = 7;
+
+/// The instructions of a function in both forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offsets {
+    /// In ascending order of both offsets; the last is the end of the Mercury code.
+    starts: Vec<Start>,
+    /// Bytes of SASS.
+    size: u64,
+}
+
+/// Where an instruction begins, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    mercury: u64,
+    sass: u64,
+    /// The SASS instruction that is the main one of those that stand for it; `None` for SASS of an
+    /// unknown form.
+    main: Option<u64>,
+    /// Where the main SASS instruction ends of the Mercury instruction before.
+    frame: Option<u64>,
+    /// Whether SASS without Mercury lies before it.
+    is_after_padding: bool,
+}
+
+impl Offsets {
+    /// Returns the offsets of the function with this capsule, SASS code and number of bytes of
+    /// Mercury code; `None` if they cannot be told for certain.
+    pub fn new(capmerc: &[u8], code: &[u8], size: u64) -> Option<Self> {
+        let capmerc = Capmerc::parse(capmerc).ok()?;
+        capmerc.covers(code.len() as u64).ok()?;
+        let sass: Vec<Instruction> = Instruction::all(code).collect();
+        let mut starts = Vec::with_capacity(capmerc.items as usize + 1);
+        let mut mercury = 0;
+        let mut frame = Some(0);
+        let mut padding = None;
+        for item in capmerc.items() {
+            let first = usize::try_from(item.instruction).ok()?;
+            let own = sass.get(first..first.checked_add(usize::try_from(item.count).ok()?)?)?;
+            let (units, main) = match item.form {
+                Form::Plain => (units(*own.first()?)?, Some(0)),
+                Form::Record(record) => (units_of_record(record)?, Some(0)),
+                Form::Run(Some(record)) => (units_of_record(record)?, main_of(own)),
+                // Without Mercury: within the code or at its end.
+                Form::Run(None) => {
+                    padding = padding.or(Some(item.instruction * INSTRUCTION));
+                    continue;
+                }
+                Form::Note(_) => return None,
+            };
+            let start = item.instruction * INSTRUCTION;
+            let main = main.map(|main| start + main * INSTRUCTION);
+            starts.push(Start {
+                mercury,
+                sass: start,
+                main,
+                frame,
+                is_after_padding: padding.take().is_some(),
+            });
+            mercury += units * UNIT;
+            frame = main.map(|main| main + INSTRUCTION);
+        }
+        let sass = padding.unwrap_or(code.len() as u64);
+        starts.push(Start {
+            mercury,
+            sass,
+            main: Some(sass),
+            frame,
+            is_after_padding: false,
+        });
+        let offsets = Offsets {
+            starts,
+            size: code.len() as u64,
+        };
+        (mercury == size).then_some(offsets)
+    }
+
+    /// Returns the number of the instruction that begins at this offset of the Mercury code. The
+    /// end counts as an instruction.
+    fn at(&self, mercury: u64) -> Option<usize> {
+        let offset = |start: &Start| start.mercury;
+        self.starts.binary_search_by_key(&mercury, offset).ok()
+    }
+
+    /// Returns the address in the SASS for an address in the Mercury code
+    /// [addresses-in-replaced-copies]: of the first instruction that does not begin before it, the
+    /// size of the SASS for what lies after the code, and 0 within the last instruction. `None` if
+    /// code without Mercury lies there.
+    pub fn address(&self, mercury: u64) -> Option<u64> {
+        let number = self.starts.partition_point(|start| start.mercury < mercury);
+        let end = self.starts.len().checked_sub(1)?;
+        match self.starts.get(number) {
+            Some(start) if number < end => Some(start.sass).filter(|_| !start.is_after_padding),
+            Some(start) if start.mercury != mercury => Some(0),
+            _ => Some(self.size),
+        }
+    }
+
+    /// Returns the range in the SASS of this range of the Mercury code, from main instruction to
+    /// main instruction, with 0 for an end within an instruction; `None` if an end lies after the
+    /// code, or is not known.
+    pub fn range(&self, mercury: [u64; 2]) -> Option<[u64; 2]> {
+        let last = self.starts.last()?.mercury;
+        let main = |mercury: u64| match self.at(mercury) {
+            Some(number) => {
+                let start = self.starts.get(number)?;
+                start.main.filter(|_| !start.is_after_padding)
+            }
+            None => Some(0).filter(|_| mercury < last),
+        };
+        // An empty range in front of several SASS instructions ends before it begins.
+        let is_empty = mercury[0] == mercury[1] && mercury[0] != 0;
+        let next = self
+            .starts
+            .get(self.at(mercury[0]).map_or(0, |number| number + 1));
+        let is_odd = is_empty && next.is_none_or(|next| next.main != Some(next.sass));
+        let range = [main(mercury[0])?, main(mercury[1])?];
+        (!is_odd).then_some(range)
+    }
+
+    /// Returns the offset in the SASS of a rule for the unwinder at this offset of the Mercury
+    /// code: after the instruction before. The inner `None` says that this is not known, the outer
+    /// one that no instruction begins there.
+    pub fn frame(&self, mercury: u64) -> Option<Option<u64>> {
+        let start = self.starts.get(self.at(mercury)?)?;
+        Some(start.frame.filter(|_| !start.is_after_padding))
+    }
+
+    /// Returns where instructions begin in the Mercury code and in the SASS, in order, without the
+    /// end.
+    pub fn instructions(&self) -> impl Iterator<Item = (u64, u64)> {
+        let starts = self.starts.split_last().map_or(&[][..], |(_, rest)| rest);
+        starts.iter().map(|start| (start.mercury, start.sass))
+    }
+}
+
+/// Returns the units of the instruction that a record stands for.
+fn units_of_record(record: &[u8]) -> Option<u64> {
+    record.first().map(|byte| u64::from(byte & 3))
+}
+
+/// Returns the number of the main one of the SASS instructions that one Mercury instruction became;
+/// `None` for a form that is not known.
+fn main_of(sass: &[Instruction]) -> Option<u64> {
+    let operations: Vec<u16> = sass.iter().map(|word| word.operation()).collect();
+    let waits = operations.iter().take_while(|code| **code == 0x984).count();
+    match operations.get(waits..)? {
+        // `MEMBAR` twice; then `ERRBAR`, `CGAERRBAR` and one more.
+        [0x992, 0x992, 0x9ab, 0x5ab, 0x98f | 0x9c7] if waits == 0 || waits == 4 => {
+            Some(waits as u64 + 1)
+        }
+        // `MEMBAR`, `ERRBAR`, `CGAERRBAR`, `EXIT`.
+        [0x992, 0x9ab, 0x5ab, 0x94d] if waits == 0 => Some(3),
+        _ => None,
+    }
+}
+
+/// Returns the units of the Mercury instruction that a plain item with this SASS instruction stands
+/// for; `None` if they are not known.
+fn units(word: Instruction) -> Option<u64> {
+    let is_extended = word.bits(74, 1) != 0;
+    let has_third = word.bits(64, 8) != RZ;
+    match word.operation() {
+        // Integer comparison, addition and multiplication with a carry.
+        0x20c | 0x210 | 0xc10 | 0x224 | 0xe24 if is_extended => Some(2),
+        // Addition and logic of three registers, addition with two carries.
+        0x210 | 0x212 | 0xc10 if has_third => Some(2),
+        0x210 | 0xc10 if word.bits(84, 3) != PT => Some(2),
+        // `BSSY` with and without reconvergence.
+        0x945 => match word.bits(72, 9) {
+            0 => Some(2),
+            1 | 2 => Some(1),
+            _ => None,
+        },
+        0x202 | 0x207 | 0x208 | 0x20b | 0x20c | 0x210 | 0x212 | 0x216 | 0x219 | 0x220 | 0x221
+        | 0x224 | 0x226 | 0x228 | 0x229 | 0x22a | 0x245 | 0x248 | 0x28c | 0x290 | 0x291 | 0x2a4
+        | 0x2ca | 0x302 | 0x305 | 0x306 | 0x308 | 0x310 | 0x311 | 0x312 | 0x3a1 | 0x802 | 0x806
+        | 0x882 | 0x918 | 0x941 | 0x942 | 0x946 | 0x94d | 0x95c | 0x95d | 0x9af | 0xc02 | 0xc08
+        | 0xc10 | 0xc20 | 0xc24 | 0xc36 | 0xc45 | 0xc82 | 0xd05 | 0xd06 | 0xd10 | 0xe24 | 0xe29
+        | 0xe2a => Some(1),
+        0x211 | 0x223 | 0x225 | 0x227 | 0x22b | 0x231 | 0x343 | 0x388 | 0x3aa | 0x421 | 0x423
+        | 0x424 | 0x431 | 0x446 | 0x547 | 0x589 | 0x803 | 0x807 | 0x808 | 0x80b | 0x80c | 0x810
+        | 0x811 | 0x812 | 0x816 | 0x819 | 0x820 | 0x823 | 0x824 | 0x825 | 0x827 | 0x831 | 0x836
+        | 0x83b | 0x846 | 0x848 | 0x88c | 0x902 | 0x908 | 0x944 | 0x947 | 0x949 | 0x981 | 0x984
+        | 0x987 | 0x988 | 0x989 | 0xc07 | 0xc11 | 0xc12 | 0xc23 | 0xc2b | 0xe2b | 0xf89 => Some(2),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Offsets;
+
+    /// Builds a capsule of items: plain ones (`None`), and entries.
+    fn capsule(items: &[Option<&[u8]>]) -> Vec<u8> {
+        let plain = (0..).zip(items).filter(|(_, item)| item.is_none());
+        let bitmap: u32 = plain.map(|(bit, _)| 1 << bit).sum();
+        let words = [
+            1,
+            super::super::capmerc::VERSION,
+            items.len() as u32,
+            bitmap,
+        ];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        items
+            .iter()
+            .flatten()
+            .for_each(|entry| bytes.extend(*entry));
+        bytes
+    }
+
+    fn code(operations: &[u128]) -> Vec<u8> {
+        let words = operations.iter().map(|word| word.to_le_bytes());
+        words.flatten().collect()
+    }
+
+    /// A move, an addition of an immediate, a record of one unit, `EXIT` for the debugger, padding.
+    fn function() -> (Vec<u8>, Vec<u8>) {
+        let mut record = [0; 16];
+        record[0] = 1;
+        let exit = [&(4_u16 << 7 | 0x51).to_le_bytes()[..], &record].concat();
+        let padding = (2_u16 << 7 | 0x50).to_le_bytes();
+        let items = [None, None, Some(&record[..]), Some(&exit), Some(&padding)];
+        let operations = [
+            0x202, 0x810, 0x919, 0x992, 0x9ab, 0x5ab, 0x94d, 0x947, 0x918,
+        ];
+        (capsule(&items), code(&operations))
+    }
+
+    #[test]
+    fn instructions_have_places_in_both_forms() {
+        let (capsule, code) = function();
+        let offsets = Offsets::new(&capsule, &code, 0x50).unwrap();
+        let places: Vec<(u64, u64)> = offsets.instructions().collect();
+        assert_eq!(places, [(0, 0), (0x10, 0x10), (0x30, 0x20), (0x40, 0x30)]);
+        // Another size than the items have.
+        assert_eq!(Offsets::new(&capsule, &code, 0x60), None);
+        assert_eq!(Offsets::new(&capsule, &code[16..], 0x50), None);
+    }
+
+    #[test]
+    fn addresses_ranges_and_rules_have_their_own_rules() {
+        let (capsule, code) = function();
+        let offsets = Offsets::new(&capsule, &code, 0x50).unwrap();
+        let addresses = [0, 0x20, 0x40, 0x48, 0x50, 0x90].map(|at| offsets.address(at));
+        let size = Some(0x90);
+        assert_eq!(
+            addresses,
+            [Some(0), Some(0x20), Some(0x30), Some(0), size, size]
+        );
+        assert_eq!(offsets.range([0x10, 0x40]), Some([0x10, 0x60]));
+        assert_eq!(offsets.range([0x10, 0x50]), Some([0x10, 0x70]));
+        assert_eq!(offsets.range([0x10, 0x20]), Some([0x10, 0]));
+        assert_eq!(offsets.range([0x10, 0x60]), None);
+        assert_eq!(offsets.range([0x10, 0x10]), Some([0x10, 0x10]));
+        assert_eq!(offsets.range([0x30, 0x30]), None);
+        assert_eq!(offsets.frame(0x20), None);
+        assert_eq!(offsets.frame(0x40), Some(Some(0x30)));
+        assert_eq!(offsets.frame(0x50), Some(Some(0x70)));
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        // An operation that is not in the table.
+        assert_eq!(Offsets::new(&capsule(&[None]), &code(&[0x7ff]), 0x10), None);
+        // A run of an unknown form, and code without Mercury within the code.
+        let mut record = [0; 16];
+        record[0] = 1;
+        let run = [&(2_u16 << 7 | 0x51).to_le_bytes()[..], &record].concat();
+        let gap = (1_u16 << 7 | 0x50).to_le_bytes();
+        let capsule = capsule(&[Some(&run), None, Some(&gap), None]);
+        let code = code(&[0x81c, 0x2ca, 0x202, 0x918, 0x202]);
+        let offsets = Offsets::new(&capsule, &code, 0x30).unwrap();
+        assert_eq!(offsets.frame(0x10), Some(None));
+        assert_eq!(offsets.frame(0x20), Some(None));
+        assert_eq!(offsets.range([0, 0x10]), None);
+        assert_eq!(
+            (offsets.address(0x10), offsets.address(0x20)),
+            (Some(0x20), None)
+        );
+    }
+}
