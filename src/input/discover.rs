@@ -417,8 +417,8 @@ where
                 target,
             });
             skip = Some(SkipReason::RawPtx);
-        } else {
-            // Nobody knows which of its kernels are launched.
+        } else if !source.is_system() {
+            // Nobody knows which of its kernels are launched [runtime-launches-nothing].
             self.found.host_info.set_unknown(source.path);
         }
         self.add(source, Some(image), ModuleIds::default(), true, skip);

@@ -65,9 +65,10 @@ pub struct HostInfo<'data> {
 
 impl<'data> HostInfo<'data> {
     /// Adds what one host object says. A member of the device runtime (`system`) tells which of its
-    /// own kernels it needs, but does not make pruning start [runtime-starts-no-pruning].
+    /// own kernels it needs, but does not make pruning start [runtime-starts-no-pruning], nor does
+    /// it end it by saying nothing [runtime-launches-nothing].
     pub fn add(&mut self, file: &str, references: &HostReferences<'data>, system: bool) {
-        if !references.names_kernels() {
+        if !references.names_kernels() && !system {
             self.set_unknown(file);
         }
         let lists = self.lists.iter_mut().zip(references.sections);

@@ -72,6 +72,15 @@ super::behaviours! {
         "device-runtime-alone-prunes-nothing",
         "device-runtime-is-pruned-too",
     ];
+    /// Device code without host information makes all kernels of the link stay, as they may be
+    /// launched from anywhere; but not if it has `cudadevrt` in its path. Host objects without
+    /// device code do so whatever their path, and cubins in archives.
+    RUNTIME_LAUNCHES_NOTHING = "runtime-launches-nothing", shown by [
+        "device-runtime-without-lists",
+        "cudadevrt-in-path-cubin",
+        "cudadevrt-in-path-fatbin",
+        "cudadevrt-in-path-without-device-code",
+    ];
     /// Relocatable output keeps kernels that `-kernels-used` leaves out, and executables those that
     /// are kept by their address; but their sections are made where those of device functions are.
     LEFT_OUT_KERNELS_LATE = "left-out-kernels-late", shown by [
