@@ -102,6 +102,14 @@ super::behaviours! {
     /// memory follows. There is no room for variables of functions that it calls: an error for each
     /// reference to one.
     WHOLE_KERNEL_SHARED = "whole-kernel-shared", shown by ["ewp-shared", "ewp-shared-of-function"];
+    /// A kernel may have 48 KiB of shared memory without asking for more at its launch, which is the
+    /// limit of links; links for targets with an `a` take all that the processor has.
+    SHARED_LIMIT_SPECIFIC = "shared-limit-specific", shown by [
+        "specific-more-shared-data",
+        "specific-too-much-shared-data",
+        "specific-too-much-shared-data-120a",
+        "too-much-shared-data",
+    ];
     /// Relocatable output, and the Mercury view, leave references to reserved shared memory to a
     /// later link or the driver.
     RESERVED_SHARED_LEFT_OPEN = "reserved-shared-left-open", shown by [

@@ -97,9 +97,13 @@ impl Target {
         }
     }
 
-    /// Returns the largest static shared memory of a kernel in bytes.
+    /// Returns the largest static shared memory of a kernel in bytes [shared-limit-specific].
     pub fn shared_limit(self) -> u64 {
-        0xc000
+        match (self.suffix, self.sm) {
+            (Suffix::Specific, 120..) => 99 << 10,
+            (Suffix::Specific, _) => 227 << 10,
+            _ => 48 << 10,
+        }
     }
 
     /// Returns `true` if a device object may be linked for this target; `specific` is the object's
