@@ -11,9 +11,9 @@ super::behaviours! {
         "merge-metadata-records",
         "merge-metadata-two-kernels",
     ];
-    /// An executable below sm_100 has HAS_PRE_V10_OBJECT after the records of the module if an
+    /// An executable has HAS_PRE_V10_OBJECT after the records of the module if an
     /// object is of a toolkit before 10.0, or does not say of which.
-    PRE_V10_OBJECT = "pre-v10-object", shown by ["merge-metadata-records"];
+    PRE_V10_OBJECT = "pre-v10-object", shown by ["merge-metadata-records", "note-of-other-index"];
     /// Barrier counts in the flags of code, as compilers before 13.0 write them, count like records
     /// where neither the function nor what it reaches has a record: the function gets a record at
     /// the end of its list, and its flags are cleared. Where there is a record, the function's own

@@ -116,7 +116,7 @@ fn merge_info(
         lists.extend(part.of_functions);
     }
     of_module.reverse();
-    if origins.any_is_old && !module.options.relocatable && !module.target.is_mercury() {
+    if origins.any_is_old && !module.options.relocatable {
         let record = value_record(format::NVAL, attributes::HAS_PRE_V10_OBJECT, 0);
         of_module.push(created(module, record, &[]));
     }

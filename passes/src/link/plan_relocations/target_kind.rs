@@ -249,6 +249,11 @@ impl Named<'_, '_, '_> {
         if owner.is_none() && !is_debug_info {
             return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
         }
+        if self.module.options.preserve_relocs
+            && self.symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE
+        {
+            return Err(Refusal::Unsupported(relocation::PRESERVED_SHARED_INSTANCE));
+        }
         if place.is_none() && self.names_hidden_slots() {
             if module.reserved_shared_size() == 0 {
                 return Err(Refusal::Internal(input::DELETED_SYMBOL));
