@@ -14,6 +14,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use cuweld_diagnostics::Diagnostics;
+use cuweld_elf::behaviours;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
@@ -27,6 +29,7 @@ use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
 use crate::diagnostics::Reporter;
 use crate::input::DeviceInput;
+use crate::input::DiscoverOptions;
 use crate::input::Discovered;
 use crate::input::HostInfo;
 use crate::input::Image;
@@ -52,6 +55,7 @@ use lowering::unreadable;
 use optimise::Optimisation;
 use optimise::optimise;
 use reading::Reading;
+use reading::newest_toolkit;
 pub use request::Hooks;
 pub use request::Request;
 
@@ -220,6 +224,9 @@ pub fn read_inputs<'data>(
 
 /// What is to be lowered.
 struct Found<'r, 'data> {
+    /// The toolkit whose linker the link stands in for, as far as it is known without the objects
+    /// that are compiled.
+    toolkit: &'static Toolkit,
     discovered: Discovered<'data>,
     /// What ended the discovery, if something did.
     failure: Option<InputError>,
@@ -235,8 +242,48 @@ fn find_inputs<'r, 'data>(
     input_arena: &'data InputArena,
     arena: &'data Arena,
 ) -> Found<'r, 'data> {
-    let (discover, threads) = (&request.discover, &request.threads);
-    let mut reading = Reading::new(discover.toolkit, threads, request.hooks);
+    let find = |discover| find_inputs_of(request, discover, are_checked, input_arena, arena);
+    let found = find(request.discover);
+    let toolkit = match request.toolkit {
+        Some(toolkit) => toolkit,
+        None => toolkit_of(found.reading.newest_toolkit()),
+    };
+    // Which members of fatbins are linked depends on the toolkit.
+    let finds_others = toolkit.has(&behaviours::messages::SPECIFIC_FOR_ITSELF)
+        != found
+            .toolkit
+            .has(&behaviours::messages::SPECIFIC_FOR_ITSELF);
+    match finds_others {
+        true => find(DiscoverOptions {
+            toolkit,
+            ..request.discover
+        }),
+        false => Found { toolkit, ..found },
+    }
+}
+
+/// Returns the toolkit of a link whose newest object is of the one with this number: the last
+/// version of that release, or the nearest that is known.
+fn toolkit_of(number: u32) -> &'static Toolkit {
+    let newest = Toolkit::newest();
+    match Toolkit::by_number(number) {
+        Some(toolkit) => toolkit,
+        None if number > newest.number => newest,
+        None => Toolkit::DEFAULT,
+    }
+}
+
+/// Discovers inputs as these options say, and reads what is found meanwhile.
+fn find_inputs_of<'r, 'data>(
+    request: &'r Request<'_>,
+    discover: DiscoverOptions<'_>,
+    are_checked: bool,
+    input_arena: &'data InputArena,
+    arena: &'data Arena,
+) -> Found<'r, 'data> {
+    let (discover, threads) = (&discover, &request.threads);
+    let newest = request.toolkit.unwrap_or(Toolkit::newest());
+    let mut reading = Reading::new(newest, threads, request.hooks);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
     let mut bytes = 0u64;
@@ -275,6 +322,7 @@ fn find_inputs<'r, 'data>(
         Err(failure) => (failure.found, Some(failure.error)),
     };
     Found {
+        toolkit: discover.toolkit,
         discovered,
         failure,
         reading,
@@ -290,14 +338,21 @@ fn lower_inputs<'data>(
     reporter: &Reporter<'_>,
 ) -> ReadInputs<'data> {
     let Found {
+        toolkit,
         discovered,
         failure,
         reading,
     } = found;
-    let (toolkit, target) = (request.discover.toolkit, request.discover.target);
+    let target = request.discover.target;
     let mut inputs = discovered.inputs;
     let (compile, threads) = (&request.compile, &request.threads);
-    let compiled = compile_ptx(&mut inputs, target, compile, threads, input_arena);
+    let compiled = compile_ptx(
+        &mut inputs,
+        (toolkit, target),
+        compile,
+        threads,
+        input_arena,
+    );
     let mut options = request.options.clone();
     apply_host_info(
         &mut options,
@@ -321,6 +376,10 @@ fn lower_inputs<'data>(
         }));
     }
     let (part, read) = reading.all_of(&images);
+    let toolkit = match request.toolkit {
+        Some(toolkit) => toolkit,
+        None => toolkit_of(newest_toolkit(&part)),
+    };
     for (index, (image, read)) in images.iter().zip(&read).enumerate() {
         if let (Some(image), Some(Err(error))) = (image, read) {
             let said = unreadable(image, error, (toolkit, target), options.strict);
@@ -374,6 +433,7 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
             .collect()
     };
     options.whole_program = host_info.whole_program;
+    options.host.runtime_is_silent = host_info.runtime_is_silent;
     options.host.kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
     options.host.kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
     let variables = |device, constant| Some([patterns(device), patterns(constant)].concat());

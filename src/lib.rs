@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod chosen_toolkit;
 pub mod cli;
 mod compile;
 mod controls;

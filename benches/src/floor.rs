@@ -119,7 +119,9 @@ impl Contents {
         } else if fatbin::has_magic(bytes) {
             for region in std::iter::once(bytes).chain(fatbin::further_regions(bytes)) {
                 let members = fatbin::parse(region).unwrap_or_default();
-                if let Selection::Member(member) = select(&members, target, false) {
+                if let Selection::Member(member) =
+                    select(&members, (Default::default(), target), false)
+                {
                     self.member(&member, bytes, offset);
                 }
             }

@@ -6,12 +6,16 @@
 //! of its module; a rule that another release has differently is asked for by name
 //! ([`Toolkit::has`]).
 
+pub mod releases;
 mod v13_0;
 
 use std::fmt;
 
+use crate::behaviours;
 use crate::behaviours::Behaviour;
 use crate::behaviours::Release;
+use crate::target::Target;
+use crate::target::arch::Suffix;
 pub use v13_0::V13_0;
 
 /// What a linker of NVIDIA's writes into files as its name.
@@ -54,6 +58,8 @@ pub struct Toolkit {
     /// The last version of Mercury that its finalizer takes: major and minor, a byte each
     /// [mercury-version].
     pub mercury_version: u16,
+    /// The version of its finalizer in `.nv.compat` [compat-finalizer-version].
+    pub finalizer_version: u16,
     /// Where parameters begin in bank 0 of kernels for sm_100 and up, in bytes: the least place of
     /// the slots of textures after.
     pub mercury_parameters_start: u64,
@@ -65,15 +71,28 @@ pub struct Toolkit {
 
 impl Toolkit {
     /// All that are known, oldest first.
-    pub const ALL: &'static [&'static Toolkit] = &[&V13_0];
+    pub const ALL: &'static [&'static Toolkit] = releases::ALL;
 
     /// The release that links are of unless something else is asked for.
-    pub const NEWEST: &'static Toolkit = &V13_0;
+    pub const DEFAULT: &'static Toolkit = &V13_0;
 
-    /// Finds a toolkit by its version, such as `13.0.88`.
+    /// Returns the newest one that is known.
+    pub fn newest() -> &'static Toolkit {
+        Self::ALL.last().copied().unwrap_or(Self::DEFAULT)
+    }
+
+    /// Finds a toolkit by its version, such as `13.0.88`, or the last version of a release, such as
+    /// `13.0`.
     pub fn by_version(version: &str) -> Option<&'static Toolkit> {
-        let mut all = Self::ALL.iter().copied();
-        all.find(|toolkit| toolkit.version == version)
+        let mut all = Self::ALL.iter().rev().copied();
+        all.find(|toolkit| toolkit.version == version || toolkit.release.to_string() == version)
+    }
+
+    /// Finds the last version of the release whose compiler writes this number into objects
+    /// ([`Toolkit::number`]).
+    pub fn by_number(number: u32) -> Option<&'static Toolkit> {
+        let mut all = Self::ALL.iter().rev().copied();
+        all.find(|toolkit| toolkit.number == number)
     }
 
     /// Finds the toolkit whose linker writes a stamp of this name, such as `nvlink-13.0.88`.
@@ -85,6 +104,22 @@ impl Toolkit {
     /// Returns `true` if the toolkit's linker follows a rule.
     pub fn has(&self, rule: &Behaviour) -> bool {
         rule.holds_for(self.release)
+    }
+
+    /// Returns `true` if the toolkit's linker takes a device object for a target; `specific` is the
+    /// object's `a` mark.
+    pub fn accepts(&self, target: Target, object_sm: u16, specific: bool) -> bool {
+        // [specific-for-itself]
+        if specific && self.has(&behaviours::messages::SPECIFIC_FOR_ITSELF) {
+            return object_sm == target.sm && target.suffix == Suffix::Specific;
+        }
+        // [all-before-in-family]
+        let is_ampere = |sm: u16| (80..90).contains(&sm);
+        target.accepts(object_sm, specific)
+            || is_ampere(object_sm)
+                && is_ampere(target.sm)
+                && object_sm <= target.sm
+                && self.has(&behaviours::messages::ALL_BEFORE_IN_FAMILY)
     }
 
     /// Returns `true` if an undefined function of this name is accepted, because the driver
@@ -103,7 +138,7 @@ impl Toolkit {
 
 impl Default for &'static Toolkit {
     fn default() -> Self {
-        Toolkit::NEWEST
+        Toolkit::DEFAULT
     }
 }
 
@@ -125,7 +160,6 @@ impl fmt::Debug for Toolkit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::behaviours;
 
     #[test]
     fn each_is_found_by_version_and_by_stamp() {
@@ -135,6 +169,14 @@ mod tests {
             assert!(toolkit.system_functions.is_sorted());
         }
         assert_eq!(Toolkit::by_stamp("nvlink"), None);
+        assert_eq!(Toolkit::by_version("13.2"), Some(&releases::V13_2_86));
+        assert_eq!(Toolkit::by_version("13"), None);
+        assert_eq!(Toolkit::by_number(0x82), Some(&V13_0));
+        assert_eq!(Toolkit::newest().version, "13.5.37");
+        assert_eq!(
+            releases::V13_5_37.stamp.branch,
+            "Build cuda_13.5.r13.5/compiler.39125733_0"
+        );
     }
 
     #[test]

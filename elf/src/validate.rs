@@ -10,9 +10,11 @@ use thiserror::Error;
 use zerocopy::FromBytes;
 
 use super::raw::*;
+use crate::behaviours;
 use crate::finalize::Profile;
 use crate::finalize::can_finalize;
 use crate::target::Target;
+use crate::target::arch::Suffix;
 use crate::target::section_types::is_no_bits;
 use crate::toolkit::Toolkit;
 
@@ -345,6 +347,8 @@ pub enum ArchitectureError {
         /// `e_ident[EI_ABIVERSION]`.
         version: u8,
     },
+    /// Code for an `a` architecture, which only a link for that takes.
+    Specific,
     /// Another SM.
     Sm {
         /// SM of the object.
@@ -375,6 +379,9 @@ impl ArchitectureError {
     pub fn message(&self, file: &str) -> String {
         match self {
             ArchitectureError::Abi { .. } => format!("Input file '{file}' abi does not match"),
+            ArchitectureError::Specific => {
+                "cannot link accelerated arch to non-accelerated".to_owned()
+            }
             ArchitectureError::Sm { target, .. } => {
                 format!("Input file '{file}' arch does not match target '{target}'")
             }
@@ -417,12 +424,19 @@ pub fn validate_architecture(
     } else {
         (((flags >> 8) & 0xffff) as u16, facts.specific)
     };
+    // [specific-for-itself]
+    if toolkit.has(&behaviours::messages::SPECIFIC_FOR_ITSELF)
+        && specific
+        && (found, Suffix::Specific) != (target.sm, target.suffix)
+    {
+        return Err(ArchitectureError::Specific);
+    }
     let is_finalized =
         target.is_mercury() && !legacy && (flags & MERCURY_FLAG != 0 || facts.after_mercury);
     let fits = if is_finalized {
         can_finalize(toolkit, facts.profile.as_ref(), found, target.sm).is_ok()
     } else {
-        target.accepts(found, specific)
+        toolkit.accepts(target, found, specific)
     };
     if !fits {
         return Err(ArchitectureError::Sm { found, target });

@@ -7,9 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
-use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::LinkRecord;
 use cuweld_ir::Phase;
@@ -19,6 +17,7 @@ use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::text_form;
 
 use super::finalizer_args::traces_compatibility;
+use crate::chosen_toolkit::ChosenToolkit;
 use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
@@ -55,10 +54,14 @@ pub struct InputArgs {
     /// Write a relocatable object, which can be linked again.
     #[arg(short = 'r', long)]
     relocatable: bool,
-    /// The tool that the output names as its linker: `nvlink-13.0.88` writes the record that nvlink
-    /// would write.
+    /// The tool that the output names as its linker: `nvlink`, or a version of it such as
+    /// `nvlink-13.0.88`, writes the record that nvlink would write.
     #[arg(long, value_name = "NAME")]
     stamp: Option<String>,
+    /// The toolkit whose nvlink is stood in for, such as 13.5 or 13.0.88, or `auto`: the newest that
+    /// made an input, which is the default.
+    #[arg(long, value_name = "VERSION")]
+    toolkit: Option<String>,
     /// Keep kernels that no host code references.
     #[arg(long)]
     ignore_host_info: bool,
@@ -94,15 +97,11 @@ impl InputArgs {
         output_name: String,
         controls: &'a Controls,
     ) -> Result<Request<'a>, Diagnostic> {
-        let stamped = match self.stamp.as_deref() {
-            None | Some("cuweld") => None,
-            Some(name) => Some(Toolkit::by_stamp(name).ok_or_else(|| unknown_stamp(name))?),
-        };
-        let toolkit = stamped.unwrap_or_default();
+        let chosen = ChosenToolkit::parse(self.toolkit.as_deref(), self.stamp.as_deref(), None)?;
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let ptxas = self.ptxas.clone();
         let compile = CompileOptions {
-            toolkit,
+            any_toolkit: chosen.fixed.is_none(),
             tools: ToolPaths {
                 ptxas: ptxas.or_else(|| variable("CUWELD_PTXAS").map(PathBuf::from)),
                 cuda_home: variable("CUDA_HOME").map(PathBuf::from),
@@ -116,10 +115,11 @@ impl InputArgs {
         };
         let given = variable("CUWELD_JOBS").and_then(|text| text.to_str()?.parse().ok());
         Ok(Request {
+            toolkit: chosen.fixed,
             threads: jobs::threads(self.jobs.map(NonZeroUsize::get).or(given)),
             compile,
             discover: DiscoverOptions {
-                toolkit,
+                toolkit: chosen.before_inputs(),
                 target,
                 inputs,
                 libraries: &self.libraries,
@@ -143,7 +143,7 @@ impl InputArgs {
                     } else {
                         String::new()
                     },
-                    stamp_nvlink: stamped.is_some(),
+                    stamp_nvlink: chosen.stamp_nvlink,
                     ..Default::default()
                 },
                 reports: Reports {
@@ -380,11 +380,4 @@ pub fn parse_target(name: &str) -> Result<Target, String> {
             known.join(" ")
         )
     })
-}
-
-fn unknown_stamp(name: &str) -> Diagnostic {
-    let known = Toolkit::ALL.iter().map(|toolkit| toolkit.stamp.name);
-    let known = known.collect::<Vec<_>>().join(" and ");
-    Diagnostic::fatal(usage::COMMAND_LINE, format!("unknown stamp '{name}'"))
-        .help(format!("known are cuweld and {known}"))
 }

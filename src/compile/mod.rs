@@ -40,8 +40,9 @@ use ptxas::Ptxas;
 /// How intermediate code is compiled.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
-    /// The toolkit whose linker the link stands in for.
-    pub toolkit: &'static Toolkit,
+    /// Whether the toolkit of the link is the newest that made an input, so that newer code than
+    /// that of the objects makes a newer link.
+    pub any_toolkit: bool,
     /// Where the compilers are looked for.
     pub tools: ToolPaths,
     /// Options for ptxas that come from the link's command line.
@@ -78,7 +79,7 @@ pub struct PtxOutcomes {
 /// Puts cubins into the place of all PTX, up to the first that does not compile.
 pub fn compile_ptx<'data>(
     inputs: &mut [DeviceInput<'data>],
-    target: Target,
+    (toolkit, target): (&Toolkit, Target),
     options: &CompileOptions,
     threads: &Threads,
     arena: &'data InputArena,
@@ -136,8 +137,14 @@ pub fn compile_ptx<'data>(
             }
         };
         say(written(&compiled.messages));
-        let toolkit = options.toolkit;
-        let is_other = |release: &String| release != toolkit.stamp.version && !told_of_release;
+        let is_newer = |release: &String| {
+            let mut known = Toolkit::ALL.iter();
+            let known = known.find(|known| known.stamp.version == *release);
+            options.any_toolkit && known.is_some_and(|known| known.release >= toolkit.release)
+        };
+        let is_other = |release: &String| {
+            release != toolkit.stamp.version && !told_of_release && !is_newer(release)
+        };
         if let Some(release) = compiled.release.filter(is_other) {
             told_of_release = true;
             say(other_release(toolkit, ptxas.path(), &release));

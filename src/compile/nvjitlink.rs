@@ -14,7 +14,7 @@ use libloading::Library;
 use libloading::Symbol;
 
 /// The library's name; releases of one major version are compatible.
-const FILE_NAME: &str = Toolkit::NEWEST.jit_library;
+const FILE_NAME: &str = Toolkit::DEFAULT.jit_library;
 
 /// What an input of libnvJitLink is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

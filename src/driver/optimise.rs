@@ -72,7 +72,7 @@ fn read<'data>(
 ) -> io::Result<bool> {
     let diagnostics = std::mem::take(&mut discovered.diagnostics);
     let mut said = of_discovery(&diagnostics, reporter).into_iter().peekable();
-    let target = request.discover.target;
+    let (toolkit, target) = (request.discover.toolkit, request.discover.target);
     for (index, input) in discovered.inputs.iter_mut().enumerate() {
         while let Some((_, finding)) = said.next_if(|(turn, _)| *turn <= index) {
             reporter.report(&finding)?;
@@ -81,7 +81,7 @@ fn read<'data>(
         let remark = lto::remark(input);
         let input = std::slice::from_mut(input);
         let (compile, threads) = (&request.compile, &request.threads);
-        let compiled = compile_ptx(input, target, compile, threads, arena);
+        let compiled = compile_ptx(input, (toolkit, target), compile, threads, arena);
         for (_, finding) in &compiled.findings {
             reporter.report(finding)?;
         }

@@ -4,6 +4,7 @@ use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
 use cuweld_ir::elf::ReadError;
+use cuweld_ir::elf::origin::origin;
 use cuweld_passes::checks::check_objects::is_too_new;
 
 use super::Hooks;
@@ -87,6 +88,11 @@ impl<'r, 'data> Reading<'r, 'data> {
         self.reader.part.objects.len()
     }
 
+    /// Returns the newest toolkit that made one of the objects that were read, as they record it.
+    pub(super) fn newest_toolkit(&self) -> u32 {
+        newest_toolkit(&self.reader.part)
+    }
+
     /// Returns `true` if one of the objects from the `first` on ends the link, because its toolkit
     /// is newer than the link's.
     pub(super) fn ends_link(&self, first: usize) -> bool {
@@ -132,6 +138,16 @@ impl<'r, 'data> Reading<'r, 'data> {
             }
         }
     }
+}
+
+/// Returns the newest toolkit that made one of these objects, as they record it; 0 for none.
+pub(super) fn newest_toolkit(part: &ObjectPart<'_>) -> u32 {
+    let toolkits = part.objects.iter().map(|object| {
+        let sections = &part.sections[object.sections.indices()];
+        let notes = &part.notes[object.notes.indices()];
+        origin(object, sections, notes).toolkit
+    });
+    toolkits.max().unwrap_or(0)
 }
 
 /// Reads images; returns what each came to.

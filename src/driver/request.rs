@@ -1,5 +1,6 @@
 //! What a link is asked to do.
 
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_passes::threads::Threads;
 
@@ -9,6 +10,8 @@ use crate::input::DiscoverOptions;
 
 /// A link to do.
 pub struct Request<'a> {
+    /// The toolkit whose linker the link stands in for; `None` for the newest that made an input.
+    pub toolkit: Option<&'static Toolkit>,
     /// Where the inputs are.
     pub discover: DiscoverOptions<'a>,
     /// How intermediate code is compiled.
@@ -31,6 +34,7 @@ impl<'a> Request<'a> {
     /// Asks for a link without options, of the caller's thread alone.
     pub fn new(discover: DiscoverOptions<'a>, controls: &'a Controls) -> Self {
         Request {
+            toolkit: None,
             discover,
             compile: CompileOptions::default(),
             options: LinkOptions::default(),

@@ -71,7 +71,8 @@ where
         };
         for region in std::iter::once(bytes).chain(fatbin::further_regions(bytes)) {
             let all = fatbin::parse(region).unwrap_or_default();
-            if let Selection::Member(member) = select(&all, self.options.target, false)
+            if let Selection::Member(member) =
+                select(&all, (self.options.toolkit, self.options.target), false)
                 && member.kind() != MemberKind::Nvvm
                 && Codec::of(&member) != Codec::None
             {

@@ -417,8 +417,10 @@ where
                 target,
             });
             skip = Some(SkipReason::RawPtx);
-        } else if !source.is_system() {
-            // Nobody knows which of its kernels are launched [runtime-launches-nothing].
+        } else if source.is_system() {
+            self.found.host_info.runtime_is_silent = true;
+        } else {
+            // Nobody knows which of its kernels are launched.
             self.found.host_info.set_unknown(source.path);
         }
         self.add(source, Some(image), ModuleIds::default(), true, skip);

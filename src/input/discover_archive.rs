@@ -134,7 +134,8 @@ where
             return self.ignore(source, IgnoredReason::CubinInArchive);
         }
         let sm = identify::device_elf_sm(bytes);
-        let fits = sm.is_some_and(|sm| self.options.target.accepts(sm, false));
+        let fits =
+            sm.is_some_and(|sm| self.options.toolkit.accepts(self.options.target, sm, false));
         if !fits {
             return self.ignore(source, IgnoredReason::MemberArchNotFound);
         }

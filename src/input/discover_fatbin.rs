@@ -28,7 +28,8 @@ where
     ) -> Result<Option<Image<'data>>, InputError> {
         // The device runtime is linked, and not optimised with the program.
         let takes_ir = self.options.lto && !source.is_system();
-        match match_fatbin(bytes, self.options.target, takes_ir, self.arena) {
+        let link = (self.options.toolkit, self.options.target);
+        match match_fatbin(bytes, link, takes_ir, self.arena) {
             Ok(image) => Ok(Some(image)),
             Err(error) => self.mismatch(source, base, bytes, error).map(|()| None),
         }

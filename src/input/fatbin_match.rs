@@ -1,5 +1,6 @@
 //! The member of a fatbin that fits the target, unpacked.
 
+use cuweld_elf::toolkit::Toolkit;
 use thiserror::Error;
 
 use super::Image;
@@ -66,7 +67,7 @@ pub enum FatbinMatchError {
 /// lets LTO-IR come before device ELF and PTX (`-lto`).
 pub fn match_fatbin<'data>(
     bytes: &'data [u8],
-    target: Target,
+    link: (&Toolkit, Target),
     takes_ir: bool,
     arena: &'data InputArena,
 ) -> Result<Image<'data>, FatbinMatchError> {
@@ -84,7 +85,7 @@ pub fn match_fatbin<'data>(
         let held = describe(&members);
         Err(FatbinMatchError::NoMember { only_ir, held })
     };
-    match select(&members, target, takes_ir) {
+    match select(&members, link, takes_ir) {
         Selection::Member(member) => image(&member, bytes, arena),
         Selection::OnlyLto => no_member(true),
         Selection::NotFound => no_member(false),
@@ -153,7 +154,8 @@ mod tests {
     #[test]
     fn other_bytes_and_versions_are_refused() {
         let arena = InputArena::new();
-        let fault = |bytes| match_fatbin(bytes, sm_90(), false, &arena).unwrap_err();
+        let fault =
+            |bytes| match_fatbin(bytes, (Default::default(), sm_90()), false, &arena).unwrap_err();
         assert_eq!(fault(b""), FatbinMatchError::NotFatbin);
         assert_eq!(fault(b"text"), FatbinMatchError::NotFatbin);
         let mut later = build(&[]);
@@ -169,7 +171,7 @@ mod tests {
         let fault = |member: Member| {
             let arena = InputArena::new();
             let bytes = build(&[Member::ptx("sm_80", b".version 9.0"), member]);
-            match_fatbin(&bytes, sm_90(), false, &arena)
+            match_fatbin(&bytes, (Default::default(), sm_90()), false, &arena)
                 .unwrap_err()
                 .to_string()
         };
@@ -197,11 +199,13 @@ mod tests {
         let arena = InputArena::new();
         let ir = Member::new(8, "sm_90", b"packed ir").flags(fatbin::FLAG_OBFUSCATED);
         let bytes = build(&[Member::ptx("sm_90", b".version 9.0"), ir.clone()]);
-        let found = |takes_ir| match_fatbin(&bytes, sm_90(), takes_ir, &arena).unwrap();
+        let found = |takes_ir| {
+            match_fatbin(&bytes, (Default::default(), sm_90()), takes_ir, &arena).unwrap()
+        };
         assert!(matches!(found(false), Image::Ptx(_)));
         assert!(matches!(found(true), Image::Nvvm(image) if image.obfuscated));
         assert_eq!(
-            match_fatbin(&build(&[ir]), sm_90(), false, &arena),
+            match_fatbin(&build(&[ir]), (Default::default(), sm_90()), false, &arena),
             Err(FatbinMatchError::NoMember {
                 only_ir: true,
                 held: vec!["LTO-IR sm_90".to_owned()],
@@ -217,9 +221,14 @@ mod tests {
             Member::ptx("sm_100", b".version 9.0"),
             Member::elf("sm_90", &image),
         ]);
-        let found = match_fatbin(&bytes, sm_90(), false, &arena);
+        let found = match_fatbin(&bytes, (Default::default(), sm_90()), false, &arena);
         assert!(matches!(found, Ok(Image::Cubin(data)) if data.starts_with(&image)));
-        let other = match_fatbin(&bytes, Target::parse("sm_80").unwrap(), false, &arena);
+        let other = match_fatbin(
+            &bytes,
+            (Default::default(), Target::parse("sm_80").unwrap()),
+            false,
+            &arena,
+        );
         let held = ["PTX sm_100", "ELF sm_90"].map(str::to_owned).to_vec();
         let only_ir = false;
         assert_eq!(other, Err(FatbinMatchError::NoMember { only_ir, held }));

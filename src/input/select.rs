@@ -15,15 +15,16 @@
 use std::cmp::Reverse;
 
 use cuweld_elf::target::arch::Suffix;
+use cuweld_elf::toolkit::Toolkit;
 
 use super::Target;
 use super::fatbin::FLAG_COMPAT;
 use super::fatbin::FatbinMember;
 use super::fatbin::MemberKind;
 
-/// Returns `true` if a device ELF may be linked for a target.
-pub fn elf_fits(member: Target, target: Target) -> bool {
-    target.accepts(member.sm, member.suffix == Suffix::Specific)
+/// Returns `true` if a device ELF may be linked for a target by a toolkit's linker.
+pub fn elf_fits(member: Target, (toolkit, target): (&Toolkit, Target)) -> bool {
+    toolkit.accepts(target, member.sm, member.suffix == Suffix::Specific)
 }
 
 /// Returns `true` if a device ELF from sm_100 on may be linked for a target, if its member has no
@@ -39,14 +40,15 @@ fn unrecorded_elf_fits(member: Target, target: Target) -> bool {
 }
 
 /// Returns `true` if what a member holds may be linked or compiled for a target.
-fn fits(member: &FatbinMember<'_>, arch: Target, target: Target) -> bool {
+fn fits(member: &FatbinMember<'_>, arch: Target, link: (&Toolkit, Target)) -> bool {
+    let (_, target) = link;
     match member.kind() {
         MemberKind::Elf if target.is_mercury() && !member.has(FLAG_COMPAT) => {
             unrecorded_elf_fits(arch, target)
         }
-        MemberKind::Elf => elf_fits(arch, target),
+        MemberKind::Elf => elf_fits(arch, link),
         // nvlink crashes where it chooses one below sm_100.
-        MemberKind::Mercury => target.is_mercury() && elf_fits(arch, target),
+        MemberKind::Mercury => target.is_mercury() && elf_fits(arch, link),
         MemberKind::Ptx => ptx_fits(arch, target),
         MemberKind::Nvvm | MemberKind::Other(_) => false,
     }
@@ -75,7 +77,7 @@ pub enum Selection<'data> {
 /// Chooses a member. With `lto`, LTO-IR that fits comes before everything else.
 pub fn select<'data>(
     members: &[FatbinMember<'data>],
-    target: Target,
+    link: (&Toolkit, Target),
     lto: bool,
 ) -> Selection<'data> {
     let visible = || {
@@ -85,6 +87,7 @@ pub fn select<'data>(
             .filter(|(_, member)| member.is_visible())
             .filter_map(|(index, member)| Some((index, member, member.arch()?)))
     };
+    let (_, target) = link;
     let nvvm = visible()
         .filter(|(_, member, arch)| member.kind() == MemberKind::Nvvm && arch.sm <= target.sm)
         .max_by_key(|(index, _, arch)| (arch.sm, Reverse(*index)));
@@ -92,7 +95,7 @@ pub fn select<'data>(
         return Selection::Member(*member);
     }
     let code = visible()
-        .filter(|(_, member, arch)| fits(member, *arch, target))
+        .filter(|(_, member, arch)| fits(member, *arch, link))
         .max_by_key(|(index, member, arch)| rank(*index, member.kind(), *arch));
     match (code, nvvm) {
         (Some((_, member, _)), _) => Selection::Member(*member),
@@ -163,7 +166,10 @@ mod tests {
                     let expected = targets
                         .split_whitespace()
                         .any(|t| format!("sm_{t}") == target);
-                    let fits = elf_fits(arch(&format!("sm_{member}")), arch(target));
+                    let fits = elf_fits(
+                        arch(&format!("sm_{member}")),
+                        (Default::default(), arch(target)),
+                    );
                     assert_eq!(fits, expected, "{member} for {target}");
                 }
             }
@@ -208,7 +214,7 @@ mod tests {
             .collect();
         let bytes = build(&built);
         let parsed = fatbin::parse(&bytes).unwrap();
-        match select(&parsed, arch(target), lto) {
+        match select(&parsed, (Default::default(), arch(target)), lto) {
             Selection::Member(chosen) => Ok(parsed
                 .iter()
                 .position(|member| member.offset == chosen.offset)
@@ -267,7 +273,7 @@ mod tests {
         let bytes = build(&[Member::elf("sm_90", b"x").without_flags(fatbin::FLAG_64BIT)]);
         let members = fatbin::parse(&bytes).unwrap();
         assert!(matches!(
-            select(&members, arch("sm_90"), false),
+            select(&members, (Default::default(), arch("sm_90")), false),
             Selection::NotFound
         ));
     }

@@ -15,6 +15,7 @@ mod links;
 mod mutate;
 mod passes;
 mod resume;
+mod toolkits;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -27,8 +28,9 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 9] = [
+const SUBJECTS: [(&str, Run); 10] = [
     ("links", links::run_all),
+    ("toolkits", toolkits::run_all),
     ("passes", passes::run_all),
     ("resume", resume::run_all),
     ("inputs", inputs::run_all),

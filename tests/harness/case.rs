@@ -140,6 +140,9 @@ pub struct Case {
     pub needs: Option<String>,
     /// Kind of expectation.
     pub expect: Expect,
+    /// The toolkits whose linkers are asked, in cases of `tests/toolkits`.
+    #[serde(default)]
+    pub toolkits: Vec<String>,
     /// Id in `docs/deviations.md`.
     pub deviation: Option<String>,
     /// Exit code.
@@ -181,6 +184,15 @@ impl Case {
     pub fn live() -> Result<Vec<Self>, Box<dyn Error>> {
         let live = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live");
         let mut cases = Self::in_folder(&live)?;
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(cases)
+    }
+
+    /// The cases of `tests/toolkits`, each for several toolkits.
+    #[allow(dead_code, reason = "only the binary of cases runs them")]
+    pub fn of_toolkits() -> Result<Vec<Self>, Box<dyn Error>> {
+        let toolkits = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/toolkits");
+        let mut cases = Self::in_folder(&toolkits)?;
         cases.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(cases)
     }

@@ -44,6 +44,16 @@ impl Linker {
         }
     }
 
+    /// Our own binary in the place of another toolkit's linker.
+    #[allow(dead_code, reason = "only the cases of toolkits have some")]
+    pub fn of_toolkit(version: &str) -> Self {
+        let mut ours = Self::ours();
+        ours.leading.retain(|argument| !argument.contains("stamp"));
+        ours.leading.push(format!("--cuweld-toolkit={version}"));
+        ours.leading.push("--cuweld-stamp=nvlink".to_owned());
+        ours
+    }
+
     /// Our own binary with its explanations.
     pub fn ours_explaining() -> Self {
         let mut ours = Self::ours();

@@ -77,7 +77,15 @@ fn case(name: &str) -> Option<String> {
         });
         files.find(|path| root().join(path).exists())
     };
-    link.or_else(pass)
+    let toolkit = || {
+        let path = format!("tests/toolkits/{name}");
+        root()
+            .join(&path)
+            .join("case.toml")
+            .exists()
+            .then_some(path)
+    };
+    link.or_else(toolkit).or_else(pass)
 }
 
 /// Returns the names of behaviours that comments of the code cite, with the first place of each.

@@ -30,4 +30,8 @@ codes! {
     WHOLE_NAME "whole-name":
         "sections of constants that keep their name"
         when "Local functions of one name have constants, in output of `-r`; nvlink cuts the name of their sections, and cannot read the file (D19).";
+    NEWER_FINALIZER "newer-finalizer":
+        "code for sm_100 and later as CUDA 13.0 links it"
+        when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."
+        advice "`--cuweld-strict` makes it an error.";
 }

@@ -198,6 +198,14 @@ codes! {
     TEXTURE_SLOTS "texture-slots":
         "slots of textures in a kernel without a section of parameters"
         when "A kernel uses textures, and no bank of parameters could hold their slots.";
+    DYNAMIC_SHARED_AGAIN "dynamic-shared-again":
+        "dynamic shared memory of an output of -r, for a toolkit since 13.4"
+        when "An input has a section of shared memory for a kernel that has no variable in it, as `-r` writes it for dynamic shared memory. What nvlink makes of it since CUDA 13.4 is not known."
+        advice "Link the objects in one link, or with `--cuweld-toolkit=13.3`.";
+    NEWER_FINALIZER "newer-finalizer":
+        "code for sm_100 and later of a toolkit after 13.0"
+        when "With `--cuweld-strict`: nvlink's rules for sm_100 and later change with each toolkit, and those after 13.0 are not known."
+        advice "Link without `--cuweld-strict`: the link follows the rules of CUDA 13.0, and says so.";
     KERNEL_BY_ADDRESS "kernel-by-address":
         "memory of a kernel that stays only because its address is taken"
         when "Kernels are left out, and several that are named nowhere have variables in shared memory, or one has slots of textures."

@@ -20,10 +20,15 @@ super::behaviours! {
     /// flags do not count, and stay.
     BARRIERS_IN_FLAGS = "barriers-in-flags", shown by ["toolkit-12-0-barriers"];
     /// If device functions add to the externs of the only kernel of a link, all of them are listed
-    /// in a new record at the end, the one that is first named last first.
+    /// in a new record at the end.
     ONLY_KERNEL_EXTERNS = "only-kernel-externs", shown by [
         "only-kernel-attributes",
         "mercury-only-kernel-externs",
+    ];
+    /// In that record the extern that is first named last comes first.
+    ONLY_KERNEL_EXTERNS_BACKWARDS = "only-kernel-externs-backwards" until (13, 2), shown by [
+        "only-kernel-attributes",
+        "toolkit-13-externs",
     ];
     /// The only kernel of a link gets the records of all device functions, reached or not, in a
     /// fixed order of codes; registers and stacks still follow the call graph.
@@ -42,6 +47,9 @@ super::behaviours! {
     /// What device functions add to a kernel's list is appended in the order in which its codes are
     /// first seen. EXTERNS count for that even if the output keeps nothing of the record.
     FIRST_SIGHT_ORDER = "first-sight-order", shown by ["externs-order", "printf-assert"];
+    /// A kernel's list of source languages has those of the device functions that it reaches, too,
+    /// each once.
+    LANGUAGES_OF_CALLEES = "languages-of-callees" since (13, 2), shown by ["toolkit-13-languages"];
     /// Records of `.nv.compat` are merged pairwise in the order of the inputs, each code by a rule
     /// of its own, and stand in the order in which they are first seen.
     COMPAT_MERGED = "compat-merged", shown by ["toolkit-12-8-with-13-0", "merge-metadata-records"];
@@ -49,6 +57,35 @@ super::behaviours! {
     COMPAT_FINALIZATION_CLASS = "compat-finalization-class" until (13, 1), shown by [
         "functions-across-units",
         "mercury-targets",
+    ];
+    /// The class of tensor core instructions of the inputs (`.nv.compat` 05) is no part of the output
+    /// where it is 0, as it is if an input has none.
+    COMPAT_NO_EMPTY_CLASS = "compat-no-empty-class" since (13, 1), shown by [
+        "toolkit-13-compat",
+        "toolkit-13-compat-with-13-0",
+    ];
+    /// What the finalizer may do with the inputs without looking (`.nv.compat` 0b) is part of the
+    /// output below sm_100, too: what all inputs that say something say.
+    COMPAT_FAST_PATH_EVERYWHERE = "compat-fast-path-everywhere" since (13, 2), shown by [
+        "toolkit-13-compat",
+        "toolkit-13-compat-with-13-0",
+    ];
+    /// A newer record of the Mercury ISA's version (`.nv.compat` 0d) is part of the output, 1.0 for
+    /// inputs that have none; that of before (07) is it only where an input has one.
+    COMPAT_MERCURY_VERSION = "compat-mercury-version" since (13, 3), shown by [
+        "toolkit-13-compat",
+        "toolkit-13-compat-with-13-0",
+    ];
+    /// `.nv.compat` 0c of the inputs is part of the output, 2 for those that have none.
+    COMPAT_INTERNAL_TARGET = "compat-internal-target" since (13, 4), shown by [
+        "toolkit-13-compat",
+        "toolkit-13-compat-with-13-0",
+    ];
+    /// Below sm_100 the version of the finalizer (`.nv.compat` 0e) is part of the output if all
+    /// inputs have one: the newest. From sm_100 on it is that of the linker.
+    COMPAT_FINALIZER_VERSION = "compat-finalizer-version" since (13, 4), shown by [
+        "toolkit-13-compat",
+        "toolkit-13-compat-with-13-0",
     ];
     /// The note of the tool is followed by those of all inputs; the note of the toolkit carries the
     /// smallest virtual architecture.

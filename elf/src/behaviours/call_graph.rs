@@ -73,10 +73,12 @@ super::behaviours! {
         "device-runtime-is-pruned-too",
     ];
     /// Device code without host information makes all kernels of the link stay, as they may be
-    /// launched from anywhere; but not if it has `cudadevrt` in its path. Host objects without
-    /// device code do so whatever their path, and cubins in archives.
-    RUNTIME_LAUNCHES_NOTHING = "runtime-launches-nothing", shown by [
+    /// launched from anywhere; with `cudadevrt` in its path only if it is linked, because something
+    /// is undefined at its turn. Host objects without device code do so whatever their path, and
+    /// cubins in archives.
+    RUNTIME_SILENT_IF_LINKED = "runtime-silent-if-linked", shown by [
         "device-runtime-without-lists",
+        "device-runtime-without-lists-linked",
         "cudadevrt-in-path-cubin",
         "cudadevrt-in-path-fatbin",
         "cudadevrt-in-path-without-device-code",

@@ -97,7 +97,7 @@ super::behaviours! {
     ];
     /// While kernels are left out, the null symbol has the place of the last section of constants
     /// that was looked up, at offset 0 too, whatever else it would show.
-    NULL_SYMBOL_OF_LOOKUP = "null-symbol-of-lookup", shown by [
+    NULL_SYMBOL_OF_LOOKUP = "null-symbol-of-lookup" until (13, 5), shown by [
         "null-symbol-value",
         "null-symbol-kernels-used",
         "suppress-debug-info-kernels-used",

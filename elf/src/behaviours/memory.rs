@@ -81,6 +81,7 @@ super::behaviours! {
     /// In relocatable output code that refers to a shared variable has the variable's alignment
     /// filled in for its address, and no relocation.
     RELOCATABLE_SHARED_FILLED_IN = "relocatable-shared-filled-in" until (13, 2), shown by [
+        "toolkit-13-dynamic-shared-relocatable",
         "relocatable-shared",
         "relocatable-shared-declared-before",
     ];
@@ -102,6 +103,17 @@ super::behaviours! {
     /// memory follows. There is no room for variables of functions that it calls: an error for each
     /// reference to one.
     WHOLE_KERNEL_SHARED = "whole-kernel-shared", shown by ["ewp-shared", "ewp-shared-of-function"];
+    /// The size of what a kernel has before its dynamic shared memory is a multiple of the alignment
+    /// of its shared memory, not of 16. Code still has the multiple of 16 for the address of dynamic
+    /// shared memory, but for that of a symbol (`-g`).
+    DYNAMIC_SHARED_ALIGNED = "dynamic-shared-aligned" since (13, 1), shown by [
+        "toolkit-13-dynamic-shared",
+    ];
+    /// A section of shared memory for a kernel without variables, as `-r` writes it for dynamic
+    /// shared memory, counts when it is linked again, in a way that is not known.
+    EMPTY_KERNEL_SHARED = "empty-kernel-shared" since (13, 4), shown by [
+        "place-memory-dynamic-shared-again",
+    ];
     /// A kernel may have 48 KiB of shared memory without asking for more at its launch, which is the
     /// limit of links; links for targets with an `a` take all that the processor has.
     SHARED_LIMIT_SPECIFIC = "shared-limit-specific", shown by [

@@ -36,6 +36,17 @@ super::behaviours! {
         "toolkit-12-8-with-13-0",
         "note-cuver",
     ];
+    /// Code for an `a` architecture is linked for that target alone: of fatbins nothing else takes
+    /// it, and an object of it ends any other link before its architecture is looked at.
+    SPECIFIC_FOR_ITSELF = "specific-for-itself" since (13, 1), shown by [
+        "toolkit-13-specific-objects",
+        "toolkit-13-specific-members",
+    ];
+    /// Code for sm_80 to sm_88 is linked for every later target up to sm_89, not only for sm_86 and
+    /// sm_89.
+    ALL_BEFORE_IN_FAMILY = "all-before-in-family" since (13, 2), shown by [
+        "toolkit-13-older-architectures",
+    ];
     /// After a whole program (`-ewp`) all objects have to be of the linker's own toolkit, and all
     /// but the device runtime are warned of.
     WHOLE_PROGRAM_LOCK = "whole-program-lock", shown by ["ewp", "ewp-toolkit"];

@@ -71,6 +71,17 @@ super::behaviours! {
         "common-symbols",
         "symbol-resolve-tentative",
     ];
+    /// A definition without contents takes the place of a tentative one, as one with contents does;
+    /// the tentative one takes no room.
+    DEFINITION_OVER_TENTATIVE = "definition-over-tentative" since (13, 3), shown by [
+        "toolkit-13-tentative",
+        "toolkit-13-tentative-errors",
+    ];
+    /// With `-g` a shared variable that one kernel alone uses is local, in its place among those that
+    /// are not.
+    PRIVATE_SHARED_LOCAL = "private-shared-local" since (13, 4), shown by [
+        "toolkit-13-private-shared",
+    ];
     /// A tentative definition that replaces a weak uninitialised one stays weak.
     TENTATIVE_STAYS_WEAK = "tentative-stays-weak", shown by ["common-and-definitions"];
     /// A NOTYPE symbol has no part in a link, whatever its name, binding, section and value; a
@@ -103,6 +114,7 @@ super::behaviours! {
     /// A name whose first symbol is weak stands among the local symbols, in the order of creation,
     /// and all other global ones after them, also if a strong definition prevails.
     WEAK_BEFORE_GLOBAL = "weak-before-global" until (13, 4), shown by [
+        "toolkit-13-symbol-order",
         "weak-templates",
         "weak-against-strong",
     ];

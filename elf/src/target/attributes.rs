@@ -127,6 +127,8 @@ attributes! {
     0x64 MIN_PER_CTA_MEMORY_SIZE,
     0x65 IGNOREOOB_CP_ASYNC_BULK_INSTR_OFFSETS,
     0x66 LANGUAGE,
+    0x6b NVSAL_SW_WAR,
+    0x6d PREEXIT_USED,
 }
 
 /// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not

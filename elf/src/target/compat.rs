@@ -1,5 +1,8 @@
 //! Codes of `.nv.compat` records (EICOMPAT_ATTR_*) and how values merge [compat-merged].
 
+use crate::behaviours::attributes;
+use crate::toolkit::Toolkit;
+
 /// The section that says what finalizers may do with an object's code.
 pub const SECTION: &[u8] = b".nv.compat";
 
@@ -20,18 +23,69 @@ pub const MERCURY_ISA_PATCH_VERSION: u8 = 0x08;
 /// Fast-path finalization, Mercury targets only.
 pub const CAN_FASTPATH_FINALIZE: u8 = 0x0b;
 
-/// Codes that are merged, with the value a lacking input counts as; in the order of the defaults.
-pub const DEFAULTS: [(u8, u16); 5] = [
-    (ISA_CLASS, 0),
-    (INST_TENSORMAP_V1, 3),
-    (INST_TCGEN05_MMA, 0),
-    (ENABLE_OPPORTUNISTIC_FINALIZATION, 1),
-    (MERCURY_ISA_MAJOR_MINOR_VERSION, 0x0100),
-];
+/// Targets inside NVIDIA [compat-internal-target].
+pub const CUDA_INTERNAL_TARGET: u8 = 0x0c;
+/// Mercury ISA version of newer compilers, which NVIDIA's tools do not name
+/// [compat-mercury-version].
+pub const MERCURY_VERSION: u8 = 0x0d;
+/// Version of the finalizer: four bits each for patch, minor and major, from bit 2 on
+/// [compat-finalizer-version].
+pub const FINALIZER_VERSION: u8 = 0x0e;
 
-/// Returns `true` if records of this code are merged into the output; others are dropped.
-pub fn is_merged(code: u8) -> bool {
-    code == MERCURY_ISA_PATCH_VERSION || DEFAULTS.iter().any(|(known, _)| *known == code)
+/// A value of one byte.
+const BVAL: u8 = 2;
+/// A value of two bytes.
+const HVAL: u8 = 3;
+
+/// Returns the format of a record that the linker makes for an input that has none of its code.
+pub fn format(code: u8) -> u8 {
+    match code {
+        MERCURY_ISA_MAJOR_MINOR_VERSION | MERCURY_VERSION => HVAL,
+        _ => BVAL,
+    }
+}
+
+/// A code whose records are merged into the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The code.
+    pub code: u8,
+    /// What an input counts as that has other records, but none of this code.
+    pub default: Option<u16>,
+    /// Whether defaults are merged after the records of all inputs, not after those of the input.
+    pub is_late: bool,
+}
+
+/// Returns the codes whose records a toolkit's linker merges, those with defaults in the order in
+/// which it adds them.
+pub fn merged(toolkit: &Toolkit) -> Vec<Merged> {
+    let has = |rule| toolkit.has(rule);
+    let code = |code, default| Merged {
+        code,
+        default,
+        is_late: matches!(code, CUDA_INTERNAL_TARGET | MERCURY_VERSION),
+    };
+    let mut codes = vec![
+        code(ISA_CLASS, Some(0)),
+        code(INST_TENSORMAP_V1, Some(3)),
+        code(INST_TCGEN05_MMA, Some(0)),
+    ];
+    if has(&attributes::COMPAT_FINALIZATION_CLASS) {
+        codes.push(code(ENABLE_OPPORTUNISTIC_FINALIZATION, Some(1)));
+    }
+    let is_older = !has(&attributes::COMPAT_MERCURY_VERSION);
+    codes.push(code(
+        MERCURY_ISA_MAJOR_MINOR_VERSION,
+        is_older.then_some(0x0100),
+    ));
+    codes.push(code(MERCURY_ISA_PATCH_VERSION, None));
+    if has(&attributes::COMPAT_INTERNAL_TARGET) {
+        codes.push(code(CUDA_INTERNAL_TARGET, Some(2)));
+    }
+    if !is_older {
+        codes.push(code(MERCURY_VERSION, Some(0x0100)));
+    }
+    codes
 }
 
 /// Returns the value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own.

@@ -1,4 +1,4 @@
-//! CUDA 13.0.
+//! CUDA 13.0, from which later releases differ by little.
 
 use super::Stamp;
 use super::Toolkit;
@@ -6,7 +6,10 @@ use crate::behaviours::Release;
 use crate::target::Target;
 
 /// CUDA 13.0, in its last version.
-pub static V13_0: Toolkit = Toolkit {
+pub static V13_0: Toolkit = BASE;
+
+/// What [`V13_0`] holds, for the tables of other releases.
+pub(super) const BASE: Toolkit = Toolkit {
     release: Release {
         major: 13,
         minor: 0,
@@ -62,6 +65,7 @@ pub static V13_0: Toolkit = Toolkit {
         b"vprintf",
     ],
     mercury_version: 0x101,
+    finalizer_version: 0,
     mercury_parameters_start: 0x380,
     reserved_shared_start: 0x40,
     jit_library: "libnvJitLink.so.13",

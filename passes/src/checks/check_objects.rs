@@ -13,8 +13,11 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::Severity;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::Target;
+use cuweld_elf::behaviours::FIRST;
 use cuweld_elf::finalize::can_finalize;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::raw::ET_EXEC;
@@ -64,6 +67,10 @@ impl Pass for CheckObjects {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
+        if module.target.is_mercury() && module.toolkit.release > FIRST {
+            let finding = newer_finalizer(module);
+            cx.diagnostics.emit(finding);
+        }
         let mut before = Before::default();
         let objects = module.objects.values().as_slice();
         let work = Work::Objects(objects.len());
@@ -199,6 +206,27 @@ fn compatibility(module: &Module<'_>, object: &Object<'_>, facts: &ObjectFacts) 
     ))
 }
 
+/// Says that the link follows the rules of an older toolkit than its own.
+fn newer_finalizer(module: &Module<'_>) -> Diagnostic {
+    let linker = module.toolkit.linker();
+    if module.options.strict {
+        let code = unsupported::NEWER_FINALIZER;
+        return Diagnostic::fatal(code, code.title()).note(format!(
+            "{linker} links for {} by rules that are not known",
+            module.target
+        ));
+    }
+    let mut note = Diagnostic::remark(
+        deviation::NEWER_FINALIZER,
+        format!(
+            "code for {} is linked as CUDA {FIRST} links it, and not {linker}",
+            module.target
+        ),
+    );
+    note.deviation = Some("D20");
+    note
+}
+
 /// Makes nvlink's warning about the first object without Mercury.
 fn limited(object: &Object<'_>, target: Target) -> Diagnostic {
     Diagnostic::warning(
@@ -221,7 +249,7 @@ fn misfit(
     let name = object.display();
     let code = match error {
         ArchitectureError::Abi { .. } => input::ABI,
-        ArchitectureError::Sm { .. } => input::ARCHITECTURE,
+        ArchitectureError::Sm { .. } | ArchitectureError::Specific => input::ARCHITECTURE,
         ArchitectureError::TooOld => input::OLD_TOOLKIT,
         ArchitectureError::TooNew { .. } => input::NEW_TOOLKIT,
         ArchitectureError::EwpToolkit => input::EWP_TOOLKIT,
@@ -246,6 +274,11 @@ fn misfit(
         ArchitectureError::MercuryFlags { flags } => diagnostic.note(format!(
             "'{name}' says in e_flags {flags:#x} that it holds Mercury"
         )),
+        ArchitectureError::Specific => diagnostic
+            .note(format!(
+                "'{name}' was compiled for one architecture alone, with an 'a'"
+            ))
+            .help(format!("compile it for {target}")),
         ArchitectureError::TooOld | ArchitectureError::EwpToolkit => diagnostic,
     }
 }

@@ -289,7 +289,7 @@ struct Created<'data> {
     /// Local and weak symbols and SECTION symbols.
     local: Vec<OutSymbol>,
     /// Global symbols, and weak ones that were undefined at first.
-    global: Vec<LinkSymbolId>,
+    global: Vec<OutSymbol>,
     /// Module-wide sections by name.
     by_name: HashMap<&'data [u8], OutId, FixedState>,
     /// Sections of functions.

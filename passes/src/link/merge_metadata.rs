@@ -8,13 +8,12 @@
 //!
 //! Linear in the records.
 
-use cuweld_elf::behaviours;
+mod compat;
+
 use cuweld_elf::note_records;
 use cuweld_elf::note_records::cuda_info;
 use cuweld_elf::note_records::tool_info;
-use cuweld_elf::target::arch::Suffix;
 use cuweld_elf::target::attributes;
-use cuweld_elf::target::compat;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
@@ -40,6 +39,8 @@ use crate::pass::PassError;
 use crate::pass::PassInfo;
 use crate::threads::Threads;
 use crate::threads::Work;
+
+use compat::merge_compat;
 
 /// The `merge-metadata` pass.
 #[derive(Debug, Default)]
@@ -67,7 +68,7 @@ impl Pass for MergeMetadata {
         let kinds = cx.analyses.get::<Kinds>(module);
         let meanings = cx.analyses.get::<Meanings>(module);
         merge_info(module, &origins, (kinds, meanings), cx.threads);
-        merge_compat(module, kinds);
+        merge_compat(module, kinds, cx.arena);
         merge_notes(module, &origins, cx);
         let records: usize = module
             .merged_info
@@ -371,72 +372,6 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
         value,
         refs: 0..0,
         rest: &[],
-    }
-}
-
-fn merge_compat(module: &mut Module<'_>, kinds: &Kinds) {
-    if !module.target.has_compat() {
-        return;
-    }
-    let specific = u16::from(module.target.suffix == Suffix::Specific);
-    let mut merged: Vec<(u8, u8, u16)> =
-        vec![(format::BVAL, compat::CUDA_ACCELERATOR_TARGET, specific)];
-    let carries_class = module
-        .toolkit
-        .has(&behaviours::attributes::COMPAT_FINALIZATION_CLASS);
-    let is_carried = |code| {
-        compat::is_merged(code)
-            && (carries_class || code != compat::ENABLE_OPPORTUNISTIC_FINALIZATION)
-    };
-    // The place of each code; the first record is no object's.
-    let mut places = [0; 256];
-    let mut merge = |format, code: u8, value| {
-        let place = &mut places[usize::from(code)];
-        match merged.get_mut(*place) {
-            Some((_, _, old)) if *place != 0 => *old = compat::merge(code, *old, value),
-            _ => {
-                *place = merged.len();
-                merged.push((format, code, value));
-            }
-        }
-    };
-    for (_, object) in module.included_objects() {
-        let Some(section) = kinds.find(object.sections, SectionKind::Compat) else {
-            continue;
-        };
-        let section = &module.sections[section];
-        // The codes of the object, a bit each.
-        let mut codes = [0_u64; 4];
-        for record in &module.attributes[section.attributes] {
-            codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
-            if is_carried(record.code) {
-                merge(record.format, record.code, record.value);
-            }
-        }
-        for (code, default) in compat::DEFAULTS {
-            if !is_carried(code) || codes[usize::from(code >> 6)] >> (code & 63) & 1 != 0 {
-                continue;
-            }
-            let format = if code == compat::MERCURY_ISA_MAJOR_MINOR_VERSION {
-                format::HVAL
-            } else {
-                format::BVAL
-            };
-            merge(format, code, default);
-        }
-    }
-    module.merged_compat = merged
-        .into_iter()
-        .map(|(format, code, value)| created(module, value_record(format, code, value), &[]))
-        .collect();
-    if module.is_capmerc() {
-        // `mercury-encode` writes the value.
-        let record = Attribute {
-            rest: &[0; 8],
-            ..value_record(format::SVAL, compat::CAN_FASTPATH_FINALIZE, 0)
-        };
-        let record = created(module, record, &[]);
-        module.merged_compat.push(record);
     }
 }
 

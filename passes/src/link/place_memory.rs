@@ -85,6 +85,7 @@ impl Pass for PlaceMemory {
             return Err(PassError::Diagnosed);
         }
         WholeKernels::refuse_sections(module, &mut errors);
+        by_address::refuse_dynamic_again(module, &mut errors);
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {
             banks::place_by_function(module, &found.constants, &mut errors);

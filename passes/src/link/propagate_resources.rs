@@ -15,6 +15,7 @@ mod summary;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::behaviours::symbols;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::Attribute;
@@ -414,8 +415,14 @@ fn stack<'data>(
     graph: &crate::analyses::CallGraph,
     arena: &'data cuweld_ir::Arena,
 ) {
+    // [weak-before-global]
+    let weak_first = module.toolkit.has(&symbols::WEAK_BEFORE_GLOBAL);
     let in_local_list = |link: LinkSymbolId| {
-        module.symbols[module.link_symbols[link].first].bind != Binding::GLOBAL
+        let bind = module.symbols[module.link_symbols[link].first].bind;
+        match weak_first {
+            true => bind != Binding::GLOBAL,
+            false => bind == Binding::LOCAL,
+        }
     };
     let (local, global): (Vec<_>, Vec<_>) = kernels
         .iter()

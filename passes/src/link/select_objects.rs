@@ -10,6 +10,7 @@ use std::any::TypeId;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolType;
+use cuweld_ir::HostReferences;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectState;
@@ -51,6 +52,7 @@ impl Pass for SelectObjects {
     ) -> Result<Changed, PassError> {
         let has_library = module.objects.values().any(|object| object.system_library);
         let mut awaited = Awaited::default();
+        let mut links_library = false;
         let ids: Vec<_> = module.objects.ids().collect();
         for id in ids {
             let object = &module.objects[id];
@@ -66,6 +68,7 @@ impl Pass for SelectObjects {
             if state == ObjectState::Included && has_library {
                 awaited.add(module, object);
             }
+            links_library |= state.is_included() && object.system_library;
             module.objects[id].state = state;
             let counter = if state.is_included() {
                 "included"
@@ -73,6 +76,15 @@ impl Pass for SelectObjects {
                 "skipped"
             };
             cx.statistics.add(counter, 1);
+        }
+        // [runtime-silent-if-linked]
+        if links_library && module.options.host.runtime_is_silent {
+            let named = module.options.host.clone();
+            module.options.host = HostReferences {
+                kernels_used: named.kernels_used,
+                variables_used: named.variables_used,
+                ..HostReferences::default()
+            };
         }
         Ok(Changed::Yes)
     }

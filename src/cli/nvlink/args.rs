@@ -1,7 +1,6 @@
 //! The options of a link, with plain fields.
 
 use cuweld_elf::Target;
-use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::HostReferences;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::LinkRecord;
@@ -19,6 +18,7 @@ use super::recorded::recorded_object_name;
 use super::recorded::recorded_options;
 use super::value::Value;
 use super::value::lossy;
+use crate::chosen_toolkit::ChosenToolkit;
 use crate::compile::CompileOptions;
 use crate::compile::LtoOptions;
 use crate::compile::NvvmOptions;
@@ -35,7 +35,7 @@ use crate::input::CpuArch;
 #[derive(Clone, Debug)]
 pub struct NvlinkArgs {
     /// The toolkit whose linker it stands in for.
-    pub toolkit: &'static Toolkit,
+    pub toolkit: ChosenToolkit,
     /// What is linked for.
     pub target: Target,
     /// Positional inputs.
@@ -76,10 +76,8 @@ pub struct NvlinkArgs {
 
 impl NvlinkArgs {
     /// Takes over the options of a command line that [`check`](super::check::check) found right.
-    pub fn new(low: &LowArgs, arch: Arch) -> Self {
+    pub fn new(low: &LowArgs, arch: Arch, toolkit: ChosenToolkit) -> Self {
         use OptionId as Id;
-        let stamped = text(low, Id::CuweldStamp).and_then(|name| Toolkit::by_stamp(&name));
-        let toolkit = stamped.unwrap_or_default();
         NvlinkArgs {
             toolkit,
             target: arch.target,
@@ -101,7 +99,7 @@ impl NvlinkArgs {
             lto: wants_lto(low),
             time: text(low, Id::Time),
             index_file: text(low, Id::UidxFile),
-            link: link_options(low, stamped.is_some()),
+            link: link_options(low, toolkit.stamp_nvlink),
             unsupported: unsupported(low, arch),
             controls: controls(low),
         }
@@ -137,12 +135,12 @@ fn unsupported(low: &LowArgs, arch: Arch) -> Vec<&'static str> {
 }
 
 /// Takes over the options for the compilers that the link runs.
-fn compile_options(low: &LowArgs, toolkit: &'static Toolkit) -> CompileOptions {
+fn compile_options(low: &LowArgs, toolkit: ChosenToolkit) -> CompileOptions {
     use OptionId as Id;
     let fast_compile = text(low, Id::OfastCompile).filter(|level| level != "0");
     let debug = low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo);
     CompileOptions {
-        toolkit,
+        any_toolkit: toolkit.fixed.is_none(),
         tools: ToolPaths {
             ptxas: low.text(Id::CuweldPtxas).map(path_of),
             ..Default::default()
@@ -193,6 +191,7 @@ fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
             kernels_internal: None,
             variables_external: None,
             variables_internal: None,
+            runtime_is_silent: false,
         },
         memory: MemoryOptions {
             reserve_null_pointer: low.given(Id::ReserveNullPointer),

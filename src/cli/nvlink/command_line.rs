@@ -20,6 +20,7 @@ use super::parse::LowArgs;
 use super::parse::ReadFile;
 use super::parse::parse;
 use super::value::lossy;
+use crate::chosen_toolkit::ChosenToolkit;
 use crate::diagnostics::Reporter;
 
 /// What the command line asks for.
@@ -27,8 +28,8 @@ use crate::diagnostics::Reporter;
 pub enum Command {
     /// Print the help.
     Help,
-    /// Print the version.
-    Version,
+    /// Print the version of the linker that cuweld stands in for.
+    Version(&'static Toolkit),
     /// Write a script for the host's linker.
     HostLinkerScript {
         /// Whether the script is complete (`lcs-abs`) or is added to the linker's own (`lcs-aug`).
@@ -83,8 +84,17 @@ pub fn read_command_line(
     if low.given(Id::Help) {
         return Ok(Some(Command::Help));
     }
+    let text = |id| low.text(id).map(lossy);
+    let (asked, stamp) = (text(Id::CuweldToolkit), text(Id::CuweldStamp));
+    let chosen = match ChosenToolkit::parse(asked.as_deref(), stamp.as_deref(), None) {
+        Ok(chosen) => chosen,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return Ok(None);
+        }
+    };
     if low.given(Id::Version) {
-        return Ok(Some(Command::Version));
+        return Ok(Some(Command::Version(chosen.before_inputs())));
     }
     set_up(reporter, &low);
     if let Some(kind) = low.text(Id::GenHostLinkerScript) {
@@ -103,7 +113,9 @@ pub fn read_command_line(
         reporter.report(notice)?;
     }
     match checked {
-        Ok(arch) => Ok(Some(Command::Link(Box::new(NvlinkArgs::new(&low, arch))))),
+        Ok(arch) => Ok(Some(Command::Link(Box::new(NvlinkArgs::new(
+            &low, arch, chosen,
+        ))))),
         Err(error) => refuse(reporter, &error),
     }
 }

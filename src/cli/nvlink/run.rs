@@ -56,8 +56,8 @@ pub fn run(
     match command {
         None => {}
         Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
-        Some(Command::Version) => {
-            stdout.write_all(version_text("nvlink", Default::default()).as_bytes())?
+        Some(Command::Version(toolkit)) => {
+            stdout.write_all(version_text("nvlink", toolkit).as_bytes())?
         }
         Some(Command::HostLinkerScript {
             complete,
@@ -142,7 +142,7 @@ fn run_link(
     let library_path =
         environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
     let discover = DiscoverOptions {
-        toolkit: args.toolkit,
+        toolkit: args.toolkit.before_inputs(),
         target: args.target,
         inputs: &args.inputs,
         libraries: &args.libraries,
@@ -158,6 +158,7 @@ fn run_link(
     compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
     compile.tools.path = variable("PATH").map(OsString::from_vec);
     let request = Request {
+        toolkit: args.toolkit.fixed,
         threads: jobs::threads(args.jobs),
         discover,
         compile,

@@ -1,5 +1,6 @@
 //! Symbols of an object, and what each index of its symbol table refers to.
 
+use cuweld_elf::mercury::Bank;
 use cuweld_elf::symbol::SymbolType;
 
 use super::*;
@@ -80,13 +81,20 @@ impl<'data> Reader<'_, 'data> {
                     row.name.get(),
                     self.part.sections[section.index()].name,
                 ) {
-                    if string_at(names, row.name.get()).is_none() {
+                    let Some(name) = string_at(names, row.name.get()) else {
                         return Err(name_outside(self));
+                    };
+                    // Compilers since CUDA 13.5 name banks as the Mercury view does.
+                    let is_bank = Bank::of_name(name).is_some_and(|(bank, function)| {
+                        let section = self.part.sections[section.index()].name;
+                        section.strip_prefix(bank.sass) == Some(function)
+                    });
+                    if !is_bank {
+                        return Err(self.error(
+                            table,
+                            format!("SECTION symbol {index} has another name than its section"),
+                        ));
                     }
-                    return Err(self.error(
-                        table,
-                        format!("SECTION symbol {index} has another name than its section"),
-                    ));
                 }
                 self.symbol_refs.push(SymbolRef::Section(section));
                 continue;

@@ -113,6 +113,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 kernels_internal: None,
                 variables_external: Some(vec!["v".to_owned()]),
                 variables_internal: Some(Vec::new()),
+                runtime_is_silent: true,
             },
             memory: MemoryOptions {
                 reserve_null_pointer: true,

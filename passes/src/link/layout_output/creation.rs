@@ -323,7 +323,7 @@ impl<'data> Replay<'_, 'data> {
             }
             if self.module.link_symbols[link].first == id {
                 if self.is_global(link, symbol) {
-                    self.out.global.push(link);
+                    self.out.global.push(OutSymbol::Link(link));
                 } else {
                     self.names.add(symbol.name, Named::Link(link));
                     self.out.local.push(OutSymbol::Link(link));

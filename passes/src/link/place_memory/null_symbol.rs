@@ -1,5 +1,6 @@
 //! The value of the null symbol.
 
+use cuweld_elf::behaviours;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::BankPiece;
 use cuweld_ir::FunctionId;
@@ -16,7 +17,11 @@ pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
 /// Returns the value of symbol 0 in the output. A constant that nvlink looked up wins, at offset 0
 /// too [null-symbol-of-lookup].
 pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
-    let value = merge.null_symbol.unwrap_or_else(|| value(module));
+    let shows = module
+        .toolkit
+        .has(&behaviours::constants::NULL_SYMBOL_OF_LOOKUP);
+    let looked_up = merge.null_symbol.filter(|_| shows);
+    let value = looked_up.unwrap_or_else(|| value(module));
     value.wrapping_add(whole_kernels(module))
 }
 

@@ -13,6 +13,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
+use cuweld_elf::behaviours::memory;
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
@@ -72,13 +73,23 @@ pub fn place(
         place_private(module, kernels[ordinal].1, variables, &mut sizes[ordinal]);
     }
     whole.add_sizes(&mut sizes);
-    dynamic(module, &uses, kernels, &mut sizes);
     // One variable in a slot makes every kernel take the alignment of the merged section, whichever
     // kernel uses the variable that needs it.
     let slots_align = match slots.rows.is_empty() {
         true => 1,
         false => merged_align(module),
     };
+    let align_of = |ordinal: usize| {
+        let aligns = private[ordinal].iter().map(|variable| variable.align);
+        let section = whole.section(ordinal).map(|(_, align)| align);
+        let align = aligns.chain(section).fold(slots_align, u64::max);
+        match uses.dynamic[ordinal] {
+            true => align.max(DYNAMIC_ALIGN),
+            false => align,
+        }
+    };
+    let aligns: Vec<u64> = (0..kernels.len()).map(align_of).collect();
+    dynamic(module, &uses, kernels, &aligns, &mut sizes);
     let declared = uses.any && declares_dynamic(module);
     let capmerc = module.is_capmerc();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
@@ -86,18 +97,11 @@ pub fn place(
         if size > module.target.shared_limit() && !report_size(module, *link, size, errors) {
             continue;
         }
-        let section = whole.section(ordinal);
-        let aligns = private[ordinal].iter().map(|variable| variable.align);
-        let aligns = aligns.chain(section.map(|(_, align)| align));
-        let mut align = aligns.fold(slots_align, u64::max);
-        if uses.dynamic[ordinal] {
-            align = align.max(DYNAMIC_ALIGN);
-        }
         let frame = SharedFrame {
             size,
-            align,
+            align: aligns[ordinal],
             slots_align,
-            present: section.is_some(),
+            present: whole.section(ordinal).is_some(),
         };
         module.functions[*function].shared = Some(with_reserve(module, frame, declared, capmerc));
     }
@@ -411,12 +415,21 @@ fn dynamic(
     module: &mut Module<'_>,
     uses: &Uses,
     kernels: &[(LinkSymbolId, FunctionId)],
+    aligns: &[u64],
     sizes: &mut [u64],
 ) {
     let null = null_size(module);
+    let is_aligned = module.toolkit.has(&memory::DYNAMIC_SHARED_ALIGNED);
+    // Addresses are symbols then.
+    let aligns_addresses = is_aligned && module.shows_dynamic_shared();
     for (ordinal, size) in sizes.iter_mut().enumerate() {
         if uses.dynamic[ordinal] {
-            *size = align_up((*size).max(null), DYNAMIC_ALIGN);
+            let align = if aligns_addresses {
+                aligns[ordinal]
+            } else {
+                DYNAMIC_ALIGN
+            };
+            *size = align_up((*size).max(null), align);
         }
     }
     // Groups of kernels that share a device function: union by the smallest ordinal.
@@ -448,7 +461,10 @@ fn dynamic(
     for ordinal in 0..sizes.len() as u32 {
         if uses.dynamic[ordinal as usize] {
             let address = base[root(&mut group, ordinal) as usize];
-            sizes[ordinal as usize] = address;
+            sizes[ordinal as usize] = match is_aligned {
+                true => align_up(address, aligns[ordinal as usize]),
+                false => address,
+            };
             module.functions[kernels[ordinal as usize].1].dynamic_shared = Some(address);
         }
     }

@@ -9,6 +9,7 @@
 //! at the largest of theirs.
 
 use cuweld_elf::align::align_up;
+use cuweld_elf::behaviours::memory;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -59,8 +60,9 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
     let slots_align = merged_align(module);
     let declared = declares_dynamic(module);
     let everything = module.shows_dynamic_shared();
+    let is_aligned = module.toolkit.has(&memory::DYNAMIC_SHARED_ALIGNED);
     for &(link, kernel) in &live.kernels {
-        let size = sizes[kernel.index()];
+        let mut size = sizes[kernel.index()];
         let own_align: Option<u64> = own_aligns[kernel.index()];
         // The section of a kernel that options leave out is made too late for the others'
         // alignment, unless it has variables [left-out-shared-last].
@@ -70,6 +72,10 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
         let mut align = slots_align.max(own_align.unwrap_or(1));
         if row.dynamic_shared.is_some() {
             align = align.max(DYNAMIC_ALIGN);
+            // [dynamic-shared-aligned]
+            if is_aligned {
+                size = align_up(size, align);
+            }
         }
         // [dynamic-shared-by-alignment]
         let present = size > 0 || declared && align == DYNAMIC_ALIGN;

@@ -308,7 +308,11 @@ impl Named<'_, '_, '_> {
     fn dynamic_shared_left_open(&self) -> TargetKind {
         let has_own = |owner: FunctionId| self.module.functions[owner].dynamic_shared.is_some();
         let keeps = self.patched.kind.is_code() && self.patched.owner.is_some_and(has_own);
-        if self.symbol.bind == Binding::WEAK || keeps && !self.module.shows_dynamic_shared() {
+        let filled_in = &behaviours::memory::RELOCATABLE_SHARED_FILLED_IN;
+        if self.symbol.bind == Binding::WEAK
+            || keeps && !self.module.shows_dynamic_shared()
+            || !self.module.toolkit.has(filled_in)
+        {
             return TargetKind::Undefined;
         }
         TargetKind::Known {

@@ -1,6 +1,7 @@
 //! The attribute list of a kernel, and what it takes from the functions that the kernel reaches.
 
 use super::*;
+use cuweld_elf::behaviours::attributes;
 
 /// The output list of one kernel's `.nv.info.K`.
 pub(super) struct KernelList<'m, 'data> {
@@ -96,13 +97,17 @@ impl<'m, 'data> KernelList<'m, 'data> {
     }
 
     /// Lists the externs of the only kernel of a link: if device functions add to its own, all of
-    /// them are in a new record at the end, the one that is first named last first
-    /// [only-kernel-externs].
+    /// them are in a new record at the end [only-kernel-externs], before 13.2 backwards
+    /// [only-kernel-externs-backwards].
     fn externs_of_only_kernel(&mut self, summaries: &Summaries) {
         let place = self.find(code::EXTERNS);
         let own = place.map_or(0, |place| self.module.refs(self.at(place)).len());
         let externs: Vec<SymbolRef> = summaries
-            .externs_backwards()
+            .externs_of_all(
+                self.module
+                    .toolkit
+                    .has(&attributes::ONLY_KERNEL_EXTERNS_BACKWARDS),
+            )
             .into_iter()
             .map(|link| SymbolRef::Symbol(self.module.link_symbols[link].first))
             .collect();
@@ -166,7 +171,9 @@ impl<'m, 'data> KernelList<'m, 'data> {
         let record = match code {
             code::EXTERNS if is_only => return self.externs_of_only_kernel(summaries),
             code::EXTERNS => return self.externs(summary),
-            code::AT_ENTRY_FRAGMENTS => return self.add_fragments(summary, is_only),
+            code::AT_ENTRY_FRAGMENTS | code::LANGUAGE => {
+                return self.add_words(code, summary, is_only);
+            }
             code::NUM_MBARRIERS => {
                 let sum = add_mbarriers(summary.mbarriers(summaries), own_value);
                 value_record(format::HVAL, code, sum)
@@ -191,10 +198,10 @@ impl<'m, 'data> KernelList<'m, 'data> {
         self.set(record, &[]);
     }
 
-    /// Adds fragments at the entry, each once. The only kernel's record moves to the end, after
+    /// Adds fragments at the entry or languages, each once. The only kernel's record moves to the end, after
     /// what is added to it, if anything is.
-    fn add_fragments(&mut self, summary: &Summary, is_only: bool) {
-        let place = self.find(code::AT_ENTRY_FRAGMENTS);
+    fn add_words(&mut self, code: u8, summary: &Summary, is_only: bool) {
+        let place = self.find(code);
         let own = place.map(|place| {
             let record = self.at(place);
             let words = 0..record.rest.len() / 4;
@@ -203,10 +210,10 @@ impl<'m, 'data> KernelList<'m, 'data> {
                 .collect::<Vec<u32>>()
         });
         let known = own.as_deref().unwrap_or_default().iter().copied();
-        let added = summary.fragments();
+        let added = summary.words(code);
         let all: Vec<u32> = if is_only {
             if let Some(own) = &own
-                && summary.fragments().all(|word| own.contains(&word))
+                && added.clone().all(|word| own.contains(&word))
             {
                 return;
             }
@@ -223,7 +230,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
                 words.push(word);
             }
         }
-        let record = self.words(code::AT_ENTRY_FRAGMENTS, &words);
+        let record = self.words(code, &words);
         self.set(record, &[]);
     }
 }

@@ -1,5 +1,6 @@
 //! What functions need by themselves.
 
+use cuweld_elf::behaviours::attributes;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
@@ -153,6 +154,7 @@ fn own_records(
     let Some(section) = module.functions[function].views.merged_info() else {
         return false;
     };
+    let takes_languages = module.toolkit.has(&attributes::LANGUAGES_OF_CALLEES);
     let mut mma = false;
     let mut mbarriers: Option<u16> = None;
     // Device functions are looked at in the order of the sections of the copies that are linked,
@@ -183,6 +185,9 @@ fn own_records(
         if is_kernel {
             continue;
         }
+        if record.code == code::LANGUAGE && !takes_languages {
+            continue;
+        }
         let index = usize::from(SIGHT_OF_CODE[usize::from(record.code)]);
         let Some(sight) = node.first_sight.get_mut(index) else {
             continue;
@@ -203,10 +208,15 @@ fn own_records(
             code::VRC_CTA_INIT_COUNT => {
                 node.cta_init_count = node.cta_init_count.max(record.value as u8);
             }
-            code::AT_ENTRY_FRAGMENTS => {
+            code::AT_ENTRY_FRAGMENTS | code::LANGUAGE => {
                 let words = (0..record.rest.len() / 4).filter_map(|index| record.word(index));
                 let words: Vec<_> = placed(place, words).collect();
-                merge_places(&mut node.lists_mut().fragments, &words);
+                let lists = node.lists_mut();
+                let known = match record.code {
+                    code::LANGUAGE => &mut lists.languages,
+                    _ => &mut lists.fragments,
+                };
+                merge_places(known, &words);
             }
             code::REG_RECONFIG => {
                 node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));

@@ -19,7 +19,7 @@ use crate::analyses::Meanings;
 
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
 /// EXTERNS count even if the output keeps none of the list [first-sight-order].
-pub const FIRST_SIGHT_CODES: [u8; 10] = [
+pub const FIRST_SIGHT_CODES: [u8; 11] = [
     code::CTAIDZ_USED,
     code::RESERVED_SMEM_USED,
     code::VRC_CTA_INIT_COUNT,
@@ -30,6 +30,7 @@ pub const FIRST_SIGHT_CODES: [u8; 10] = [
     code::NUM_MBARRIERS,
     code::EXTERNS,
     code::AT_ENTRY_FRAGMENTS,
+    code::LANGUAGE,
 ];
 
 /// What is needed by a set of functions.
@@ -53,7 +54,7 @@ pub struct Summary {
     pub sees: bool,
     /// Per code of [`FIRST_SIGHT_CODES`], the place of the first record in the order of device
     /// functions, or [`NEVER`].
-    pub first_sight: [u32; 10],
+    pub first_sight: [u32; FIRST_SIGHT_CODES.len()],
     /// Largest NUM_BARRIERS.
     pub barriers: u8,
     /// Largest VRC_CTA_INIT_COUNT.
@@ -73,6 +74,8 @@ pub(super) struct Lists {
     pub(super) externs: Vec<(u64, LinkSymbolId)>,
     /// Words of AT_ENTRY_FRAGMENTS with their first places, in order.
     pub(super) fragments: Vec<(u64, u32)>,
+    /// Words of LANGUAGE with their first places, in order [languages-of-callees].
+    pub(super) languages: Vec<(u64, u32)>,
     /// Bits of the functions in [`Summaries::mbarriers`] that are reached.
     pub(super) mbarrier_bits: Vec<u64>,
 }
@@ -95,7 +98,7 @@ impl Default for Summary {
             explicit_caching: false,
             flag_barriers: 0,
             sees: false,
-            first_sight: [NEVER; 10],
+            first_sight: [NEVER; FIRST_SIGHT_CODES.len()],
             barriers: 0,
             cta_init_count: 0,
             reg_reconfig: None,
@@ -112,11 +115,14 @@ impl Summary {
         externs.iter().map(|(_, link)| *link)
     }
 
-    /// Returns the words of AT_ENTRY_FRAGMENTS, in the order of their first places.
-    pub fn fragments(&self) -> impl Iterator<Item = u32> {
+    /// Returns the words of AT_ENTRY_FRAGMENTS or LANGUAGE, in the order of their first places.
+    pub fn words(&self, code: u8) -> impl Iterator<Item = u32> + Clone {
         let lists = self.lists.as_deref();
-        let fragments = lists.map_or(&[][..], |lists| &lists.fragments);
-        fragments.iter().map(|(_, word)| *word)
+        let words = lists.map_or(&[][..], |lists| match code {
+            code::LANGUAGE => &lists.languages,
+            _ => &lists.fragments,
+        });
+        words.iter().map(|(_, word)| *word)
     }
 
     pub(super) fn lists_mut(&mut self) -> &mut Lists {
@@ -159,6 +165,7 @@ impl Summary {
             let mine = self.lists_mut();
             merge_places(&mut mine.externs, &theirs.externs);
             merge_places(&mut mine.fragments, &theirs.fragments);
+            merge_places(&mut mine.languages, &theirs.languages);
             if mine.mbarrier_bits.len() < theirs.mbarrier_bits.len() {
                 mine.mbarrier_bits.resize(theirs.mbarrier_bits.len(), 0);
             }
@@ -353,8 +360,9 @@ impl Summaries {
         self.only_kernel.is_some()
     }
 
-    /// Returns the externs of all functions, each once: that which is first named last comes first.
-    pub fn externs_backwards(&self) -> Vec<LinkSymbolId> {
+    /// Returns the externs of all functions, each once, in the order in which they are first named,
+    /// or `backwards`.
+    pub fn externs_of_all(&self, backwards: bool) -> Vec<LinkSymbolId> {
         let mut all = self.externs.clone();
         all.sort_unstable_by_key(|(place, _)| *place);
         let mut known: HashSet<LinkSymbolId, FixedState> = HashSet::default();
@@ -363,7 +371,9 @@ impl Summaries {
             .map(|(_, link)| *link)
             .filter(|link| known.insert(*link))
             .collect();
-        first.reverse();
+        if backwards {
+            first.reverse();
+        }
         first
     }
 

@@ -5,6 +5,7 @@ use super::text;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::behaviours::symbols;
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::MergeOutcome;
@@ -81,6 +82,10 @@ impl<'data> Resolver<'_, 'data> {
                 }
                 self.record(id, reference, MergeOutcome::YieldsToInitialised);
             }
+            (true, SymbolPlace::Common) if self.replaces_tentative() => {
+                size_conflict(self);
+                self.record(id, reference, MergeOutcome::YieldsToInitialised);
+            }
             (true, SymbolPlace::Common) => {
                 size_conflict(self);
                 if other.bind != Binding::WEAK {
@@ -93,6 +98,10 @@ impl<'data> Resolver<'_, 'data> {
             }
             (true, _) if known_common && self.is_initialised(symbol) => {
                 self.initialise_common(link, id, symbol, reference);
+            }
+            (true, _) if known_common && self.replaces_tentative() => {
+                self.initialise_common(link, id, symbol, reference);
+                size_conflict(self);
             }
             // Its memory is taken, but the variable stays a common one.
             (true, _) if known_common => {
@@ -115,6 +124,13 @@ impl<'data> Resolver<'_, 'data> {
                 }
             }
         }
+    }
+
+    /// Returns `true` if a definition without contents takes the place of a tentative one, as one
+    /// with contents does [definition-over-tentative].
+    fn replaces_tentative(&self) -> bool {
+        let toolkit = self.module.toolkit;
+        toolkit.has(&symbols::DEFINITION_OVER_TENTATIVE)
     }
 
     /// Merges a tentative definition with one before it: the larger size, and the first alignment
@@ -148,8 +164,8 @@ impl<'data> Resolver<'_, 'data> {
     ) {
         let known = self.module.link_symbols[link];
         if known.size > symbol.size {
-            let first = self.file(known.first);
-            self.larger_than_initialisation(id, symbol, &first);
+            let largest = self.file(self.named_by[link.index()]);
+            self.larger_than_initialisation(id, symbol, &largest);
         } else if symbol.bind == Binding::WEAK {
             // nvlink crashes.
             let name = text(symbol.name);

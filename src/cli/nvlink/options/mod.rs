@@ -72,6 +72,7 @@ pub enum OptionId {
     VerboseTkinfo,
     ToolName,
     CuweldStamp,
+    CuweldToolkit,
     CuweldExplain,
     CuweldStrict,
     CuweldStrictFinalize,

@@ -12,15 +12,23 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 20] = [
+pub(super) const OPTIONS: [OptionSpec; 21] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
-        "The tool that the output names as its linker, such as nvlink-13.0.88 for comparisons.",
+        "The tool that the output names as its linker: cuweld, nvlink, or a version of it such as nvlink-13.0.88.",
     )
     .names("cuweld-stamp", "")
     .metavar("NAME")
     .environment("CUWELD_STAMP"),
+    own(
+        OptionId::CuweldToolkit,
+        ValueKind::Text,
+        "The toolkit whose nvlink is stood in for, such as 13.5 or 13.0.88. Default: auto, the newest that made an input.",
+    )
+    .names("cuweld-toolkit", "")
+    .metavar("VERSION|auto")
+    .environment("CUWELD_TOOLKIT"),
     own(
         OptionId::CuweldExplain,
         ValueKind::Choice(Choices::plain(&["on", "off", "all"])),

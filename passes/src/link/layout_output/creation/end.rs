@@ -56,9 +56,15 @@ impl Replay<'_, '_> {
             self.named(b".nv.rel.action", action, Content::RelAction, true);
         }
         self.dynamic_instances();
-        for index in 0..self.out.global.len() {
-            let link = self.out.global[index];
-            self.names.add(module.link_name(link), Named::Link(link));
+        for symbol in &self.out.global {
+            match *symbol {
+                OutSymbol::Link(link) => {
+                    self.names.add(module.link_name(link), Named::Link(link));
+                }
+                _ => self
+                    .names
+                    .add(known_symbols::DYNAMIC_SHARED_INSTANCE, Named::SymbolName),
+            }
         }
     }
 
@@ -104,9 +110,14 @@ impl Replay<'_, '_> {
                 continue;
             }
             if !self.module.shows_dynamic_shared() {
-                self.names
-                    .add(known_symbols::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
-                self.out.local.push(OutSymbol::DynamicShared(kernel));
+                let toolkit = self.module.toolkit;
+                if toolkit.has(&behaviours::symbols::WEAK_BEFORE_GLOBAL) {
+                    self.names
+                        .add(known_symbols::DYNAMIC_SHARED_INSTANCE, Named::SymbolName);
+                    self.out.local.push(OutSymbol::DynamicShared(kernel));
+                } else {
+                    self.out.global.push(OutSymbol::DynamicShared(kernel));
+                }
             }
             self.kernel_shared(link, kernel, self.module.function_name(kernel));
         }

@@ -31,7 +31,7 @@ impl Replay<'_, '_> {
                 continue;
             }
             if is_global {
-                self.out.global.push(link);
+                self.out.global.push(OutSymbol::Link(link));
                 continue;
             }
             let name = match symbol.place {

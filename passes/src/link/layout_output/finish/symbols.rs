@@ -14,6 +14,7 @@ use super::OutSection;
 use super::is_missing;
 use crate::link::place_memory::shared::is_replaced;
 use crate::link::place_memory::shared_relocatable;
+use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::raw::SHN_ABS;
@@ -45,11 +46,15 @@ impl<'data> Finish<'_, 'data> {
             next += 1;
         }
         let first_global = next;
-        for link in &self.out.global {
-            if self.is_emitted(*link) {
-                self.symbol_index[link.index()] = next;
-                next += 1;
+        for symbol in &self.out.global {
+            match *symbol {
+                OutSymbol::Link(link) if self.is_emitted(link) => {
+                    self.symbol_index[link.index()] = next;
+                }
+                OutSymbol::DynamicShared(kernel) => self.dynamic_symbol[kernel.index()] = next,
+                _ => continue,
             }
+            next += 1;
         }
         first_global
     }
@@ -117,7 +122,7 @@ impl<'data> Finish<'_, 'data> {
         for index in range {
             let symbol = match index.checked_sub(self.out.local.len()) {
                 None => self.out.local[index],
-                Some(index) => OutSymbol::Link(self.out.global[index]),
+                Some(index) => self.out.global[index],
             };
             match symbol {
                 OutSymbol::Link(link) if self.symbol_index[link.index()] != 0 => {
@@ -226,7 +231,17 @@ impl<'data> Finish<'_, 'data> {
     fn link_binding(&self, row: &LinkSymbol, symbol: &Symbol<'_>) -> Binding {
         let first = &self.module.symbols[row.first];
         let is_constants_size = symbol.name == known_symbols::CONSTANTS_SIZE;
-        if row.internal {
+        // [private-shared-local]
+        let is_private = || {
+            row.kernel.is_some()
+                && symbol.is_shared()
+                && !self.module.options.relocatable
+                && self
+                    .module
+                    .toolkit
+                    .has(&behaviours::symbols::PRIVATE_SHARED_LOCAL)
+        };
+        if row.internal || is_private() {
             Binding::LOCAL
         } else if symbol.is_dynamic_shared() || is_constants_size {
             first.bind

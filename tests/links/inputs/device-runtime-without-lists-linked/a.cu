@@ -1,0 +1,5 @@
+__device__ int helper();
+__global__ void used(int *out) { *out = helper(); }
+__global__ void unused(int *out) { *out = 2; }
+
+void launch(int *out) { used<<<1, 1>>>(out); }

@@ -1,0 +1,2 @@
+__global__ void other() {}
+__device__ int helper() { return 1; }

@@ -1,0 +1,1 @@
+__global__ void kernel(int *out) { *out = 1; }
