@@ -61,12 +61,7 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
     ours.lines.retain(|line| !is_note(line));
     let lines = ours.stderr.lines().filter(|line| !is_note(line));
     ours.stderr = lines.map(|line| format!("{line}\n")).collect();
-    let of_other_length = [
-        "memory barrier",
-        "a compiler after",
-        " for sm_",
-        "an earlier function of its name",
-    ];
+    let of_other_length = ["memory barrier", "a compiler after", " for sm_"];
     let is_of_other_length =
         |line: &&String| of_other_length.iter().any(|words| line.contains(words));
     let what = match kept.iter().any(is_of_other_length) {

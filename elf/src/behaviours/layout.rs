@@ -49,9 +49,6 @@ super::behaviours! {
     SECTION_FOUND_BY_NAME = "section-found-by-name", shown by [
         "static-same-names",
         "mercury-local-names-linked-again",
-        "mercury-local-names-first-unoptimised",
-        "mercury-local-names-first-optimised",
-        "mercury-local-names-other-instructions",
         "relocatable-mercury-local-names-linked-again",
     ];
     /// Sections are numbered as they are made, those of dead functions too, where a copy was taken

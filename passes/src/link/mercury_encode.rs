@@ -19,7 +19,6 @@ mod info;
 mod inputs;
 mod lines;
 mod names;
-mod namesakes;
 mod registers;
 mod replaced_frames;
 mod reserved;

@@ -17,7 +17,6 @@ use cuweld_ir::Module;
 
 use super::Encode;
 use super::Refusal;
-use super::namesakes::Namesakes;
 use crate::pass::PassCx;
 use crate::threads::Work;
 
@@ -38,12 +37,11 @@ impl Encode<'_, '_> {
             has_code: module.is_for_debugger() || self.inputs.for_debugger,
         };
         let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
-        let namesakes = Namesakes::new(module);
         let found =
             cx.threads
                 .map_chunks(Work::Objects(functions.len()), &functions, |functions| {
                     let found = functions.iter().filter_map(|function| {
-                        let (what, why) = change(module, *function, debugger, &namesakes)?;
+                        let (what, why) = change(module, *function, debugger)?;
                         Some(Kept {
                             function: *function,
                             what,
@@ -157,7 +155,6 @@ fn change(
     module: &Module<'_>,
     function: FunctionId,
     debugger: Debugger,
-    namesakes: &Namesakes,
 ) -> Option<(&'static str, &'static str)> {
     const DEBUG: &str = "compile for the debugger";
     let has_end = |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
@@ -177,8 +174,6 @@ fn change(
         ))
     } else if is_of_later_compiler(module, function) {
         Some(("compile anew", "a compiler after 13.0.88 made it"))
-    } else if let Some(change) = namesakes.change(module, function) {
-        Some(change)
     } else if debugger.is_asked_for {
         None
     } else {
@@ -207,7 +202,7 @@ fn is_unified_stub(module: &Module<'_>, function: FunctionId) -> bool {
 }
 
 /// Returns `true` if a function was compiled without optimisation, by its first instruction.
-pub(super) fn is_unoptimised(module: &Module<'_>, function: FunctionId) -> bool {
+fn is_unoptimised(module: &Module<'_>, function: FunctionId) -> bool {
     let text = module.functions[function].views.sass.text;
     let first = Instruction::all(module.sections[text].bytes()).next();
     first.is_some_and(Instruction::stalls_longest)
