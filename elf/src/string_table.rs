@@ -23,6 +23,12 @@ impl NameTable {
         self.tables.add(name, [true])[0]
     }
 
+    /// Adds a string as [`NameTable::add`] does, but gives the empty one a place of its own.
+    pub fn add_even_empty(&mut self, name: &[u8]) -> u32 {
+        let hash = NameHash::of(name);
+        self.tables.add_even_empty(name, hash, [true])[0]
+    }
+
     /// Returns the offset of a name that is in the table.
     pub fn find(&self, name: &[u8]) -> Option<u32> {
         match name.is_empty() {

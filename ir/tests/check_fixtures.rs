@@ -21,7 +21,7 @@ fn fixtures_are_sound() {
             unreadable += 1;
             continue;
         }
-        if is_edited(&path) {
+        if is_edited(&path) || is_mended(&path) {
             continue;
         }
         seen += 1;
@@ -43,16 +43,29 @@ fn fixtures_are_sound() {
 
 /// Returns `true` if a file is an input of a case that changes bytes of objects on purpose.
 fn is_edited(path: &Path) -> bool {
-    let mut folders = path.ancestors().skip(1);
-    let is_input = folders
-        .next()
-        .is_some_and(|folder| !folder.ends_with("expected"));
-    let case = folders.next().map(|folder| folder.join("case.toml"));
-    let text = case
-        .and_then(|case| std::fs::read_to_string(case).ok())
-        .unwrap_or_default();
-    is_input
+    let text = description(path);
+    !is_output(path)
         && ["edit", "kind"]
             .iter()
             .any(|tool| text.contains(&format!("tool = \"{tool}\"")))
+}
+
+/// Returns `true` if a file is what nvlink makes where a deviation of ours mends it.
+fn is_mended(path: &Path) -> bool {
+    is_output(path) && description(path).contains("strict = true")
+}
+
+fn is_output(path: &Path) -> bool {
+    path.parent()
+        .is_some_and(|folder| folder.ends_with("expected"))
+}
+
+/// Returns the text of the case of which a file is an input or the output.
+fn description(path: &Path) -> String {
+    let case = path
+        .ancestors()
+        .nth(2)
+        .map(|folder| folder.join("case.toml"));
+    case.and_then(|case| std::fs::read_to_string(case).ok())
+        .unwrap_or_default()
 }

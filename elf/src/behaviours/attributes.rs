@@ -76,7 +76,8 @@ super::behaviours! {
         "toolkit-13-compat",
         "toolkit-13-compat-with-13-0",
     ];
-    /// `.nv.compat` 0c of the inputs is part of the output, 2 for those that have none.
+    /// `.nv.compat` 0c of the inputs is part of the output, 2 for those that have none: at their
+    /// turn, or after all others for those that have 0d.
     COMPAT_INTERNAL_TARGET = "compat-internal-target" since (13, 4), shown by [
         "toolkit-13-compat",
         "toolkit-13-compat-with-13-0",

@@ -9,6 +9,7 @@ use super::view::rows;
 use crate::mercury::PREFIX;
 use crate::mercury::frames;
 use crate::raw::RawRela;
+use crate::symbol::Binding;
 use crate::target::section_types::sht;
 
 /// Sections of the Mercury view that are names of those of the SASS view.
@@ -80,29 +81,38 @@ fn frame_section(
         by_offset.get(found.ok()?).map(|(_, symbol)| *symbol)
     };
     // [frames-of-replaced-copies]
-    let has_mercury = has_mercury(view);
+    if !has_mercury(view) {
+        return;
+    }
     let table = relocs.and_then(|relocs| view.section(relocs.header.link.get()));
-    for start in starts.iter().copied() {
-        let Some(pointer) = word(start + frames::CIE_POINTER) else {
-            continue;
-        };
-        if pointer == u64::MAX {
+    let symbols = table.map_or(&[][..], |table| view.symbols(table));
+    let mut covered = vec![false; symbols.len()];
+    let mut others = Vec::new();
+    for start in starts {
+        if word(start + frames::CIE_POINTER).is_none_or(|pointer| pointer == u64::MAX) {
             continue;
         }
-        let function = symbol_at(start + frames::FUNCTION);
-        let symbol = function
-            .zip(table)
-            .and_then(|(symbol, table)| view.symbols(table).get(symbol as usize));
-        if let (Some(symbol), Some(range)) = (symbol, word(start + frames::RANGE))
+        let function = symbol_at(start + frames::FUNCTION).map(|symbol| symbol as usize);
+        let symbol = function.and_then(|symbol| symbols.get(symbol));
+        if let (Some(function), Some(symbol)) = (function, symbol)
+            && let Some(range) = word(start + frames::RANGE)
+        {
+            match range == symbol.size.get() {
+                true => covered[function] = true,
+                false => others.push((start, range, function)),
+            }
+        }
+    }
+    // [mercury-frames-of-replaced-copies]
+    for (start, range, function) in others {
+        let symbol = symbols[function];
+        if !covered[function]
             && symbol.shndx.get() != 0
-            && range != symbol.size.get()
-            && has_mercury
+            && symbol.binding() != Binding::WEAK
             && !is_unified_stub(view, symbol.shndx.get())
         {
-            let what = format!(
-                "the FDE covers {range:#x} bytes, its function has {:#x}",
-                symbol.size.get()
-            );
+            let size = symbol.size.get();
+            let what = format!("the FDE covers {range:#x} bytes, its function has {size:#x}");
             findings.report(Rule::DebugRange, section.name, start + frames::RANGE, what);
         }
     }

@@ -79,7 +79,8 @@ rules! {
     DebugAlias = "debug-alias" of Debug,
     /// Entries of `.debug_frame` follow each other without a rest.
     DebugFrames = "debug-frames" of Debug,
-    /// An FDE covers its function, in the size of its view.
+    /// A function that has FDEs is covered by one of them, in the size of its view. Others, and all
+    /// of a weak function, may be those of copies that it replaced.
     DebugRange = "debug-range" of Debug,
     /// Code is that of the objects but where relocations are applied.
     TextKept = "text-kept" of Text,

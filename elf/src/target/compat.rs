@@ -52,19 +52,13 @@ pub struct Merged {
     pub code: u8,
     /// What an input counts as that has other records, but none of this code.
     pub default: Option<u16>,
-    /// Whether defaults are merged after the records of all inputs, not after those of the input.
-    pub is_late: bool,
 }
 
 /// Returns the codes whose records a toolkit's linker merges, those with defaults in the order in
 /// which it adds them.
 pub fn merged(toolkit: &Toolkit) -> Vec<Merged> {
     let has = |rule| toolkit.has(rule);
-    let code = |code, default| Merged {
-        code,
-        default,
-        is_late: matches!(code, CUDA_INTERNAL_TARGET | MERCURY_VERSION),
-    };
+    let code = |code, default| Merged { code, default };
     let mut codes = vec![
         code(ISA_CLASS, Some(0)),
         code(INST_TENSORMAP_V1, Some(3)),

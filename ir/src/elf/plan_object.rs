@@ -63,7 +63,7 @@ pub fn plan_object<'data>(
     // Mercury sections hold offsets into the string table and are copied as they are: their names
     // keep their places.
     for name in file.names {
-        planner.symbol_names.add(name);
+        planner.symbol_names.add_even_empty(name);
     }
     let fresh = || fresh_order(sections, symbols.len());
     planner.symbols(file.order.unwrap_or_else(fresh));
@@ -383,7 +383,8 @@ fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
 struct FileTables<'data> {
     /// Entries after the null symbol; `None` if the file does not have the object's symbols.
     order: Option<Vec<TableEntry>>,
-    /// Strings of the symbols' string table that are not empty.
+    /// Strings of the symbols' string table after the first, which is empty. Another empty one is
+    /// a prototype [empty-prototype].
     names: Vec<&'data [u8]>,
 }
 
@@ -406,10 +407,8 @@ impl<'data> FileTables<'data> {
             .iter()
             .find(|header| header.ty.get() == sht::SYMTAB)?;
         let strings = bytes(headers.sections.get(table.link.get() as usize)?)?;
-        let names = strings
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty())
-            .collect();
+        let strings = strings.get(1..strings.len().saturating_sub(1));
+        let names = strings.map(|strings| strings.split(|byte| *byte == 0).collect());
         let rows = <[RawSymbol]>::ref_from_bytes(bytes(table)?).ok()?;
         let extended = headers
             .sections
@@ -433,7 +432,7 @@ impl<'data> FileTables<'data> {
         let order: Vec<_> = order.collect();
         Some(FileTables {
             order: (next == symbols).then_some(order),
-            names,
+            names: names.unwrap_or_default(),
         })
     }
 }

@@ -77,7 +77,8 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
     };
     let mut fast_path = u64::MAX;
     let mut says_finalizer = true;
-    let mut lacking = Codes::default();
+    // A default that is merged after the records of all inputs.
+    let mut late = None;
     for (_, object) in module.included_objects() {
         let Some(section) = kinds.find(object.sections, SectionKind::Compat) else {
             continue;
@@ -97,16 +98,18 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
         }
         says_finalizer &= seen.has(compat::FINALIZER_VERSION);
         for known in codes.iter().filter(|known| !seen.has(known.code)) {
+            // [compat-internal-target]
+            let is_late =
+                known.code == compat::CUDA_INTERNAL_TARGET && seen.has(compat::MERCURY_VERSION);
             match known.default {
-                Some(_) if known.is_late => lacking.add(known.code),
+                Some(default) if is_late => late = Some((known.code, default)),
                 Some(default) => merged.add(compat::format(known.code), known.code, default),
                 None => {}
             }
         }
     }
-    for known in codes.iter().filter(|known| lacking.has(known.code)) {
-        let default = known.default.unwrap_or(0);
-        merged.add(compat::format(known.code), known.code, default);
+    if let Some((code, default)) = late {
+        merged.add(compat::format(code), code, default);
     }
     if capmerc {
         // `mercury-encode` writes the value.
