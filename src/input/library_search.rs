@@ -24,14 +24,17 @@ pub enum CpuArch {
     Aarch64,
     /// 64-bit little-endian POWER.
     Ppc64Le,
+    /// 64-bit RISC-V, since CUDA 13.3.
+    RiscV64,
 }
 
 impl CpuArch {
     /// The values of `-cpu-arch`.
-    pub const NAMES: [(&'static str, CpuArch); 6] = [
+    pub const NAMES: [(&'static str, CpuArch); 7] = [
         ("AARCH64", CpuArch::Aarch64),
         ("ARMv7", CpuArch::ArmV7),
         ("PPC64LE", CpuArch::Ppc64Le),
+        ("RISCV64", CpuArch::RiscV64),
         ("X86", CpuArch::X86),
         ("X86_64", CpuArch::X86_64),
         ("unknown", CpuArch::X86_64),
@@ -53,6 +56,7 @@ impl CpuArch {
             CpuArch::X86_64 => 62,
             CpuArch::Aarch64 => 183,
             CpuArch::Ppc64Le => 21,
+            CpuArch::RiscV64 => 243,
         }
     }
 }

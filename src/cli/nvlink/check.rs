@@ -4,11 +4,19 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
+use cuweld_elf::behaviours::Release;
 
 use super::error::ArgError;
+use super::options;
 use super::options::OptionId as Id;
 use super::parse::LowArgs;
 use super::value::lossy;
+
+/// The release that added `-cpu-arch RISCV64`.
+const RISCV_HOSTS: Release = Release {
+    major: 13,
+    minor: 3,
+};
 
 /// The target that `-arch` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +26,34 @@ pub struct Arch {
     /// Named as `compute_*`. nvlink accepts that, and without link-time optimisation writes
     /// nothing.
     pub is_virtual: bool,
+}
+
+/// Checks that options and values are those of a release.
+///
+/// # Errors
+///
+/// The first option or value that is not, and those that are but that cuweld does not follow.
+pub fn check_release(low: &LowArgs, release: Option<Release>) -> Result<(), ArgError> {
+    let is_later = |since: Release| release.is_some_and(|release| since > release);
+    let mut given = options::all().filter(|option| low.given(option.id));
+    if let Some(option) = given.find(|option| is_later(option.since)) {
+        return Err(ArgError::UnknownOption {
+            name: option.short.to_owned(),
+        });
+    }
+    let value = low.text(Id::CpuArch).unwrap_or_default();
+    if value == b"RISCV64" && is_later(RISCV_HOSTS) {
+        return Err(ArgError::UndefinedValue {
+            value: lossy(value),
+            option: "cpu-arch",
+        });
+    }
+    match low.given(Id::LinkAsToolsPatch) {
+        true => Err(ArgError::NotSupported {
+            option: "-astoolspatch",
+        }),
+        false => Ok(()),
+    }
 }
 
 /// Checks the options of a link. What is to be said about a valid command line is added to
@@ -96,6 +132,7 @@ fn check_lto(low: &LowArgs) -> Result<(), ArgError> {
             (Id::ForceWholeLto, "-force-whole-lto"),
             (Id::EmitPtx, "-emit-ptx"),
             (Id::OfastCompile, "--Ofast-compile"),
+            (Id::NvvmLatest, "-nvvm-latest"),
         ] {
             if low.given(id) {
                 return conflict(first, "no -dlto");
@@ -111,10 +148,38 @@ fn check_lto(low: &LowArgs) -> Result<(), ArgError> {
     if partial && low.given(Id::ForceWholeLto) {
         return conflict("-force-partial-lto", "-force-whole-lto");
     }
+    if low.given(Id::NvvmLatest) {
+        return Err(ArgError::NotSupported {
+            option: "-nvvm-latest",
+        });
+    }
     match low.text(Id::OfastCompile) {
         None | Some(b"0" | b"min" | b"mid" | b"max") => Ok(()),
         Some(_) => Err(ArgError::InvalidArgument {
             option: "--Ofast-compile",
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::value::Value;
+    use super::*;
+
+    #[test]
+    fn options_are_those_of_the_release() {
+        let release = |minor| Some(Release { major: 13, minor });
+        let mut low = LowArgs::default();
+        low.set(Id::CpuArch, Value::Text(b"RISCV64".to_vec()));
+        assert!(check_release(&low, release(2)).is_err());
+        assert_eq!(check_release(&low, release(3)), Ok(()));
+        assert_eq!(check_release(&low, None), Ok(()));
+        low.set(Id::LinkAsToolsPatch, Value::Flag);
+        let said = |minor| check_release(&low, release(minor)).map_err(|error| error.to_string());
+        assert_eq!(said(2), Err("Unknown option 'astoolspatch'".to_owned()));
+        assert_eq!(
+            said(3),
+            Err("option '-astoolspatch' is not supported by cuweld".to_owned())
+        );
     }
 }

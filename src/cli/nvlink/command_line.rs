@@ -10,6 +10,7 @@ use cuweld_elf::toolkit::Toolkit;
 
 use super::args::NvlinkArgs;
 use super::check::check;
+use super::check::check_release;
 use super::environment::Environment;
 use super::environment::apply_environment;
 use super::environment::explains;
@@ -97,6 +98,10 @@ pub fn read_command_line(
         return Ok(Some(Command::Version(chosen.before_inputs())));
     }
     set_up(reporter, &low);
+    let release = chosen.fixed.map(|toolkit| toolkit.release);
+    if let Err(error) = check_release(&low, release) {
+        return refuse(reporter, &error);
+    }
     if let Some(kind) = low.text(Id::GenHostLinkerScript) {
         if !low.inputs.is_empty() {
             return refuse(reporter, &ArgError::InputsWithHostLinkerScript);

@@ -104,6 +104,12 @@ pub enum ArgError {
         /// The option.
         option: &'static str,
     },
+    /// An option of nvlink that cuweld does not follow.
+    #[error("option '{option}' is not supported by cuweld")]
+    NotSupported {
+        /// The option.
+        option: &'static str,
+    },
     /// An environment variable of ours has a value that its option would refuse.
     #[error("environment variable {variable}: {reason}")]
     Environment {

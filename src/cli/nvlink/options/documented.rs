@@ -17,12 +17,14 @@ const ARCHITECTURES: Choices = Choices {
     ],
 };
 
-const HOST_ARCHITECTURES: Choices =
-    Choices::plain(&["AARCH64", "ARMv7", "PPC64LE", "X86", "X86_64", "unknown"]);
+/// `RISCV64` since 13.3.
+const HOST_ARCHITECTURES: Choices = Choices::plain(&[
+    "AARCH64", "ARMv7", "PPC64LE", "RISCV64", "X86", "X86_64", "unknown",
+]);
 
 const HOST_LINKER_SCRIPTS: Choices = Choices::plain(&["lcs-abs", "lcs-aug"]);
 
-pub(super) const OPTIONS: [OptionSpec; 43] = [
+pub(super) const OPTIONS: [OptionSpec; 46] = [
     OptionSpec::new(
         OptionId::SuppressStackSizeWarning,
         Section::Messages,
@@ -104,6 +106,14 @@ pub(super) const OPTIONS: [OptionSpec; 43] = [
         "Report memory and the registers, stack and barriers of each kernel.",
     )
     .names("verbose", "v"),
+    OptionSpec::new(
+        OptionId::Verbose2,
+        Section::Messages,
+        ValueKind::Flag,
+        "Accepted and recorded; tells of link-time optimisation only (CUDA 13.2).",
+    )
+    .names("verbose2", "v2")
+    .since(2),
     OptionSpec::new(
         OptionId::PreserveRelocs,
         Section::Target,
@@ -187,6 +197,14 @@ pub(super) const OPTIONS: [OptionSpec; 43] = [
     )
     .names("extra-warnings", "extrawarn"),
     OptionSpec::new(
+        OptionId::LinkAsToolsPatch,
+        Section::Target,
+        ValueKind::Flag,
+        "Link code for NVIDIA's tools, which cuweld does not (CUDA 13.3).",
+    )
+    .names("link-as-tools-patch", "astoolspatch")
+    .since(3),
+    OptionSpec::new(
         OptionId::LinkTimeOpt,
         Section::LinkTimeOptimisation,
         ValueKind::Flag,
@@ -232,6 +250,14 @@ pub(super) const OPTIONS: [OptionSpec; 43] = [
     )
     .names("Ofast-compile", "Ofc")
     .metavar("LEVEL"),
+    OptionSpec::new(
+        OptionId::NvvmLatest,
+        Section::LinkTimeOptimisation,
+        ValueKind::Flag,
+        "Optimise by a preview of libNVVM, which cuweld does not (CUDA 13.5).",
+    )
+    .names("nvvm-latest", "nvvm-latest")
+    .since(5),
     OptionSpec::new(
         OptionId::SuppressDebugInfo,
         Section::Target,

@@ -8,6 +8,8 @@ mod documented;
 mod hidden;
 mod own;
 
+use cuweld_elf::behaviours::Release;
+
 /// Names every option. The order is that of the tables; [`OptionSpec::id`] of entry `n` is the
 /// `n`th variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,7 @@ pub enum OptionId {
     LibraryPath,
     RegisterLinkBinaries,
     Verbose,
+    Verbose2,
     PreserveRelocs,
     DisableWarnings,
     WarningAsError,
@@ -37,12 +40,14 @@ pub enum OptionId {
     ReportArch,
     Time,
     ExtraWarnings,
+    LinkAsToolsPatch,
     LinkTimeOpt,
     Dlto,
     NvvmPath,
     SplitCompile,
     SplitCompileExtended,
     OfastCompile,
+    NvvmLatest,
     SuppressDebugInfo,
     Xptxas,
     Xnvvm,
@@ -214,6 +219,8 @@ pub struct OptionSpec {
     pub environment: &'static str,
     /// What `--help` says.
     pub help: &'static str,
+    /// The first release of CUDA whose linker has it.
+    pub since: Release,
 }
 
 impl OptionSpec {
@@ -229,6 +236,10 @@ impl OptionSpec {
             section,
             environment: "",
             help,
+            since: Release {
+                major: 13,
+                minor: 0,
+            },
         }
     }
 
@@ -250,6 +261,11 @@ impl OptionSpec {
 
     const fn recorded(mut self, recorded: Recorded) -> Self {
         self.recorded = recorded;
+        self
+    }
+
+    const fn since(mut self, minor: u8) -> Self {
+        self.since.minor = minor;
         self
     }
 
