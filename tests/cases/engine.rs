@@ -24,7 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::harness::oracle;
+use crate::harness::oracle::Reference;
 use crate::harness::verdict::Verdict;
 use execute::{Engine, Seen};
 use fixtures::{Fixture, fixtures};
@@ -47,10 +47,10 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
 /// Links the seeds that the environment asks for; an error where one differs.
 fn run_seeds() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
-    let Some(tools) = oracle::tools() else {
+    let Some(reference) = Reference::chosen() else {
         writeln!(
             out,
-            "conformance engine: ran 0 links, there is no nvlink 13.0.88 (see tests/tools/oracle)"
+            "conformance engine: ran 0 links, there is no nvlink (see tests/tools/oracle)"
         )?;
         return Ok(());
     };
@@ -60,8 +60,14 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
         PathBuf::from,
     );
     let engine = Engine {
-        pool: Pool::new(target.join("conformance-pool"), tools.clone()),
-        nvlink: tools.join("nvlink"),
+        pool: Pool::new(
+            target.join(match &reference.toolkit {
+                Some(version) => format!("conformance-pool-{version}"),
+                None => "conformance-pool".to_owned(),
+            }),
+            reference.compilers.clone(),
+        ),
+        reference,
         cuweld,
         kept: target.join("conformance"),
     };

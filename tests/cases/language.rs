@@ -30,7 +30,7 @@ use crate::engine::link::{Code, Link};
 use crate::engine::pool::Pool;
 use crate::engine::summary::Summary;
 use crate::engine::{known_in, seeds_of, shrink_link, target_folder};
-use crate::harness::oracle;
+use crate::harness::oracle::Reference;
 use crate::harness::verdict::{Verdict, message_template};
 use pairs::Pairs;
 use tables::Tables;
@@ -56,7 +56,7 @@ struct Run {
 /// Where links come from and go to.
 struct Setting {
     tables: Tables,
-    tools: PathBuf,
+    reference: Reference,
     cuweld: PathBuf,
     kept: PathBuf,
 }
@@ -65,8 +65,8 @@ impl Setting {
     /// Both linkers, with a pool of objects in a folder.
     fn engine(&self, objects: &Path) -> Engine {
         Engine {
-            pool: Pool::new(objects.to_owned(), self.tools.clone()),
-            nvlink: self.tools.join("nvlink"),
+            pool: Pool::new(objects.to_owned(), self.reference.compilers.clone()),
+            reference: self.reference.clone(),
             cuweld: self.cuweld.clone(),
             kept: self.kept.clone(),
         }
@@ -76,10 +76,10 @@ impl Setting {
 /// Links the seeds that the environment asks for; an error where one differs.
 fn run_seeds() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
-    let Some(tools) = oracle::tools() else {
+    let Some(reference) = Reference::chosen() else {
         writeln!(
             out,
-            "language: ran 0 links, there is no nvlink 13.0.88 (see tests/tools/oracle)"
+            "language: ran 0 links, there is no nvlink (see tests/tools/oracle)"
         )?;
         return Ok(());
     };
@@ -87,7 +87,7 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
     let seeds = seeds_of(&asked)?;
     let setting = Setting {
         tables: Tables::read()?,
-        tools,
+        reference,
         cuweld: std::env::var_os("CUWELD_TEST_BIN").map_or_else(
             || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
             PathBuf::from,

@@ -6,6 +6,52 @@ use std::process::Command;
 /// The release whose output is the reference.
 const RELEASE: &str = "V13.0.88";
 
+/// A linker that cuweld stands in for, and the compilers of what both link.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// NVIDIA's linker.
+    pub nvlink: PathBuf,
+    /// Folders of programs: of 13.0.88, and of the toolkit if it is another. Objects are made by each in turn.
+    pub compilers: Vec<PathBuf>,
+    /// What our command line begins with.
+    pub ours: Vec<String>,
+    /// The toolkit, if it is not 13.0.88.
+    pub toolkit: Option<String>,
+}
+
+impl Reference {
+    /// The toolkit that `CUWELD_ORACLE_TOOLKIT` names (see `tests/tools/toolkit`), else 13.0.88; none if it is not installed.
+    pub fn chosen() -> Option<Self> {
+        match std::env::var("CUWELD_ORACLE_TOOLKIT") {
+            Ok(version) => Self::of_toolkit(&version),
+            Err(_) => Some(Self::new(tools()?, "--cuweld-stamp=nvlink-13.0.88")),
+        }
+    }
+
+    /// Another toolkit, if `tests/tools/toolkit` has installed it.
+    pub fn of_toolkit(version: &str) -> Option<Self> {
+        let folder = install_root()?.join(format!("toolkit-{version}"));
+        folder.join(".complete").exists().then_some(())?;
+        let programs = folder.join("nvidia/cu13/bin");
+        let mut reference = Self::new(tools()?, "--cuweld-stamp=nvlink");
+        reference.nvlink = programs.join("nvlink");
+        reference.compilers.push(programs);
+        reference.ours.push(format!("--cuweld-toolkit={version}"));
+        reference.toolkit = Some(version.to_owned());
+        Some(reference)
+    }
+
+    fn new(tools: PathBuf, stamp: &str) -> Self {
+        let ours = ["nvlink", stamp, "--cuweld-explain=off"];
+        Reference {
+            nvlink: tools.join("nvlink"),
+            compilers: vec![tools],
+            ours: ours.map(str::to_owned).to_vec(),
+            toolkit: None,
+        }
+    }
+}
+
 /// A folder with nvlink and ptxas of the right release: of `$CUDA_ORACLE`, on `PATH`, or where `tests/tools/oracle` installs.
 pub fn tools() -> Option<PathBuf> {
     let named = std::env::var_os("CUDA_ORACLE").map(|root| Path::new(&root).join("bin"));
@@ -19,13 +65,7 @@ pub fn tools() -> Option<PathBuf> {
 
 /// Folders that `tests/tools/oracle` has filled before; nothing is installed here.
 fn installed() -> Vec<PathBuf> {
-    let root = std::env::var_os("CUWELD_ORACLE_DIR")
-        .map(PathBuf::from)
-        .or_else(|| {
-            let home = std::env::var_os("HOME")?;
-            Some(Path::new(&home).join(".cache/cuda-oracle-13.0.88"))
-        });
-    let pythons = root
+    let pythons = install_root()
         .and_then(|root| std::fs::read_dir(root.join("venv/lib")).ok())
         .into_iter()
         .flatten();
@@ -35,6 +75,14 @@ fn installed() -> Vec<PathBuf> {
         .collect();
     folders.sort();
     folders
+}
+
+fn install_root() -> Option<PathBuf> {
+    if let Some(root) = std::env::var_os("CUWELD_ORACLE_DIR") {
+        return Some(PathBuf::from(root));
+    }
+    let home = std::env::var_os("HOME")?;
+    Some(Path::new(&home).join(".cache/cuda-oracle-13.0.88"))
 }
 
 fn is_reference(folder: &Path) -> bool {

@@ -34,4 +34,7 @@ codes! {
         "code for sm_100 and later as CUDA 13.0 links it"
         when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."
         advice "`--cuweld-strict` makes it an error.";
+    DYNAMIC_SHARED_ALIGN "dynamic-shared-align":
+        "dynamic shared memory at the largest alignment of its names"
+        when "A kernel reaches names of dynamic shared memory with different alignments, which are one address; nvlink since CUDA 13.1 aligns it for one of them only (D21).";
 }

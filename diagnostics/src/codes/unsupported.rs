@@ -202,6 +202,10 @@ codes! {
         "dynamic shared memory of an output of -r, for a toolkit since 13.4"
         when "An input has a section of shared memory for a kernel that has no variable in it, as `-r` writes it for dynamic shared memory. What nvlink makes of it since CUDA 13.4 is not known."
         advice "Link the objects in one link, or with `--cuweld-toolkit=13.3`.";
+    MIXED_DYNAMIC_ALIGN "mixed-dynamic-align":
+        "dynamic shared memory with names of different alignments"
+        when "With `--cuweld-strict`, for a toolkit since 13.1: a kernel reaches names of dynamic shared memory with different alignments, and which of them nvlink takes is not known."
+        advice "Link without `--cuweld-strict`: the address has the largest alignment, and the link says so.";
     NEWER_FINALIZER "newer-finalizer":
         "code for sm_100 and later of a toolkit after 13.0"
         when "With `--cuweld-strict`: nvlink's rules for sm_100 and later change with each toolkit, and those after 13.0 are not known."

@@ -103,11 +103,16 @@ super::behaviours! {
     /// memory follows. There is no room for variables of functions that it calls: an error for each
     /// reference to one.
     WHOLE_KERNEL_SHARED = "whole-kernel-shared", shown by ["ewp-shared", "ewp-shared-of-function"];
-    /// The size of what a kernel has before its dynamic shared memory is a multiple of the alignment
-    /// of its shared memory, not of 16. Code still has the multiple of 16 for the address of dynamic
-    /// shared memory, but for that of a symbol (`-g`).
+    /// Dynamic shared memory is at a multiple of the alignment that the name's first object says, in
+    /// its symbol's value, and of 16; the size of what a kernel has before it is a multiple of the
+    /// alignment of all its shared memory, and so is the address of a symbol (`-g`). With `-r` it is
+    /// not at 0 if its alignment is said.
     DYNAMIC_SHARED_ALIGNED = "dynamic-shared-aligned" since (13, 1), shown by [
         "toolkit-13-dynamic-shared",
+        "toolkit-13-dynamic-shared-alignment",
+        "toolkit-13-dynamic-shared-alignment-debug",
+        "toolkit-13-dynamic-shared-alignment-relocatable",
+        "toolkit-13-dynamic-shared-alignment-relocatable-debug",
     ];
     /// A section of shared memory for a kernel without variables, as `-r` writes it for dynamic
     /// shared memory, counts when it is linked again, in a way that is not known.

@@ -12,11 +12,13 @@ mod by_address;
 mod constant_chunks;
 pub(crate) mod constant_merge;
 pub(crate) mod constants_again;
+pub(crate) mod dynamic_align;
 pub(crate) mod headers;
 mod list_sort;
 pub(crate) mod null_symbol;
 pub(crate) mod shared;
 pub(crate) mod shared_relocatable;
+mod shared_uses;
 pub(crate) mod slots_end;
 mod whole_kernels;
 
@@ -107,7 +109,7 @@ impl Pass for PlaceMemory {
         } else {
             let live = cx.analyses.get::<LiveFunctions>(module);
             let host = cx.analyses.get::<HostKernels>(module);
-            shared_relocatable::place(module, live, host);
+            shared_errors.extend(shared_relocatable::place(module, live, host));
         }
         for error in shared_errors
             .into_iter()

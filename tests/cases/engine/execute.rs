@@ -14,6 +14,7 @@ use super::pool::Pool;
 use super::static_names;
 use crate::harness::kept_schedule::{self, Kept};
 use crate::harness::link::Outcome;
+use crate::harness::oracle::Reference;
 use crate::harness::own_names;
 use crate::harness::verdict::{Verdict, judge, message_template};
 use crate::mutate::mutation::{Numbers, mutate};
@@ -42,8 +43,8 @@ pub struct Seen {
 pub struct Engine {
     /// The compiled modules.
     pub pool: Pool,
-    /// NVIDIA's linker.
-    pub nvlink: PathBuf,
+    /// NVIDIA's linker, and how ours stands in for it.
+    pub reference: Reference,
     /// Ours.
     pub cuweld: PathBuf,
     /// Where links that differ stay.
@@ -93,14 +94,9 @@ impl Engine {
                     .insert(format!("option {}{step}", option_name(option)));
             }
             let start = Instant::now();
-            let mut theirs = execute(&self.nvlink, &[], &arguments, folder)?;
+            let mut theirs = execute(&self.reference.nvlink, &[], &arguments, folder)?;
             let between = Instant::now();
-            let mut ours = execute(
-                &self.cuweld,
-                &["nvlink", STAMP, EXPLAIN],
-                &arguments,
-                folder,
-            )?;
+            let mut ours = self.ours(&[], &arguments, folder)?;
             seen.times[0] += between - start;
             seen.times[1] += between.elapsed();
             for line in &theirs.lines {
@@ -117,10 +113,15 @@ impl Engine {
             let named = self.with_own_names(&mut arguments, folder, (&mut theirs, &mut ours))?;
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
             let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
-            let with = |options: &[&str]| {
-                let options = [&["nvlink", STAMP, EXPLAIN], options].concat();
-                execute(&self.cuweld, &options, &arguments, folder)
-            };
+            let with = |options: &[&str]| self.ours(options, &arguments, folder);
+            if self.reference.toolkit.is_some()
+                && matches!(seen.verdict, Verdict::Differs(_))
+                && (follows_older_rules(&with(&["--cuweld-strict"])?)
+                    || is_barriers_alone(theirs.clone(), ours.clone()))
+            {
+                seen.verdict = Verdict::Deviation;
+                break;
+            }
             if matches!(seen.verdict, Verdict::Differs(_)) && both_linked {
                 let strictly = with(&["--cuweld-strict-finalize"])?;
                 let mut masked = theirs.clone();
@@ -171,25 +172,33 @@ impl Engine {
         folder: &Path,
         (theirs, ours): (&mut Outcome, &mut Outcome),
     ) -> Result<bool, Box<dyn Error>> {
-        let link = |program, leading: &[&str], arguments: &[String]| {
-            execute(program, leading, arguments, folder)
-        };
-        let strict = ["nvlink", STAMP, EXPLAIN, "--cuweld-strict"];
         if ours.exit != Some(0)
             || theirs.output == ours.output
-            || !own_names::are_refused(&link(&self.cuweld, &strict, arguments)?)
+            || !own_names::are_refused(&self.ours(&["--cuweld-strict"], arguments, folder)?)
         {
             return Ok(false);
         }
         let renamed = own_names::renamed_inputs(folder, arguments)?;
-        let own = link(&self.cuweld, &["nvlink", STAMP, EXPLAIN], &renamed)?;
+        let own = self.ours(&[], &renamed, folder)?;
         if !own_names::are_alike(ours, &own) {
             return Ok(false);
         }
-        *theirs = link(&self.nvlink, &[], &renamed)?;
+        *theirs = execute(&self.reference.nvlink, &[], &renamed, folder)?;
         *ours = own;
         arguments.clone_from_slice(&renamed);
         Ok(true)
+    }
+
+    /// Runs our linker in nvlink's place, with more options.
+    fn ours(
+        &self,
+        options: &[&str],
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Outcome, Box<dyn Error>> {
+        let leading = self.reference.ours.iter().map(String::as_str);
+        let leading: Vec<_> = leading.chain(options.iter().copied()).collect();
+        execute(&self.cuweld, &leading, arguments, folder)
     }
 
     /// Writes the inputs of a step and returns its arguments; adds their device code to `images`.
@@ -300,8 +309,24 @@ fn wrapped(input: &Input, arch: &str, image: &[u8], seen: &mut Seen) -> Vec<u8> 
     }
 }
 
-const STAMP: &str = "--cuweld-stamp=nvlink-13.0.88";
-const EXPLAIN: &str = "--cuweld-explain=off";
+/// Returns `true` if strict mode refuses a link because it follows the rules of CUDA 13.0 (deviation D20).
+fn follows_older_rules(strict: &Outcome) -> bool {
+    let of_later = "code for sm_100 and later of a toolkit after 13.0";
+    strict.lines.iter().any(|line| line.contains(of_later))
+}
+
+/// Returns `true` if two links differ in nothing but the barriers of kernels that `-v` shows (docs/using/toolkits.md).
+fn is_barriers_alone(mut theirs: Outcome, mut ours: Outcome) -> bool {
+    for line in theirs.lines.iter_mut().chain(&mut ours.lines) {
+        let parts = line.split_once(" registers, used ");
+        if let Some((before, (_, after))) =
+            parts.and_then(|(before, rest)| Some((before, rest.split_once(" barriers")?)))
+        {
+            *line = format!("{before}{after}");
+        }
+    }
+    judge(&theirs, &ours, false) == Verdict::Identical
+}
 
 /// Waits for a process, and ends it where it runs too long.
 pub fn wait(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatus> {

@@ -37,16 +37,16 @@ pub struct Compiled {
 /// The compiled modules.
 pub struct Pool {
     folder: PathBuf,
-    tools: PathBuf,
+    compilers: Vec<PathBuf>,
     loaded: Mutex<HashMap<String, Arc<Compiled>>>,
 }
 
 impl Pool {
-    /// The pool in `folder`, filled by the compilers in `tools`.
-    pub fn new(folder: PathBuf, tools: PathBuf) -> Self {
+    /// The pool in `folder`, filled by the compilers in these folders in turn; nvcc is that of the first.
+    pub fn new(folder: PathBuf, compilers: Vec<PathBuf>) -> Self {
         Pool {
             folder,
-            tools,
+            compilers,
             loaded: Mutex::default(),
         }
     }
@@ -98,6 +98,7 @@ impl Pool {
     ) -> Result<(), Box<dyn Error>> {
         // Written beside and renamed: two processes may compile the same module.
         let partial = file.with_extension(format!("{}.partial", std::process::id()));
+        let turn = key.bytes().last().map_or(0, usize::from) % self.compilers.len();
         let (folder, tool, fixed) = if source.is_cxx() {
             let folder = Path::new(CXX_FOLDER).join(key.get(..16).unwrap_or_default());
             std::fs::create_dir_all(&folder)?;
@@ -105,16 +106,20 @@ impl Pool {
                 folder.join("program.h"),
                 source.header.as_deref().unwrap_or_default(),
             )?;
-            (folder, "nvcc", ["-rdc=true", "-cubin"])
+            (
+                folder,
+                self.compilers[0].join("nvcc"),
+                ["-rdc=true", "-cubin"],
+            )
         } else {
             let folder = file.with_extension(format!("{}.folder", std::process::id()));
             std::fs::create_dir_all(&folder)?;
-            (folder, "ptxas", ["-m64", "-c"])
+            (folder, self.compilers[turn].join("ptxas"), ["-m64", "-c"])
         };
         std::fs::write(folder.join(&source.file), source.text.as_bytes())?;
         let said = folder.join("said");
         let said_file = File::create(&said)?;
-        let mut child = Command::new(self.tools.join(tool))
+        let mut child = Command::new(&tool)
             .arg(format!("-arch={}", source.arch(arch)))
             .args(fixed)
             .arg(&source.file)
@@ -143,7 +148,8 @@ impl Pool {
         std::fs::remove_dir_all(&folder)?;
         if !status.success() {
             return Err(format!(
-                "{tool} {} {}: {status}: {}",
+                "{} {} {}: {status}: {}",
+                tool.file_name().unwrap_or_default().display(),
                 source.options.join(" "),
                 source.file,
                 String::from_utf8_lossy(&said)

@@ -12,7 +12,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
-use super::shared::DYNAMIC_ALIGN;
+use super::dynamic_align::DYNAMIC_ALIGN;
 use super::shared::null_size;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;

@@ -8,27 +8,28 @@
 //! Bound: variables times slots that their kernels occupy, in bits; otherwise
 //! n log n.
 
-use super::list_sort::list_sort;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::behaviours::memory;
 use cuweld_elf::symbol::Binding;
-use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
+use super::dynamic_align;
+use super::dynamic_align::DYNAMIC_ALIGN;
+use super::dynamic_align::DynamicAlign;
+use super::list_sort::list_sort;
+use super::shared_uses::Uses;
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
-use crate::analyses::reachers;
 use crate::link::place_memory::whole_kernels::WholeKernels;
 
 /// A shared variable with its own storage.
@@ -79,17 +80,20 @@ pub fn place(
         true => 1,
         false => merged_align(module),
     };
+    let dynamic_aligns = dynamic_aligns(module, &uses);
     let align_of = |ordinal: usize| {
         let aligns = private[ordinal].iter().map(|variable| variable.align);
         let section = whole.section(ordinal).map(|(_, align)| align);
         let align = aligns.chain(section).fold(slots_align, u64::max);
-        match uses.dynamic[ordinal] {
-            true => align.max(DYNAMIC_ALIGN),
-            false => align,
-        }
+        align.max(dynamic_aligns[ordinal].most)
     };
     let aligns: Vec<u64> = (0..kernels.len()).map(align_of).collect();
-    dynamic(module, &uses, kernels, &aligns, &mut sizes);
+    let places = DynamicAligns {
+        own: &dynamic_aligns,
+        section: &aligns,
+    };
+    let mixed = dynamic(module, &uses, kernels, &places, &mut sizes);
+    errors.extend(dynamic_align::mixed(module, &mixed));
     let declared = uses.any && declares_dynamic(module);
     let capmerc = module.is_capmerc();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
@@ -276,9 +280,6 @@ pub(super) fn null_size(module: &Module<'_>) -> u64 {
     u64::from(module.options.memory.reserve_null_pointer)
 }
 
-/// Alignment in bytes of dynamic shared memory.
-pub const DYNAMIC_ALIGN: u64 = 16;
-
 /// Returns the alignment in bytes that the variables in no kernel have together. The names of
 /// dynamic shared memory that an earlier relocatable link made for its kernels count: their values,
 /// addresses, pass for alignments.
@@ -407,29 +408,55 @@ fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
     slots
 }
 
-/// Places dynamic shared memory after what a kernel has, at a multiple of 16. A device function has
-/// one address for it, so the kernels that reach it move to the largest of theirs. With `-g` each
-/// name of it is a symbol with one value, so that all kernels that use the name move
-/// [dynamic-shared-moves].
+/// Returns the alignments of each kernel's dynamic shared memory.
+fn dynamic_aligns(module: &Module<'_>, uses: &Uses) -> Vec<DynamicAlign> {
+    let mut aligns = vec![DynamicAlign::none(); uses.dynamic.len()];
+    if uses.any {
+        for name in dynamic_names(module) {
+            for kernel in uses.of(name) {
+                aligns[*kernel as usize].add(module, name);
+            }
+        }
+    }
+    aligns
+}
+
+/// Alignments in bytes, by kernel.
+struct DynamicAligns<'a> {
+    /// Of dynamic shared memory.
+    own: &'a [DynamicAlign],
+    /// Of all shared memory of the kernel.
+    section: &'a [u64],
+}
+
+/// Places dynamic shared memory after what a kernel has, at a multiple of its alignment. A device
+/// function has one address for it, so the kernels that reach it move to the largest of theirs.
+/// With `-g` each name of it is a symbol with one value, so that all kernels that use the name move
+/// [dynamic-shared-moves]. Returns the kernels that nvlink places elsewhere.
 fn dynamic(
     module: &mut Module<'_>,
     uses: &Uses,
     kernels: &[(LinkSymbolId, FunctionId)],
-    aligns: &[u64],
+    aligns: &DynamicAligns<'_>,
     sizes: &mut [u64],
-) {
+) -> Vec<LinkSymbolId> {
     let null = null_size(module);
     let is_aligned = module.toolkit.has(&memory::DYNAMIC_SHARED_ALIGNED);
     // Addresses are symbols then.
     let aligns_addresses = is_aligned && module.shows_dynamic_shared();
+    let mut mixed = Vec::new();
     for (ordinal, size) in sizes.iter_mut().enumerate() {
         if uses.dynamic[ordinal] {
-            let align = if aligns_addresses {
-                aligns[ordinal]
-            } else {
-                DYNAMIC_ALIGN
+            let least = (*size).max(null);
+            let own = aligns.own[ordinal];
+            if !aligns_addresses && own.is_mixed(least) {
+                mixed.push(kernels[ordinal].0);
+            }
+            let align = match aligns_addresses {
+                true => aligns.section[ordinal],
+                false => own.most,
             };
-            *size = align_up((*size).max(null), align);
+            *size = align_up(least, align);
         }
     }
     // Groups of kernels that share a device function: union by the smallest ordinal.
@@ -462,7 +489,7 @@ fn dynamic(
         if uses.dynamic[ordinal as usize] {
             let address = base[root(&mut group, ordinal) as usize];
             sizes[ordinal as usize] = match is_aligned {
-                true => align_up(address, aligns[ordinal as usize]),
+                true => align_up(address, aligns.section[ordinal as usize]),
                 false => address,
             };
             module.functions[kernels[ordinal as usize].1].dynamic_shared = Some(address);
@@ -491,6 +518,7 @@ fn dynamic(
         };
         module.link_symbols[link].value = Some(address);
     }
+    mixed
 }
 
 /// Returns the names of dynamic shared memory.
@@ -517,112 +545,4 @@ pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
         of = next;
     }
     of
-}
-
-/// Which kernels use which shared variables, through the functions that they reach.
-pub(super) struct Uses {
-    /// Whether there are shared variables at all.
-    any: bool,
-    /// Kernel ordinals by resolved symbol, sorted.
-    kernels: Vec<Vec<u32>>,
-    /// Whether any chosen copy, dead or alive, refers to it, by resolved symbol.
-    referenced: Vec<bool>,
-    /// References to it of functions that are live, by resolved symbol.
-    references: Vec<u32>,
-    /// Whether each kernel uses dynamic shared memory.
-    dynamic: Vec<bool>,
-    /// Functions that refer to dynamic shared memory, with the kernels that reach them.
-    dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)>,
-}
-
-impl Uses {
-    /// Returns the uses of a link without shared variables.
-    fn none(kernels: usize) -> Self {
-        Uses {
-            any: false,
-            kernels: Vec::new(),
-            referenced: Vec::new(),
-            references: Vec::new(),
-            dynamic: vec![false; kernels],
-            dynamic_functions: Vec::new(),
-        }
-    }
-
-    fn new(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Self {
-        // Pairs of the function that refers to a shared variable, and the variable.
-        let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
-        let mut referenced = vec![false; module.link_symbols.len()];
-        let mut references = vec![0u32; module.link_symbols.len()];
-        for reloc in module.relocs.values() {
-            let Some(symbol) = reloc.target.symbol() else {
-                continue;
-            };
-            let row = &module.symbols[symbol];
-            let section = &module.sections[reloc.section];
-            let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
-                (row.is_shared(), row.link, section.owner, section.info)
-            else {
-                continue;
-            };
-            if module.sections[target].kind != SectionKind::Text {
-                continue;
-            }
-            referenced[variable.index()] |= module.functions[owner].fate == Fate::Prevailing;
-            if module.is_function_live(owner)
-                && let Some(function) = module.symbols[module.functions[owner].symbol].link
-            {
-                pairs.push((function, variable));
-                references[variable.index()] += 1;
-            }
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut functions: Vec<LinkSymbolId> =
-            pairs.iter().map(|(function, _)| *function).collect();
-        functions.dedup();
-        let reachers = reachers(module, graph, live, functions.iter().copied());
-        let mut users: Vec<Vec<u32>> = vec![Vec::new(); module.link_symbols.len()];
-        for (function, variable) in &pairs {
-            if let Ok(index) = functions.binary_search(function) {
-                users[variable.index()].extend_from_slice(&reachers[index]);
-            }
-        }
-        for list in &mut users {
-            list.sort_unstable();
-            list.dedup();
-        }
-        let mut dynamic = vec![false; live.kernels.len()];
-        let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
-        for (function, variable) in &pairs {
-            let known = dynamic_functions
-                .last()
-                .is_some_and(|(last, _)| last == function);
-            if !module.is_dynamic_shared(*variable) || known {
-                continue;
-            }
-            if let Ok(index) = functions.binary_search(function) {
-                for kernel in &reachers[index] {
-                    dynamic[*kernel as usize] = true;
-                }
-                dynamic_functions.push((*function, reachers[index].clone()));
-            }
-        }
-        Uses {
-            any: true,
-            kernels: users,
-            referenced,
-            references,
-            dynamic,
-            dynamic_functions,
-        }
-    }
-
-    /// Returns the number of references that live code has to a variable.
-    pub(super) fn references(&self, link: LinkSymbolId) -> u32 {
-        self.references[link.index()]
-    }
-
-    fn of(&self, link: LinkSymbolId) -> &[u32] {
-        &self.kernels[link.index()]
-    }
 }

@@ -8,6 +8,7 @@
 //! each name of it is a symbol with one address, so that all kernels that refer to the name have it
 //! at the largest of theirs.
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_elf::align::align_up;
 use cuweld_elf::behaviours::memory;
 use cuweld_ir::FunctionId;
@@ -18,7 +19,9 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
 use cuweld_ir::table::EntityId;
 
-use super::shared::DYNAMIC_ALIGN;
+use super::dynamic_align;
+use super::dynamic_align::DYNAMIC_ALIGN;
+use super::dynamic_align::DynamicAlign;
 use super::shared::declares_dynamic;
 use super::shared::dynamic_names;
 use super::shared::merged_align;
@@ -28,8 +31,13 @@ use super::shared::variables;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 
-/// Gives kernels their frames, and shared variables and dynamic shared memory their values.
-pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) {
+/// Gives kernels their frames, and shared variables and dynamic shared memory their values. Returns
+/// what is to be said about it.
+pub fn place(
+    module: &mut Module<'_>,
+    live: &LiveFunctions,
+    host: &HostKernels,
+) -> Option<Diagnostic> {
     let mut sizes = vec![0u64; module.functions.len()];
     let mut own_aligns = vec![None; module.functions.len()];
     for (link, variable, owner) in variables(module) {
@@ -56,8 +64,12 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
             *align = Some(align.map_or(variable.align, |align| variable.align.max(align)));
         }
     }
-    place_dynamic(module, &mut sizes);
     let slots_align = merged_align(module);
+    let section_aligns = own_aligns
+        .iter()
+        .map(|align| align.unwrap_or(1).max(slots_align));
+    let section_aligns: Vec<u64> = section_aligns.collect();
+    let mixed = place_dynamic(module, &section_aligns, &mut sizes);
     let declared = declares_dynamic(module);
     let everything = module.shows_dynamic_shared();
     let is_aligned = module.toolkit.has(&memory::DYNAMIC_SHARED_ALIGNED);
@@ -88,13 +100,20 @@ pub fn place(module: &mut Module<'_>, live: &LiveFunctions, host: &HostKernels) 
             });
         }
     }
+    dynamic_align::mixed(module, &mixed)
 }
 
 /// Places dynamic shared memory in each kernel whose code refers to it; the kernel's shared memory
-/// then reaches up to it. Device functions' references wait for the executable.
-fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
+/// then reaches up to it. Device functions' references wait for the executable. Returns the kernels
+/// that nvlink places elsewhere.
+fn place_dynamic(
+    module: &mut Module<'_>,
+    section_aligns: &[u64],
+    sizes: &mut [u64],
+) -> Vec<LinkSymbolId> {
     let users = users_of_dynamic(module);
     let null = null_size(module);
+    let is_aligned = module.toolkit.has(&memory::DYNAMIC_SHARED_ALIGNED);
     // Groups of kernels that have it at one place, by the number of the kernel in the list.
     let mut kernels: Vec<FunctionId> = users.iter().map(|(kernel, _)| *kernel).collect();
     kernels.dedup();
@@ -109,9 +128,25 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
             group[a.max(b) as usize] = a.min(b);
         }
     }
+    let mut own_aligns = vec![DynamicAlign::none(); kernels.len()];
+    for (kernel, name) in &users {
+        own_aligns[number(kernel) as usize].add(module, *name);
+    }
+    let mut mixed = Vec::new();
     let mut places = vec![0u64; kernels.len()];
     for (index, kernel) in kernels.iter().enumerate() {
-        let place = align_up(sizes[kernel.index()].max(null), DYNAMIC_ALIGN);
+        let (own, section) = (own_aligns[index], section_aligns[kernel.index()]);
+        let size = sizes[kernel.index()].max(null);
+        let place = if !is_aligned {
+            align_up(size, DYNAMIC_ALIGN)
+        } else if module.shows_dynamic_shared() {
+            align_up(size, own.most.max(section))
+        } else {
+            if own.is_mixed(size) {
+                mixed.extend(module.symbols[module.functions[*kernel].symbol].link);
+            }
+            align_up(size.max(own.is_said.into()), own.most)
+        };
         let of = root(&mut group, index as u32) as usize;
         places[of] = places[of].max(place);
     }
@@ -129,6 +164,7 @@ fn place_dynamic(module: &mut Module<'_>, sizes: &mut [u64]) {
             module.link_symbols[name].value = Some(place);
         }
     }
+    mixed
 }
 
 /// Returns the kernels whose code refers to dynamic shared memory, with the names, sorted.

@@ -315,8 +315,9 @@ impl Named<'_, '_, '_> {
         {
             return TargetKind::Undefined;
         }
+        let first = &self.module.symbols[self.link.first];
         TargetKind::Known {
-            value: self.link.value.unwrap_or(self.symbol.value),
+            value: self.link.value.unwrap_or(first.value),
             emitted: true,
         }
     }

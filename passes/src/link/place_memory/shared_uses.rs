@@ -1,0 +1,121 @@
+//! Which kernels use which shared variables.
+
+use cuweld_ir::Fate;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::table::EntityId;
+
+use crate::analyses::CallGraph;
+use crate::analyses::LiveFunctions;
+use crate::analyses::reachers;
+
+/// Which kernels use which shared variables, through the functions that they reach.
+pub(super) struct Uses {
+    /// Whether there are shared variables at all.
+    pub(super) any: bool,
+    /// Kernel ordinals by resolved symbol, sorted.
+    pub(super) kernels: Vec<Vec<u32>>,
+    /// Whether any chosen copy, dead or alive, refers to it, by resolved symbol.
+    pub(super) referenced: Vec<bool>,
+    /// References to it of functions that are live, by resolved symbol.
+    pub(super) references: Vec<u32>,
+    /// Whether each kernel uses dynamic shared memory.
+    pub(super) dynamic: Vec<bool>,
+    /// Functions that refer to dynamic shared memory, with the kernels that reach them.
+    pub(super) dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)>,
+}
+
+impl Uses {
+    /// Returns the uses of a link without shared variables.
+    pub(super) fn none(kernels: usize) -> Self {
+        Uses {
+            any: false,
+            kernels: Vec::new(),
+            referenced: Vec::new(),
+            references: Vec::new(),
+            dynamic: vec![false; kernels],
+            dynamic_functions: Vec::new(),
+        }
+    }
+
+    pub(super) fn new(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Self {
+        // Pairs of the function that refers to a shared variable, and the variable.
+        let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
+        let mut referenced = vec![false; module.link_symbols.len()];
+        let mut references = vec![0u32; module.link_symbols.len()];
+        for reloc in module.relocs.values() {
+            let Some(symbol) = reloc.target.symbol() else {
+                continue;
+            };
+            let row = &module.symbols[symbol];
+            let section = &module.sections[reloc.section];
+            let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
+                (row.is_shared(), row.link, section.owner, section.info)
+            else {
+                continue;
+            };
+            if module.sections[target].kind != SectionKind::Text {
+                continue;
+            }
+            referenced[variable.index()] |= module.functions[owner].fate == Fate::Prevailing;
+            if module.is_function_live(owner)
+                && let Some(function) = module.symbols[module.functions[owner].symbol].link
+            {
+                pairs.push((function, variable));
+                references[variable.index()] += 1;
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut functions: Vec<LinkSymbolId> =
+            pairs.iter().map(|(function, _)| *function).collect();
+        functions.dedup();
+        let reachers = reachers(module, graph, live, functions.iter().copied());
+        let mut users: Vec<Vec<u32>> = vec![Vec::new(); module.link_symbols.len()];
+        for (function, variable) in &pairs {
+            if let Ok(index) = functions.binary_search(function) {
+                users[variable.index()].extend_from_slice(&reachers[index]);
+            }
+        }
+        for list in &mut users {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut dynamic = vec![false; live.kernels.len()];
+        let mut dynamic_functions: Vec<(LinkSymbolId, Vec<u32>)> = Vec::new();
+        for (function, variable) in &pairs {
+            let known = dynamic_functions
+                .last()
+                .is_some_and(|(last, _)| last == function);
+            if !module.is_dynamic_shared(*variable) || known {
+                continue;
+            }
+            if let Ok(index) = functions.binary_search(function) {
+                for kernel in &reachers[index] {
+                    dynamic[*kernel as usize] = true;
+                }
+                dynamic_functions.push((*function, reachers[index].clone()));
+            }
+        }
+        Uses {
+            any: true,
+            kernels: users,
+            referenced,
+            references,
+            dynamic,
+            dynamic_functions,
+        }
+    }
+
+    /// Returns the number of references that live code has to a variable.
+    pub(super) fn references(&self, link: LinkSymbolId) -> u32 {
+        self.references[link.index()]
+    }
+
+    /// Returns the kernels that use a variable, by ordinal.
+    pub(super) fn of(&self, link: LinkSymbolId) -> &[u32] {
+        &self.kernels[link.index()]
+    }
+}
