@@ -169,7 +169,7 @@ pub enum SectionKind {
     /// `.nv.shared.reserved.N` of EWP objects: names the reserved block, and is not linked.
     ReservedShared,
     /// Left out of the link: by an opt-in pass, the Mercury view of an object in a link of SASS
-    /// alone, or what `-preserve-relocs` recorded.
+    /// alone, the call graph of the Mercury view, or what `-preserve-relocs` recorded.
     Stripped,
 }
 

@@ -209,9 +209,11 @@ fn links(view: &View<'_>, findings: &mut Findings) {
             sht::REL | sht::RELA | sht::CUDA_INFO | sht::CUDA_CALLGRAPH | sht::CUDA_PROTOTYPE => {
                 Some(sht::SYMTAB)
             }
-            sht::CUDA_MERCURY_RELA | sht::CUDA_MERCURY_INFO | sht::CUDA_CAPMERC => {
-                Some(sht::CUDA_MERCURY_SYMTAB)
-            }
+            sht::CUDA_MERCURY_RELA
+            | sht::CUDA_MERCURY_INFO
+            | sht::CUDA_MERCURY_CALLGRAPH
+            | sht::CUDA_MERCURY_PROTOTYPE
+            | sht::CUDA_CAPMERC => Some(sht::CUDA_MERCURY_SYMTAB),
             _ => None,
         };
         if wanted.is_some() && ty(link) != wanted {

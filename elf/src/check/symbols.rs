@@ -228,6 +228,10 @@ fn asked(section: &ViewSection<'_>) -> Option<(u32, SectionFlags, bool, Info)> {
     let bank = |name: &[u8]| rest.starts_with(name);
     Some(if rest == b".nv.info" {
         (sht::CUDA_MERCURY_INFO, NONE, true, Info::None)
+    } else if rest == b".nv.callgraph" {
+        (sht::CUDA_MERCURY_CALLGRAPH, NONE, true, Info::None)
+    } else if rest == b".nv.prototype" {
+        (sht::CUDA_MERCURY_PROTOTYPE, NONE, true, Info::None)
     } else if bank(b".nv.info.") {
         (
             sht::CUDA_MERCURY_INFO,

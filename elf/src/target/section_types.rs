@@ -73,6 +73,10 @@ pub mod sht {
     pub const CUDA_MERCURY_CONSTANT_OPTIMIZER: u32 = 0x7000_0084;
     /// `.nv.merc.symtab`.
     pub const CUDA_MERCURY_SYMTAB: u32 = 0x7000_0085;
+    /// `.nv.merc.nv.callgraph`, of compilers since CUDA 13.4.
+    pub const CUDA_MERCURY_CALLGRAPH: u32 = 0x7000_008a;
+    /// `.nv.merc.nv.prototype`, of compilers since CUDA 13.4.
+    pub const CUDA_MERCURY_PROTOTYPE: u32 = 0x7000_008b;
     /// `.nv.compat`.
     pub const CUDA_COMPAT: u32 = 0x7000_0086;
 }

@@ -55,6 +55,8 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         sht::CUDA_MERCURY_RELA => SectionKind::Relocs,
         sht::CUDA_MERCURY_INFO if of_function => SectionKind::FunctionInfo,
         sht::CUDA_MERCURY_INFO => SectionKind::Info,
+        // Outputs of CUDA 13.0 do not have them (deviation D20).
+        sht::CUDA_MERCURY_CALLGRAPH | sht::CUDA_MERCURY_PROTOTYPE => SectionKind::Stripped,
         sht::CUDA_MERCURY_CONSTANT_USER
         | sht::CUDA_MERCURY_CONSTANT_PIC
         | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
@@ -78,6 +80,8 @@ pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
             | sht::CUDA_MERCURY_INFO
             | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
             | sht::CUDA_MERCURY_SYMTAB
+            | sht::CUDA_MERCURY_CALLGRAPH
+            | sht::CUDA_MERCURY_PROTOTYPE
             | sht::CUDA_SHARED_RESERVED
     );
     section.flags.contains(SectionFlags::MERCURY) && (object.is_capmerc() || is_of_view)

@@ -2,11 +2,12 @@
 //! [fast-path-record].
 //!
 //! ptxas clears a bit of an object if its code has an instruction that the other target does in
-//! another way; nvlink clears it if the code of a linked function has one. For sm_100 these
-//! instructions are known; for sm_120 none was found. An object whose record says otherwise is
-//! refused.
+//! another way; nvlink clears it if the code of a linked function has one. For sm_100 the
+//! instructions of CUDA 13.0 are known; for sm_120 none was found. An object whose record says
+//! otherwise is refused, or taken at its word in links of a later toolkit (deviation D20).
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours::FIRST;
 use cuweld_elf::finalize::fast_path_bit;
 use cuweld_elf::mercury::fast_path::has_own_to_sm_100;
 use cuweld_elf::target::compat;
@@ -21,7 +22,7 @@ use super::Encode;
 use super::Refusal;
 use crate::threads::Work;
 
-/// Bytes of the record's value, its last.
+/// Bytes of the record's value, its last; other records have 4 in all.
 const VALUE: usize = 8;
 
 /// Bytes of the record, which nvlink adds to the file of the Mercury view.
@@ -37,12 +38,17 @@ impl Encode<'_, '_> {
                 return;
             }
         };
+        let mut records = self.module.merged_compat.iter();
+        let is_it = |code| code == compat::CAN_FASTPATH_FINALIZE;
+        let Some(before) = records.position(|id| is_it(self.module.attributes[*id].code)) else {
+            return;
+        };
+        let start = 4 * before + 4;
         for section in &mut self.plan.sections {
             if let (sht::CUDA_COMPAT, PlanContent::Bytes(bytes)) = (section.ty, &section.content) {
                 let mut bytes = bytes.to_vec();
-                if let Some(start) = bytes.len().checked_sub(VALUE) {
-                    bytes.truncate(start);
-                    bytes.extend_from_slice(&value.to_le_bytes());
+                if let Some(place) = bytes.get_mut(start..start + VALUE) {
+                    place.copy_from_slice(&value.to_le_bytes());
                 }
                 section.content = PlanContent::Bytes(self.arena.bytes(&bytes));
             }
@@ -92,6 +98,9 @@ impl Encode<'_, '_> {
                 let (mut linked, mut lost) = (functions(true).peekable(), functions(false));
                 if linked.peek().is_none() {
                     return Ok(None);
+                }
+                if module.toolkit.release > FIRST {
+                    return Ok(of_object(module, object));
                 }
                 let own = have_own(&mut linked)?;
                 let all = own || have_own(&mut lost)?;

@@ -27,6 +27,7 @@ fn is_sass_only(code: u8) -> bool {
             | attributes::PARAM_CBANK
             | attributes::SW_WAR
             | attributes::AFTER_13_0_88
+            | attributes::PREEXIT_USED
     )
 }
 
