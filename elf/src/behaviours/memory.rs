@@ -82,6 +82,7 @@ super::behaviours! {
     /// filled in for its address, and no relocation.
     RELOCATABLE_SHARED_FILLED_IN = "relocatable-shared-filled-in" until (13, 2), shown by [
         "toolkit-13-dynamic-shared-relocatable",
+        "toolkit-13-declared-shared-relocatable",
         "relocatable-shared",
         "relocatable-shared-declared-before",
     ];

@@ -295,11 +295,18 @@ impl Named<'_, '_, '_> {
         } else if symbol.bind == Binding::WEAK
             || is_reserved
             || known_symbols::is_unified_table_symbol(symbol.name)
+            || symbol.is_shared() && !self.fills_in_shared()
         {
             TargetKind::Undefined
         } else {
             TargetKind::Missing
         }
+    }
+
+    /// Returns `true` if relocatable output has values for addresses of shared memory.
+    fn fills_in_shared(&self) -> bool {
+        let filled_in = &behaviours::memory::RELOCATABLE_SHARED_FILLED_IN;
+        self.module.toolkit.has(filled_in)
     }
 
     /// Classifies a reference to dynamic shared memory in relocatable output. Code of kernels keeps
@@ -308,10 +315,9 @@ impl Named<'_, '_, '_> {
     fn dynamic_shared_left_open(&self) -> TargetKind {
         let has_own = |owner: FunctionId| self.module.functions[owner].dynamic_shared.is_some();
         let keeps = self.patched.kind.is_code() && self.patched.owner.is_some_and(has_own);
-        let filled_in = &behaviours::memory::RELOCATABLE_SHARED_FILLED_IN;
         if self.symbol.bind == Binding::WEAK
             || keeps && !self.module.shows_dynamic_shared()
-            || !self.module.toolkit.has(filled_in)
+            || !self.fills_in_shared()
         {
             return TargetKind::Undefined;
         }
@@ -328,7 +334,6 @@ impl Named<'_, '_, '_> {
         let module = self.module;
         let is_relocatable = module.options.relocatable;
         let is_weak = definition.bind == Binding::WEAK;
-        let filled_in = &behaviours::memory::RELOCATABLE_SHARED_FILLED_IN;
         // [unplaced-shared]
         let unplaced = if self.symbol.is_shared() { u64::MAX } else { 0 };
         let value = self.link.value.unwrap_or(unplaced);
@@ -349,7 +354,7 @@ impl Named<'_, '_, '_> {
             // Variables with unified addresses too: only `-r` links them.
             (Global | GlobalInit | Unified, _) => TargetKind::Global,
             // [weak-left-open]
-            (ModuleShared | KernelShared, true) if is_weak || !module.toolkit.has(filled_in) => {
+            (ModuleShared | KernelShared, true) if is_weak || !self.fills_in_shared() => {
                 TargetKind::Undefined
             }
             // Relocatable output places no shared memory, yet nvlink fills in the symbol's value,
