@@ -13,6 +13,7 @@ mod constant_chunks;
 pub(crate) mod constant_merge;
 pub(crate) mod constants_again;
 pub(crate) mod dynamic_align;
+mod empty_sections;
 pub(crate) mod headers;
 mod list_sort;
 pub(crate) mod null_symbol;
@@ -87,7 +88,7 @@ impl Pass for PlaceMemory {
             return Err(PassError::Diagnosed);
         }
         WholeKernels::refuse_sections(module, &mut errors);
-        by_address::refuse_dynamic_again(module, &mut errors);
+        empty_sections::refuse(module, &mut errors);
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {
             banks::place_by_function(module, &found.constants, &mut errors);

@@ -4,11 +4,9 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
-use cuweld_elf::behaviours::memory;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
@@ -16,7 +14,6 @@ use super::dynamic_align::DYNAMIC_ALIGN;
 use super::shared::null_size;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
-use crate::located::located;
 
 /// Refuses shared memory of several kernels that an option leaves out and that have no variables of
 /// their own, unless all of it is dynamic: the order of their sections follows from nvlink's walk
@@ -87,26 +84,4 @@ fn with_variables(module: &Module<'_>) -> Vec<bool> {
         }
     }
     found
-}
-
-/// Refuses the shared memory that an output of `-r` has for the dynamic shared memory of a kernel
-/// [empty-kernel-shared].
-pub(super) fn refuse_dynamic_again(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
-    if !module.toolkit.has(&memory::EMPTY_KERNEL_SHARED) {
-        return;
-    }
-    for (_, object) in module.included_objects() {
-        for id in object.sections.iter() {
-            let section = &module.sections[id];
-            if section.kind != SectionKind::KernelShared {
-                continue;
-            }
-            let mut symbols = module.symbols[object.symbols].iter();
-            if !symbols.any(|symbol| symbol.place == SymbolPlace::Section(id)) {
-                let code = unsupported::DYNAMIC_SHARED_AGAIN;
-                errors.push(Diagnostic::fatal(code, code.title()).note(located(module, id)));
-                return;
-            }
-        }
-    }
 }

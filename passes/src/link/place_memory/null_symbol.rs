@@ -8,6 +8,7 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 
 use super::constant_merge::ConstantMerge;
+use super::empty_sections::EmptySections;
 
 /// Returns the value of symbol 0 in the output, which is not always 0.
 pub(crate) fn null_symbol_value(module: &Module<'_>) -> u64 {
@@ -22,23 +23,35 @@ pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
         .has(&behaviours::constants::NULL_SYMBOL_OF_LOOKUP);
     let looked_up = merge.null_symbol.filter(|_| shows);
     let value = looked_up.unwrap_or_else(|| value(module));
-    value.wrapping_add(whole_kernels(module))
+    value.wrapping_add(without_symbol(module))
 }
 
-/// Returns the number of bytes by which kernels of EWP objects move symbol 0: their shared memory
-/// has no symbol, so nvlink moves symbol 0 after the reserved block, once for each such kernel
-/// [null-symbol-of-whole-kernels].
-fn whole_kernels(module: &Module<'_>) -> u64 {
-    if module.options.relocatable || !module.has_ewp_object() {
+/// Returns the number of bytes by which shared memory without a symbol moves symbol 0: nvlink moves
+/// it after the reserved block, once for each kernel with such memory
+/// [null-symbol-of-whole-kernels] [empty-kernel-shared].
+fn without_symbol(module: &Module<'_>) -> u64 {
+    if module.options.relocatable {
         return 0;
     }
+    let empty = EmptySections::new(module).linked(module);
+    let kernels = empty
+        + if module.has_ewp_object() {
+            whole_kernels(module)
+        } else {
+            0
+        };
+    module.reserved_shared_size() * kernels as u64
+}
+
+/// Returns the number of linked kernels of EWP objects with shared memory.
+fn whole_kernels(module: &Module<'_>) -> usize {
     let sections = module.sections.iter().filter(|(id, section)| {
         section.kind == SectionKind::KernelShared
             && section.size() != 0
             && module.objects[section.object].e_type == ET_EWP
             && module.is_section_linked(*id)
     });
-    module.reserved_shared_size() * sections.count() as u64
+    sections.count()
 }
 
 /// Returns the value that nvlink leaves in symbol 0.

@@ -26,6 +26,7 @@ use cuweld_ir::table::EntityId;
 use super::dynamic_align;
 use super::dynamic_align::DYNAMIC_ALIGN;
 use super::dynamic_align::DynamicAlign;
+use super::empty_sections::EmptySections;
 use super::list_sort::list_sort;
 use super::shared_uses::Uses;
 use crate::analyses::CallGraph;
@@ -70,8 +71,13 @@ pub fn place(
     }
     let mut sizes = vec![0u64; kernels.len()];
     slots.place(module, &uses, &mut sizes);
+    let empty = EmptySections::new(module);
     for (ordinal, variables) in private.iter().enumerate() {
-        place_private(module, kernels[ordinal].1, variables, &mut sizes[ordinal]);
+        let (kernel, size) = (kernels[ordinal].1, &mut sizes[ordinal]);
+        if let Some(section) = empty.of(kernel) {
+            *size = align_up(*size, section.align).saturating_add(section.size);
+        }
+        place_private(module, kernel, variables, size);
     }
     whole.add_sizes(&mut sizes);
     // One variable in a slot makes every kernel take the alignment of the merged section, whichever
@@ -84,7 +90,11 @@ pub fn place(
     let align_of = |ordinal: usize| {
         let aligns = private[ordinal].iter().map(|variable| variable.align);
         let section = whole.section(ordinal).map(|(_, align)| align);
-        let align = aligns.chain(section).fold(slots_align, u64::max);
+        let empty = empty.of(kernels[ordinal].1).map(|section| section.align);
+        let align = aligns
+            .chain(section)
+            .chain(empty)
+            .fold(slots_align, u64::max);
         align.max(dynamic_aligns[ordinal].most)
     };
     let aligns: Vec<u64> = (0..kernels.len()).map(align_of).collect();
