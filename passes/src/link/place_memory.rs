@@ -13,7 +13,7 @@ mod constant_chunks;
 pub(crate) mod constant_merge;
 pub(crate) mod constants_again;
 pub(crate) mod dynamic_align;
-mod empty_sections;
+pub(crate) mod empty_sections;
 pub(crate) mod headers;
 mod list_sort;
 pub(crate) mod null_symbol;

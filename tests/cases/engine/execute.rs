@@ -94,7 +94,7 @@ impl Engine {
                     .insert(format!("option {}{step}", option_name(option)));
             }
             let start = Instant::now();
-            let mut theirs = execute(&self.reference.nvlink, &[], &arguments, folder)?;
+            let mut theirs = self.theirs(&arguments, folder)?;
             let between = Instant::now();
             let mut ours = self.ours(&[], &arguments, folder)?;
             seen.times[0] += between - start;
@@ -116,8 +116,7 @@ impl Engine {
             let with = |options: &[&str]| self.ours(options, &arguments, folder);
             if self.reference.toolkit.is_some()
                 && matches!(seen.verdict, Verdict::Differs(_))
-                && (follows_older_rules(&with(&["--cuweld-strict"])?)
-                    || is_barriers_alone(theirs.clone(), ours.clone()))
+                && follows_older_rules(&with(&["--cuweld-strict"])?)
             {
                 seen.verdict = Verdict::Deviation;
                 break;
@@ -183,7 +182,7 @@ impl Engine {
         if !own_names::are_alike(ours, &own) {
             return Ok(false);
         }
-        *theirs = execute(&self.reference.nvlink, &[], &renamed, folder)?;
+        *theirs = self.theirs(&renamed, folder)?;
         *ours = own;
         arguments.clone_from_slice(&renamed);
         Ok(true)
@@ -198,7 +197,21 @@ impl Engine {
     ) -> Result<Outcome, Box<dyn Error>> {
         let leading = self.reference.ours.iter().map(String::as_str);
         let leading: Vec<_> = leading.chain(options.iter().copied()).collect();
-        execute(&self.cuweld, &leading, arguments, folder)
+        let outcome = execute(&self.cuweld, &leading, arguments, folder)?;
+        Ok(self.comparable(outcome))
+    }
+
+    /// Runs nvlink.
+    fn theirs(&self, arguments: &[String], folder: &Path) -> Result<Outcome, Box<dyn Error>> {
+        let outcome = execute(&self.reference.nvlink, &[], arguments, folder)?;
+        Ok(self.comparable(outcome))
+    }
+
+    fn comparable(&self, outcome: Outcome) -> Outcome {
+        match self.reference.toolkit {
+            Some(_) => without_barriers(outcome),
+            None => outcome,
+        }
     }
 
     /// Writes the inputs of a step and returns its arguments; adds their device code to `images`.
@@ -315,17 +328,17 @@ fn follows_older_rules(strict: &Outcome) -> bool {
     strict.lines.iter().any(|line| line.contains(of_later))
 }
 
-/// Returns `true` if two links differ in nothing but the barriers of kernels that `-v` shows (docs/using/toolkits.md).
-fn is_barriers_alone(mut theirs: Outcome, mut ours: Outcome) -> bool {
-    for line in theirs.lines.iter_mut().chain(&mut ours.lines) {
+/// Leaves the barriers of kernels out of what `-v` shows: linkers since 13.1 show other numbers (docs/using/toolkits.md).
+fn without_barriers(mut outcome: Outcome) -> Outcome {
+    for line in &mut outcome.lines {
         let parts = line.split_once(" registers, used ");
-        if let Some((before, (_, after))) =
-            parts.and_then(|(before, rest)| Some((before, rest.split_once(" barriers")?)))
-        {
-            *line = format!("{before}{after}");
+        let parts =
+            parts.and_then(|(before, rest)| Some((before, rest.split_once(" barriers")?.1)));
+        if let Some((before, after)) = parts {
+            *line = format!("{before} registers{after}");
         }
     }
-    judge(&theirs, &ours, false) == Verdict::Identical
+    outcome
 }
 
 /// Waits for a process, and ends it where it runs too long.

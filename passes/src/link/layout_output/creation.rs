@@ -65,6 +65,7 @@ use super::strings::Names;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 use crate::link::place_memory::each_taken;
+use crate::link::place_memory::empty_sections::EmptySections;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::link::place_memory::shared::replaced;
 use crate::link::place_memory::slots_end::slots_end;
@@ -181,12 +182,14 @@ pub(super) fn replay<'data>(
     };
     replay.prototype_names();
     replay.start();
+    let empty = EmptySections::new(module);
     for (_, object) in module.included_objects() {
         replay.functions(object);
         replay.symbols();
         replay.sections(object);
         replay.function_infos();
         replay.relocs();
+        replay.empty_shared(object, &empty);
     }
     replay.end();
     replay.out
@@ -442,6 +445,18 @@ impl<'data> Replay<'_, 'data> {
         // The relocation section of header slots.
         if section.kind == SectionKind::FunctionConstants(0) {
             self.number();
+        }
+    }
+
+    /// Creates the sections of shared memory without a variable, which nvlink copies last
+    /// [empty-kernel-shared].
+    fn empty_shared(&mut self, object: &Object<'data>, empty: &EmptySections) {
+        for function in object.functions.iter() {
+            if empty.of(function).is_some()
+                && let Some(link) = self.taken(function)
+            {
+                self.kernel_shared(link, function, self.module.function_name(function));
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
+use cuweld_elf::behaviours::memory;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -11,6 +12,7 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
 use super::dynamic_align::DYNAMIC_ALIGN;
+use super::empty_sections::EmptySections;
 use super::shared::null_size;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
@@ -37,11 +39,13 @@ pub(super) fn refuse(
         return;
     }
     let has_variables = with_variables(module);
+    let empty = EmptySections::new(module);
     let is_late = |function: FunctionId| {
         let frame = module.functions[function].shared;
         host.are_of_options
             && frame.is_some_and(|frame| frame.present)
             && !has_variables[function.index()]
+            && empty.of(function).is_none()
     };
     let dynamic = Some(align_up(null_size(module), DYNAMIC_ALIGN));
     let left_out: Vec<(LinkSymbolId, FunctionId)> = left_out.copied().collect();
@@ -53,7 +57,11 @@ pub(super) fn refuse(
     for &(link, function) in &left_out {
         let frame = module.functions[function].shared;
         let is_aligned = frame.is_some_and(|frame| frame.slots_align > 1);
-        let shared = is_late(function) && (is_aligned || has_several && has_more);
+        // Since 13.4 the sections of such kernels have another order.
+        let has_other_order = module.toolkit.has(&memory::EMPTY_KERNEL_SHARED)
+            && module.functions[function].dynamic_shared.is_none();
+        let shared =
+            is_late(function) && (is_aligned || has_several && has_more || has_other_order);
         let slots = live.only_kernel.is_some() && !module.header_slots.is_empty();
         let what = match (shared, slots) {
             (true, _) => "shared memory",

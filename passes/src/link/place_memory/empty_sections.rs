@@ -20,7 +20,7 @@ use crate::located::located;
 
 /// A section without a variable.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EmptySection {
+pub(crate) struct EmptySection {
     /// Bytes.
     pub size: u64,
     /// In bytes.
@@ -29,7 +29,7 @@ pub(super) struct EmptySection {
 }
 
 /// Sections without variables by the function that has them.
-pub(super) struct EmptySections {
+pub(crate) struct EmptySections {
     of: Vec<Option<EmptySection>>,
 }
 

@@ -455,9 +455,11 @@ fn dynamic(
     // Addresses are symbols then.
     let aligns_addresses = is_aligned && module.shows_dynamic_shared();
     let mut mixed = Vec::new();
+    let mut ends = vec![0; sizes.len()];
     for (ordinal, size) in sizes.iter_mut().enumerate() {
         if uses.dynamic[ordinal] {
             let least = (*size).max(null);
+            ends[ordinal] = least;
             let own = aligns.own[ordinal];
             if !aligns_addresses && own.is_mixed(least) {
                 mixed.push(kernels[ordinal].0);
@@ -499,7 +501,15 @@ fn dynamic(
         if uses.dynamic[ordinal as usize] {
             let address = base[root(&mut group, ordinal) as usize];
             sizes[ordinal as usize] = match is_aligned {
-                true => align_up(address, aligns.section[ordinal as usize]),
+                true => {
+                    let of = ordinal as usize;
+                    // In outputs of `-r` alignments are addresses and need not divide each other.
+                    let end = match address == sizes[of] {
+                        true => ends[of],
+                        false => address,
+                    };
+                    align_up(end, aligns.section[of])
+                }
                 false => address,
             };
             module.functions[kernels[ordinal as usize].1].dynamic_shared = Some(address);
