@@ -448,14 +448,18 @@ impl<'data> Replay<'_, 'data> {
         }
     }
 
-    /// Creates the sections of shared memory without a variable, which nvlink copies last
-    /// [empty-kernel-shared].
+    /// Creates the sections of shared memory without a variable, which nvlink copies last, those of
+    /// dead kernels in vain [empty-kernel-shared].
     fn empty_shared(&mut self, object: &Object<'data>, empty: &EmptySections) {
-        for function in object.functions.iter() {
-            if empty.of(function).is_some()
-                && let Some(link) = self.taken(function)
-            {
-                self.kernel_shared(link, function, self.module.function_name(function));
+        for id in object.sections.iter() {
+            let section = &self.module.sections[id];
+            let owner = section.owner.filter(|owner| empty.has(*owner, id));
+            match owner.map(|owner| (owner, self.taken(owner))) {
+                Some((owner, Some(link))) => {
+                    self.kernel_shared(link, owner, self.module.function_name(owner));
+                }
+                Some((_, None)) => self.unused_name(section.name),
+                None => {}
             }
         }
     }

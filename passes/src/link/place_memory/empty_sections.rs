@@ -76,6 +76,12 @@ impl EmptySections {
         sections.filter(linked).count()
     }
 
+    /// Returns `true` if a section is that of a kernel.
+    pub fn has(&self, kernel: FunctionId, section: SectionId) -> bool {
+        self.of(kernel)
+            .is_some_and(|found| found.section == section)
+    }
+
     /// Returns that of a kernel.
     pub fn of(&self, kernel: FunctionId) -> Option<EmptySection> {
         *self.of.get(kernel.index())?
