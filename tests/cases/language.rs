@@ -39,9 +39,21 @@ use tables::Tables;
 const DEFAULT_LINKS: &str = "0..200";
 
 pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
-    let trial = Trial::test("language::seeds", || Ok(run_seeds()?));
-    Ok(libtest_mimic::run(arguments, vec![trial]))
+    let mut trials = vec![Trial::test("language::seeds", || Ok(run_seeds()?))];
+    if std::env::var_os("CUWELD_LANGUAGE").is_none() {
+        trials.extend(TOOLKITS.map(|version| {
+            let name = format!("language::toolkit-{version}");
+            Trial::test(name, move || Ok(run_toolkit(version)?))
+        }));
+    }
+    Ok(libtest_mimic::run(arguments, trials))
 }
+
+/// Other toolkits with whose linkers `cargo test` compares, if `tests/tools/toolkit` has installed them: the newest, and one between.
+const TOOLKITS: [&str; 2] = ["13.5.37", "13.3.73"];
+
+/// Links of each of them.
+const TOOLKIT_LINKS: &str = "0..110";
 
 /// What a run has shown.
 struct Run {
@@ -62,6 +74,18 @@ struct Setting {
 }
 
 impl Setting {
+    fn new(reference: Reference) -> Result<Self, Box<dyn Error>> {
+        Ok(Setting {
+            tables: Tables::read()?,
+            reference,
+            cuweld: std::env::var_os("CUWELD_TEST_BIN").map_or_else(
+                || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
+                PathBuf::from,
+            ),
+            kept: target_folder().join("language"),
+        })
+    }
+
     /// Both linkers, with a pool of objects in a folder.
     fn engine(&self, objects: &Path) -> Engine {
         Engine {
@@ -85,20 +109,30 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
     };
     let asked = std::env::var("CUWELD_LANGUAGE").unwrap_or_else(|_| DEFAULT_LINKS.to_owned());
     let seeds = seeds_of(&asked)?;
-    let setting = Setting {
-        tables: Tables::read()?,
-        reference,
-        cuweld: std::env::var_os("CUWELD_TEST_BIN").map_or_else(
-            || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
-            PathBuf::from,
-        ),
-        kept: target_folder().join("language"),
-    };
+    let setting = Setting::new(reference)?;
     if let Ok(seed) = std::env::var("CUWELD_LANGUAGE_SHRINK") {
         return shrink_seed(&setting, seed.parse()?);
     }
+    let known = known_in("tests/language/known.txt")?;
+    link_seeds(&setting, &seeds, &known)
+}
+
+/// Links some seeds with another toolkit's linker.
+fn run_toolkit(version: &str) -> Result<(), Box<dyn Error>> {
+    let Some(reference) = Reference::of_toolkit(version) else {
+        let why = "it is not installed (see tests/tools/toolkit)";
+        writeln!(std::io::stdout(), "language: 0 links of {version}, {why}")?;
+        return Ok(());
+    };
+    let setting = Setting::new(reference)?;
+    link_seeds(&setting, &seeds_of(TOOLKIT_LINKS)?, &[])
+}
+
+/// Links seeds and prints what became of them; an error where one differs that is not known.
+fn link_seeds(setting: &Setting, seeds: &[u32], known: &[u32]) -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout();
     let start = Instant::now();
-    let mut run = run(&setting, &seeds)?;
+    let mut run = run(setting, seeds)?;
     run.summary.mismatches.sort_by_key(|mismatch| mismatch.seed);
     for mismatch in &run.summary.mismatches {
         writeln!(out, "seed {}: {}", mismatch.seed, mismatch.report)?;
@@ -127,7 +161,6 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
         start.elapsed().as_secs_f64(),
         run.summary
     )?;
-    let known = known_in("tests/language/known.txt")?;
     let mut differ = run.summary.mismatches.iter().map(|mismatch| mismatch.seed);
     match differ.all(|seed| known.contains(&seed)) {
         true => Ok(()),

@@ -200,7 +200,7 @@ codes! {
         when "A kernel uses textures, and no bank of parameters could hold their slots.";
     DYNAMIC_SHARED_AGAIN "dynamic-shared-again":
         "dynamic shared memory of an output of -r, for a toolkit since 13.4"
-        when "An input has a section of shared memory for a kernel that has no variable in it, as `-r` writes it for dynamic shared memory. What nvlink makes of it since CUDA 13.4 with `-r`, `-g` and `--reserve-null-pointer` is not known."
+        when "An input has a section of shared memory for a kernel that has no variable in it, as `-r` writes it for dynamic shared memory. What nvlink makes of it since CUDA 13.4 with `-r`, `-g` and `--reserve-null-pointer`, of several copies, and beside variables of functions, is not known."
         advice "Link the objects in one link, or with `--cuweld-toolkit=13.3`.";
     MIXED_DYNAMIC_ALIGN "mixed-dynamic-align":
         "dynamic shared memory with names of different alignments"

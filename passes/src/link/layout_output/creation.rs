@@ -453,7 +453,7 @@ impl<'data> Replay<'_, 'data> {
     fn empty_shared(&mut self, object: &Object<'data>, empty: &EmptySections) {
         for id in object.sections.iter() {
             let section = &self.module.sections[id];
-            let owner = section.owner.filter(|owner| empty.has(*owner, id));
+            let owner = section.owner.filter(|_| empty.has(id));
             match owner.map(|owner| (owner, self.taken(owner))) {
                 Some((owner, Some(link))) => {
                     self.kernel_shared(link, owner, self.module.function_name(owner));

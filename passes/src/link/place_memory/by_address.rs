@@ -40,16 +40,18 @@ pub(super) fn refuse(
     }
     let has_variables = with_variables(module);
     let empty = EmptySections::new(module);
-    let is_late = |function: FunctionId| {
+    let is_late = |link: LinkSymbolId, function: FunctionId| {
         let frame = module.functions[function].shared;
         host.are_of_options
             && frame.is_some_and(|frame| frame.present)
             && !has_variables[function.index()]
-            && empty.of(function).is_none()
+            && empty.of(link).is_none()
     };
     let dynamic = Some(align_up(null_size(module), DYNAMIC_ALIGN));
     let left_out: Vec<(LinkSymbolId, FunctionId)> = left_out.copied().collect();
-    let late = left_out.iter().filter(|(_, function)| is_late(*function));
+    let late = left_out
+        .iter()
+        .filter(|(link, function)| is_late(*link, *function));
     let has_several = late.clone().nth(1).is_some();
     let has_more = late
         .clone()
@@ -61,7 +63,7 @@ pub(super) fn refuse(
         let has_other_order = module.toolkit.has(&memory::EMPTY_KERNEL_SHARED)
             && module.functions[function].dynamic_shared.is_none();
         let shared =
-            is_late(function) && (is_aligned || has_several && has_more || has_other_order);
+            is_late(link, function) && (is_aligned || has_several && has_more || has_other_order);
         let slots = live.only_kernel.is_some() && !module.header_slots.is_empty();
         let what = match (shared, slots) {
             (true, _) => "shared memory",

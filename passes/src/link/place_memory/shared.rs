@@ -26,6 +26,7 @@ use cuweld_ir::table::EntityId;
 use super::dynamic_align;
 use super::dynamic_align::DYNAMIC_ALIGN;
 use super::dynamic_align::DynamicAlign;
+use super::empty_sections;
 use super::empty_sections::EmptySections;
 use super::list_sort::list_sort;
 use super::shared_uses::Uses;
@@ -73,9 +74,13 @@ pub fn place(
     slots.place(module, &uses, &mut sizes);
     let empty = EmptySections::new(module);
     for (ordinal, variables) in private.iter().enumerate() {
-        let (kernel, size) = (kernels[ordinal].1, &mut sizes[ordinal]);
-        if let Some(section) = empty.of(kernel) {
-            *size = align_up(*size, section.align).saturating_add(section.size);
+        let ((link, kernel), size) = (kernels[ordinal], &mut sizes[ordinal]);
+        if let Some(section) = empty.of(link) {
+            // The place of such a section lands in the null symbol.
+            if *size > 0 {
+                errors.push(empty_sections::refusal(module, section.first));
+            }
+            *size = section.size;
         }
         place_private(module, kernel, variables, size);
     }
@@ -90,7 +95,7 @@ pub fn place(
     let align_of = |ordinal: usize| {
         let aligns = private[ordinal].iter().map(|variable| variable.align);
         let section = whole.section(ordinal).map(|(_, align)| align);
-        let empty = empty.of(kernels[ordinal].1).map(|section| section.align);
+        let empty = empty.of(kernels[ordinal].0).map(|section| section.align);
         let align = aligns
             .chain(section)
             .chain(empty)
