@@ -26,7 +26,11 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
+    conformance|language SEEDS --toolkit 13.5.37   against the linker of another toolkit, with objects of it and of 13.0.88
 ";
+
+/// The variable that names the toolkit whose linker is compared with.
+const TOOLKIT: &str = "CUWELD_ORACLE_TOOLKIT";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -68,11 +72,18 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             rest.get(1).unwrap_or(&"0"),
         ),
         ["conformance", seeds] => engine("CUWELD_LINKS", seeds, "0"),
-        ["language", seeds] => {
-            run(
-                with_oracle(&["test", "--release", "--test", "cases", "language"])
-                    .env("CUWELD_LANGUAGE", seeds),
-            )
+        ["language", seeds] => run(links("language").env("CUWELD_LANGUAGE", seeds)),
+        ["conformance", seeds, "--toolkit", version] => {
+            run(program("tests/tools/toolkit").arg(version))?;
+            run(links("engine")
+                .env("CUWELD_LINKS", seeds)
+                .env(TOOLKIT, version))
+        }
+        ["language", seeds, "--toolkit", version] => {
+            run(program("tests/tools/toolkit").arg(version))?;
+            run(links("language")
+                .env("CUWELD_LANGUAGE", seeds)
+                .env(TOOLKIT, version))
         }
         _ => Err(USAGE.into()),
     }
@@ -85,8 +96,12 @@ fn bless(words: &[&str]) -> Result<(), Box<dyn Error>> {
 
 /// Runs the conformance engine with what a variable asks of it.
 fn engine(variable: &str, value: &str, first: &str) -> Result<(), Box<dyn Error>> {
-    let mut command: Command = with_oracle(&["test", "--release", "--test", "cases", "engine"]);
-    run(command
+    run(links("engine")
         .env(variable, value)
         .env("CUWELD_MERCURY_FIRST", first))
+}
+
+/// Prepares a subject of tests that links by seeds.
+fn links(subject: &str) -> Command {
+    with_oracle(&["test", "--release", "--test", "cases", subject])
 }
