@@ -4,8 +4,9 @@
 
 use std::error::Error;
 
-use crate::harness::case::Case;
-use crate::harness::link::{Expected, Linker, compare};
+use crate::harness::case::{Case, Expect};
+use crate::harness::elf_difference::other_code;
+use crate::harness::link::{Expected, Linker, Outcome, compare};
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
@@ -23,6 +24,31 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
         return Err("no case in tests/toolkits: nothing would be tested".into());
     }
     Ok(libtest_mimic::run(arguments, trials))
+}
+
+/// Checks a link that differs on purpose: it says so, and the code is nvlink's.
+fn deviates(
+    case: &Case,
+    (toolkit, arch): (&str, &str),
+    ours: &Outcome,
+    expected: &Expected,
+) -> Result<(), Failed> {
+    let (Some(our), Some(their)) = (&ours.output, &expected.output) else {
+        return Err(format!("no output: {}", ours.stderr).into());
+    };
+    let note = format!(
+        "note: deviation {}",
+        case.deviation.as_deref().unwrap_or("?")
+    );
+    let explained = Linker::of_toolkit(toolkit).explaining();
+    let said = explained.link(&case.folder, &case.arguments(arch))?.stderr;
+    if !said.contains(&note) {
+        return Err(format!("'{note}' is not said: {said}").into());
+    }
+    match other_code(our, their) {
+        others if others.is_empty() => Ok(()),
+        others => Err(format!("other code: {}", others.join(", ")).into()),
+    }
 }
 
 fn run(case: &Case, toolkit: &str, arch: &str) -> Result<(), Failed> {
@@ -43,6 +69,10 @@ fn run(case: &Case, toolkit: &str, arch: &str) -> Result<(), Failed> {
         lines,
         output,
     };
-    let ours = Linker::of_toolkit(toolkit).link(&case.folder, &case.arguments(arch))?;
+    let arguments = case.arguments(arch);
+    let ours = Linker::of_toolkit(toolkit).link(&case.folder, &arguments)?;
+    if case.expect == Expect::Deviation {
+        return deviates(case, (toolkit, arch), &ours, &expected);
+    }
     compare(&ours, &expected).map_err(|report| format!("{}\n{report}", case.summary).into())
 }

@@ -24,6 +24,28 @@ const OFFSET: usize = 3;
 const SIZE: usize = 4;
 const NOBITS: [u64; 4] = [8, 0x7000_0007, 0x7000_000a, 0x7000_0015];
 
+/// The sections with code, constants and initialised variables that are not the same in two files, by name.
+#[allow(dead_code, reason = "only the cases of toolkits have use for it")]
+pub fn other_code(ours: &[u8], theirs: &[u8]) -> Vec<String> {
+    const PREFIXES: [&[u8]; 4] = [
+        b".text.",
+        b".nv.capmerc.text.",
+        b".nv.constant",
+        b".nv.global.init",
+    ];
+    let of = |file| -> BTreeMap<&[u8], &[u8]> {
+        let sections = sections(file).unwrap_or_default().into_iter();
+        let code =
+            sections.filter(|section| PREFIXES.iter().any(|with| section.name.starts_with(with)));
+        code.map(|section| (section.name, section.contents))
+            .collect()
+    };
+    let (ours, theirs) = (of(ours), of(theirs));
+    let names = ours.keys().chain(theirs.keys());
+    let others = names.filter(|name| ours.get(*name) != theirs.get(*name));
+    others.map(|name| text(name)).collect()
+}
+
 /// One sentence about the first difference of two files, by section where that can be said.
 pub fn first_difference(ours: &[u8], theirs: &[u8]) -> String {
     let position = ours

@@ -56,10 +56,14 @@ impl Linker {
 
     /// Our own binary with its explanations.
     pub fn ours_explaining() -> Self {
-        let mut ours = Self::ours();
-        ours.leading
+        Self::ours().explaining()
+    }
+
+    /// The same linker with its explanations.
+    pub fn explaining(mut self) -> Self {
+        self.leading
             .retain(|argument| argument != "--cuweld-explain=off");
-        ours
+        self
     }
 
     /// Reproduces nvlink where we deviate.
