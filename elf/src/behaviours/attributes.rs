@@ -50,6 +50,9 @@ super::behaviours! {
     /// A kernel's list of source languages has those of the device functions that it reaches, too,
     /// each once.
     LANGUAGES_OF_CALLEES = "languages-of-callees" since (13, 2), shown by ["toolkit-13-languages"];
+    /// A kernel's mask of accesses to multimem addresses (68) has those of the device functions that
+    /// it reaches, too.
+    MULTIMEM_OF_CALLEES = "multimem-of-callees" since (13, 3), shown by ["toolkit-13-multimem"];
     /// Records of `.nv.compat` are merged pairwise in the order of the inputs, each code by a rule
     /// of its own, and stand in the order in which they are first seen.
     COMPAT_MERGED = "compat-merged", shown by ["toolkit-12-8-with-13-0", "merge-metadata-records"];

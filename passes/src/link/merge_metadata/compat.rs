@@ -77,8 +77,9 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
     };
     let mut fast_path = u64::MAX;
     let mut says_finalizer = true;
-    // A default that is merged after the records of all inputs.
+    // A default that is merged after the records of all inputs, with the values that came after it.
     let mut late = None;
+    let mut held = Vec::new();
     for (_, object) in module.included_objects() {
         let Some(section) = kinds.find(object.sections, SectionKind::Compat) else {
             continue;
@@ -92,7 +93,10 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
                     .first_chunk()
                     .map_or(0, |word| u64::from_le_bytes(*word));
             }
-            if is_merged(record.code) {
+            let is_held = late.is_some_and(|(code, _)| code == record.code);
+            if is_held && !merged.has(record.code) {
+                held.push(record.value);
+            } else if is_merged(record.code) {
                 merged.add(record.format, record.code, record.value);
             }
         }
@@ -109,7 +113,9 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
         }
     }
     if let Some((code, default)) = late {
-        merged.add(compat::format(code), code, default);
+        for value in held.into_iter().chain([default]) {
+            merged.add(compat::format(code), code, value);
+        }
     }
     if capmerc {
         // `mercury-encode` writes the value.

@@ -218,6 +218,7 @@ fn own_records(
                 };
                 merge_places(known, &words);
             }
+            code::MULTIMEM_USED => node.multimem |= record.value,
             code::REG_RECONFIG => {
                 node.reg_reconfig = node.reg_reconfig.max(Some((place, record.value)));
             }

@@ -19,7 +19,7 @@ use crate::analyses::Meanings;
 
 /// Codes that a kernel gets from device functions, each appended where it is first seen.
 /// EXTERNS count even if the output keeps none of the list [first-sight-order].
-pub const FIRST_SIGHT_CODES: [u8; 11] = [
+pub const FIRST_SIGHT_CODES: [u8; 12] = [
     code::CTAIDZ_USED,
     code::RESERVED_SMEM_USED,
     code::VRC_CTA_INIT_COUNT,
@@ -31,6 +31,7 @@ pub const FIRST_SIGHT_CODES: [u8; 11] = [
     code::EXTERNS,
     code::AT_ENTRY_FRAGMENTS,
     code::LANGUAGE,
+    code::MULTIMEM_USED,
 ];
 
 /// What is needed by a set of functions.
@@ -59,6 +60,8 @@ pub struct Summary {
     pub barriers: u8,
     /// Largest VRC_CTA_INIT_COUNT.
     pub cta_init_count: u8,
+    /// Union of MULTIMEM_USED [multimem-of-callees].
+    pub multimem: u16,
     /// Place and value of the last REG_RECONFIG.
     pub reg_reconfig: Option<(u32, u16)>,
     /// What few functions have.
@@ -101,6 +104,7 @@ impl Default for Summary {
             first_sight: [NEVER; FIRST_SIGHT_CODES.len()],
             barriers: 0,
             cta_init_count: 0,
+            multimem: 0,
             reg_reconfig: None,
             lists: None,
         }
@@ -160,6 +164,7 @@ impl Summary {
         }
         self.barriers = self.barriers.max(other.barriers);
         self.cta_init_count = self.cta_init_count.max(other.cta_init_count);
+        self.multimem |= other.multimem;
         self.reg_reconfig = self.reg_reconfig.max(other.reg_reconfig);
         if let Some(theirs) = &other.lists {
             let mine = self.lists_mut();
