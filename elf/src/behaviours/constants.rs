@@ -91,7 +91,8 @@ super::behaviours! {
     /// only once, but their variables and all code keep the addresses that they had before: what
     /// follows is read at wrong addresses (deviation D02), and a row that lies after the end of
     /// what is stored ends the link. Sections of other banks are not merged.
-    EQUAL_CONSTANTS_MERGED = "equal-constants-merged", shown by [
+    EQUAL_CONSTANTS_MERGED = "equal-constants-merged" until (13, 5), shown by [
+        "toolkit-13-equal-constants",
         "equal-constants",
         "equal-constants-rows",
     ];

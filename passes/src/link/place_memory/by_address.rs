@@ -64,6 +64,8 @@ pub(super) fn refuse(
             && module.functions[function].dynamic_shared.is_none();
         let shared =
             is_late(link, function) && (is_aligned || has_several && has_more || has_other_order);
+        // Whether the reserved block counts for such a section is not known.
+        let shared = shared || empty.of(link).is_some() && module.reserved_shared_size() > 0;
         let slots = live.only_kernel.is_some() && !module.header_slots.is_empty();
         let what = match (shared, slots) {
             (true, _) => "shared memory",

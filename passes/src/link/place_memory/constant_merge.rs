@@ -7,6 +7,7 @@
 //! that was looked up shows in the null symbol.
 
 use cuweld_elf::align::align_up;
+use cuweld_elf::behaviours::constants;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::SectionContent;
@@ -87,12 +88,13 @@ impl ConstantMerge {
     }
 }
 
-/// Returns `true` if kernels are left out of this link.
+/// Returns `true` if kernels are left out of this link, and the linker looks constants up.
 pub(crate) fn is_active(module: &Module<'_>) -> bool {
     let options = &module.options;
     let named = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
     let shows_debug = options.debug && !options.suppress_debug_info;
-    !shows_debug
+    module.toolkit.has(&constants::EQUAL_CONSTANTS_MERGED)
+        && !shows_debug
         && !options.relocatable
         && (options.host.kernels_external.is_some()
             || named(&options.host.kernels_used)

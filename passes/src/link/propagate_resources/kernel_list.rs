@@ -185,9 +185,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
             code::VRC_CTA_INIT_COUNT => {
                 value_record(format::BVAL, code, most(summary.cta_init_count))
             }
-            code::MULTIMEM_USED => {
-                value_record(format::HVAL, code, own_value | summary.multimem)
-            }
+            code::MULTIMEM_USED => value_record(format::HVAL, code, own_value | summary.multimem),
             code::NUM_BARRIERS => value_record(format::BVAL, code, most(summary.barriers)),
             // As above.
             code::REG_RECONFIG if is_only => value_record(format::NVAL, code, own_value),
