@@ -43,13 +43,14 @@ super::behaviours! {
         "function-pointers",
         "report-call-graph-two-kernels",
     ];
-    /// What is made for each kernel (parameters, slots of textures, shared memory, lines of `-v`) is
-    /// made in the order of their first definitions; that an object before refers to one does not
-    /// count.
+    /// What is made for each kernel (parameters, slots of textures, shared memory and its symbols,
+    /// lines of `-v`) is made in the order of their first definitions; that an object before refers
+    /// to one does not count.
     KERNELS_IN_ORDER_OF_DEFINITION = "kernels-in-order-of-definition", shown by [
         "report-resources-kernel-referenced-first",
         "report-resources-kernel-referenced-first-mercury",
         "mercury-texture-slots-kernel-referenced-first",
+        "relocatable-dynamic-shared-kernel-referenced-first",
     ];
     /// Relocatable output lists each call with a target once; executables repeat it for each row of
     /// the inputs.

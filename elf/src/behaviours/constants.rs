@@ -121,9 +121,10 @@ super::behaviours! {
     ];
     /// Relocations of what a weak variable holds go with it if it comes after another weak
     /// definition. After a strong one they stay, and so do those of a weak definition that a strong
-    /// one replaces.
+    /// one replaces, and those of all variables with unified addresses.
     ROWS_OF_DISCARDED_VARIABLES = "rows-of-discarded-variables", shown by [
         "weak-variables-with-addresses",
+        "relocatable-unified-weak-variables",
     ];
     /// Relocations of constant variables go if they refer to a weak definition of their object that
     /// was not taken at its turn, or, against a variable in global memory, that a later strong one

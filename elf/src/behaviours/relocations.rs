@@ -58,8 +58,13 @@ super::behaviours! {
     /// ends after what is said of symbols and stacks, before what does not fit or is undefined.
     UNIFIED_NEEDS_INDEX = "unified-needs-index", shown by ["unified-tables"];
     /// The rows of tables of unified addresses have 32 bytes, get the symbols of the output with
-    /// their values, and the flags 7; objects of ptxas have 1.
-    UNIFIED_ROWS = "unified-rows", shown by ["relocatable-unified", "relocatable-unified-again"];
+    /// the values that they had when the row's object was merged, and the flags 7; objects of ptxas
+    /// have 1.
+    UNIFIED_ROWS = "unified-rows", shown by [
+        "relocatable-unified",
+        "relocatable-unified-again",
+        "relocatable-unified-weak-variables",
+    ];
     /// `-preserve-relocs` records rows that are applied, found by the name of their section. Not
     /// recorded are references to textures, samplers and surfaces unless `-r`, to dynamic shared
     /// memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of

@@ -18,7 +18,8 @@ pub struct LiveFunctions {
     pub functions: Vec<LinkSymbolId>,
     /// The copies of them that are linked; `None` for what is defined nowhere.
     pub copies: Vec<Option<FunctionId>>,
-    /// The kernels among them, with their copies.
+    /// The kernels among them, with their copies, in order of their first definitions
+    /// [kernels-in-order-of-definition].
     pub kernels: Vec<(LinkSymbolId, FunctionId)>,
     /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is
     /// known which ones host code refers to, the only one of these. What others reach, which stay
@@ -40,6 +41,7 @@ impl Analysis for LiveFunctions {
             }
             copies.push(copy);
         }
+        sort_by_definition(module, &mut kernels);
         let host = analyses.get::<HostKernels>(module);
         let only_kernel = match (host.decide, kernels.as_slice()) {
             (true, _) => host.only,
@@ -62,33 +64,31 @@ impl LiveFunctions {
         kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
     }
 
-    /// Returns the kernels in order of their first definitions: that an object before refers to one
-    /// does not count [kernels-in-order-of-definition].
-    pub fn kernels_by_definition(&self, module: &Module<'_>) -> Vec<(LinkSymbolId, FunctionId)> {
-        let mut kernels = self.kernels.clone();
-        let first = |link: LinkSymbolId| module.link_symbols[link].first;
-        let is_referenced_first = |&(link, _): &_| module.symbols[first(link)].is_undefined();
-        if !kernels.iter().any(is_referenced_first) {
-            return kernels;
-        }
-        let mut definitions = HashMap::with_hasher(FixedState::default());
-        for (id, symbol) in module.symbols.iter() {
-            let counts = symbol.is_function()
-                && !symbol.is_undefined()
-                && module.objects[symbol.object].state.is_included();
-            if let Some(link) = symbol.link.filter(|_| counts) {
-                definitions.entry(link).or_insert(id);
-            }
-        }
-        kernels.sort_by_key(|(link, _)| definitions.get(link).copied());
-        kernels
-    }
-
     /// Returns the functions that are defined, with their definitions.
     pub fn defined(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let copies = self.functions.iter().zip(&self.copies);
         copies.filter_map(|(link, copy)| Some((*link, (*copy)?)))
     }
+}
+
+/// Sorts kernels by their first definitions: that an object before refers to one does not count
+/// [kernels-in-order-of-definition].
+fn sort_by_definition(module: &Module<'_>, kernels: &mut [(LinkSymbolId, FunctionId)]) {
+    let first = |link: LinkSymbolId| module.link_symbols[link].first;
+    let is_referenced_first = |&(link, _): &_| module.symbols[first(link)].is_undefined();
+    if !kernels.iter().any(is_referenced_first) {
+        return;
+    }
+    let mut definitions = HashMap::with_hasher(FixedState::default());
+    for (id, symbol) in module.symbols.iter() {
+        let counts = symbol.is_function()
+            && !symbol.is_undefined()
+            && module.objects[symbol.object].state.is_included();
+        if let Some(link) = symbol.link.filter(|_| counts) {
+            definitions.entry(link).or_insert(id);
+        }
+    }
+    kernels.sort_by_key(|(link, _)| definitions.get(link).copied());
 }
 
 /// Returns the live functions of the link in order of creation, defined or not.

@@ -109,7 +109,7 @@ impl Pass for ReportResources {
         say(module_memory(module));
         let needs = Needs::new(module);
         let live = cx.analyses.get::<LiveFunctions>(module);
-        for (link, function) in live.kernels_by_definition(module).into_iter().rev() {
+        for (link, function) in live.kernels.iter().copied().rev() {
             let name = String::from_utf8_lossy(module.link_name(link));
             say(format!("Function properties for '{name}':"));
             say(needs.of(module, link, function));

@@ -1,7 +1,8 @@
 //! Rows of data that go because several objects define a variable or a function.
 //!
 //! - What a weak variable holds goes with it if it comes after another weak definition; after a strong one it stays,
-//!   and so does what a weak definition holds that a strong one replaces [rows-of-discarded-variables].
+//!   and so does what a weak definition holds that a strong one replaces, and what any variable with a unified
+//!   address holds [rows-of-discarded-variables].
 //! - Rows of the module's constants go if they refer to a weak definition of their object that was not taken at its
 //!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
 //!   An address of the program is then 0 [rows-to-discarded-definitions] (deviation D14): without `strict` they stay.
@@ -94,7 +95,7 @@ pub(super) fn losing_variables<'f>(
                 continue;
             }
             let goes = match module.sections[section].kind {
-                SectionKind::ConstantBank(_) => false,
+                SectionKind::ConstantBank(_) | SectionKind::Unified => false,
                 SectionKind::GlobalInit => {
                     let is_strong_before =
                         || replacement(module, first(), link).is_some_and(|strong| strong < id);

@@ -71,8 +71,7 @@ impl Replay<'_, '_> {
     /// Creates the sections for the slots of textures, samplers and surfaces of each kernel that
     /// has any, which the Mercury view has apart from parameters.
     fn header_indices(&mut self) {
-        // [kernels-in-order-of-definition]
-        for (link, kernel) in self.live.kernels_by_definition(self.module) {
+        for &(link, kernel) in &self.live.kernels {
             if self.module.functions[kernel].header_kinds == 0 {
                 continue;
             }
