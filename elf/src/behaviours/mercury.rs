@@ -80,8 +80,12 @@ super::behaviours! {
         "mercury-replaced-frames-relocatable",
     ];
     /// The lines of a copy that another replaced are those of its Mercury code: each instruction of
-    /// the linked code has the line of the last row that does not lie after it in Mercury code.
-    LINES_OF_REPLACED_COPIES = "lines-of-replaced-copies", shown by ["mercury-replaced-lines"];
+    /// the linked code has the line of the last row that does not lie after it in Mercury code. A
+    /// line that is that of the instruction before has no row, but for some of the first rows.
+    LINES_OF_REPLACED_COPIES = "lines-of-replaced-copies", shown by [
+        "mercury-replaced-lines",
+        "mercury-replaced-lines-double",
+    ];
     /// Where another copy than the first of its name is linked, the ranges of registers of the first
     /// are those of its Mercury code, by the instructions that begin at their ends.
     RANGES_OF_REPLACED_COPIES = "ranges-of-replaced-copies", shown by ["mercury-replaced-ranges"];

@@ -14,7 +14,7 @@ pub use self::remake::remake;
 pub use self::remake::units;
 
 /// Bytes in front of an address in a line table.
-const SET_ADDRESS: [u8; 3] = [0, 9, 2];
+pub const SET_ADDRESS: [u8; 3] = [0, 9, 2];
 
 /// The end of a sequence.
 const END: [u8; 3] = [0, 1, 1];

@@ -21,6 +21,8 @@ pub struct LiveFunctions {
     /// The kernels among them, with their copies, in order of their first definitions
     /// [kernels-in-order-of-definition].
     pub kernels: Vec<(LinkSymbolId, FunctionId)>,
+    /// The same in order of creation.
+    created_kernels: Vec<(LinkSymbolId, FunctionId)>,
     /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is
     /// known which ones host code refers to, the only one of these. What others reach, which stay
     /// because their address is taken, counts for nothing then.
@@ -41,6 +43,7 @@ impl Analysis for LiveFunctions {
             }
             copies.push(copy);
         }
+        let created_kernels = kernels.clone();
         sort_by_definition(module, &mut kernels);
         let host = analyses.get::<HostKernels>(module);
         let only_kernel = match (host.decide, kernels.as_slice()) {
@@ -52,15 +55,16 @@ impl Analysis for LiveFunctions {
             functions,
             copies,
             kernels,
+            created_kernels,
             only_kernel,
         }
     }
 }
 
 impl LiveFunctions {
-    /// Returns the kernels that get what they reach.
+    /// Returns the kernels that get what they reach, in order of creation.
     pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
-        let kernels = self.kernels.iter().copied();
+        let kernels = self.created_kernels.iter().copied();
         kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
     }
 

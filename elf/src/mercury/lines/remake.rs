@@ -37,27 +37,38 @@ struct Rows {
     begins_statement: bool,
 }
 
+/// Rows at the beginning of a sequence in which nvlink may repeat a line.
+const FIRST_ROWS: usize = 5;
+
 /// Makes the sequence of a function in the SASS view from that in the Mercury view whose address
 /// lies at `address` in a unit: each Mercury instruction has the line of the last row that does not
 /// lie after it, in code of `size` bytes. `None` if the unit is of another form.
+///
+/// Where a row within an instruction is passed over, and the next one has the line of the one
+/// before, nvlink writes no row. Among the first ones it sometimes does, and it is not known when:
+/// `None`.
 pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option<Vec<u8>> {
     let rows = rows(sequence(unit, usize::try_from(address).ok()?)?)?;
     let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
-    let (mut written, mut at) = (None, 0);
+    let (mut last_row, mut written, mut count, mut at) = (None, None, 0, 0);
     for (mercury, sass) in offsets.instructions() {
-        let now = rows
-            .lines
-            .range(..=mercury)
-            .next_back()
-            .map(|(_, line)| *line);
-        let Some(line) = now.filter(|_| now != written) else {
+        let row = rows.lines.range(..=mercury).next_back();
+        let Some((_, line)) = row.filter(|_| row != last_row) else {
             continue;
         };
-        write_row(written, line, sass.checked_sub(at)?, &mut out)?;
+        last_row = row;
+        if written == Some(*line) {
+            if count < FIRST_ROWS {
+                return None;
+            }
+            continue;
+        }
+        write_row(written, *line, sass.checked_sub(at)?, &mut out)?;
         if written.is_none() && rows.begins_statement {
             out.extend_from_slice(&[ADVANCE_LINE, 0, COPY]);
         }
-        (written, at) = (now, sass);
+        (written, at) = (Some(*line), sass);
+        count += 1;
     }
     out.push(ADVANCE_ADDRESS);
     write_signed(i64::try_from(size.checked_sub(at)?).ok()?, &mut out);

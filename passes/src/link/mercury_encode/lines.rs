@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 
 use super::Encode;
 use super::Refusal;
+use crate::link::plan_relocations::lines::LinkedLines;
 use crate::link::plan_relocations::lines::of_section;
 
 impl<'m, 'data> Encode<'m, 'data> {
@@ -39,8 +40,9 @@ impl<'m, 'data> Encode<'m, 'data> {
         };
         let mut bytes = Vec::new();
         let mut kept = Vec::new();
+        let mut linked = LinkedLines::default();
         for (id, rows) in self.inputs.debug_sections(module, name) {
-            let Some((lines, rows)) = of_section(module, id, rows, symbol_of) else {
+            let Some((lines, rows)) = of_section(module, id, rows, &mut linked, symbol_of) else {
                 return Err(Refusal::new(mercury::LINE_TABLE, id));
             };
             let base = bytes.len() as u64;

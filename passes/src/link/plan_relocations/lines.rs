@@ -3,13 +3,18 @@
 //! The Mercury view keeps the lines of all functions. In the SASS view only those of linked
 //! functions stand, so that what refers to a line table finds it at another place.
 
+use std::rc::Rc;
+
 use cuweld_elf::mercury::lines::Kept;
+use cuweld_elf::mercury::lines::SET_ADDRESS;
 use cuweld_elf::mercury::lines::Staying;
 use cuweld_elf::mercury::lines::keep;
 use cuweld_elf::mercury::lines::remake;
 use cuweld_elf::mercury::lines::units;
+use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
@@ -34,9 +39,10 @@ pub(crate) fn is_line_table(module: &Module<'_>, section: SectionId) -> bool {
 /// Returns the lines of one object that stay, those of each unit by the ranks of their functions,
 /// and its rows in ascending order; `None` if the table is of another form.
 pub(crate) fn of_section<'m>(
-    module: &Module<'_>,
+    module: &'m Module<'_>,
     section: SectionId,
     rows: &'m [Reloc],
+    linked: &mut LinkedLines<'m>,
     rank: impl Fn(&Reloc) -> u32,
 ) -> Option<(Kept, Vec<&'m Reloc>)> {
     let mut rows: Vec<&Reloc> = rows.iter().collect();
@@ -47,9 +53,16 @@ pub(crate) fn of_section<'m>(
         let mut staying = None;
         if matches!(row.plan, RelocPlan::Keep { .. }) {
             let mut made = None;
-            if let Some(linked) = other_code(module, row) {
-                let twin = twin.get_or_insert_with(|| Twin::of(module, section));
-                made = Some(twin.as_mut()?.next(module, row.target, linked)?);
+            if let Some(function) = other_code(module, row) {
+                let twin = match &mut twin {
+                    Some(twin) => twin,
+                    None => twin.insert(Table::new(module, twin_of(module, section)?)?),
+                };
+                let name = module.sections[section].name;
+                let offsets = linked.offsets(module, function, name)?;
+                let text = module.functions[function].views.sass.text;
+                let size = module.sections[text].size();
+                made = Some(twin.next(row.target)?.remade(&offsets, size)?);
             }
             let rank = rank(row);
             staying = Some(Staying { rank, made });
@@ -68,8 +81,19 @@ fn other_code(module: &Module<'_>, row: &Reloc) -> Option<FunctionId> {
     (symbol.function != Some(linked)).then_some(linked)
 }
 
-/// A line table of the Mercury view.
-struct Twin<'m> {
+/// Returns the line table of the Mercury view beside one of the SASS view.
+fn twin_of(module: &Module<'_>, sass: SectionId) -> Option<SectionId> {
+    let sass = &module.sections[sass];
+    let is_twin = |id: &SectionId| {
+        let section = &module.sections[*id];
+        section.kind == SectionKind::MercuryDebug && view_name(section) == sass.name
+    };
+    module.objects[sass.object].sections.iter().find(is_twin)
+}
+
+/// A line table of one view.
+#[derive(Debug)]
+struct Table<'m> {
     bytes: &'m [u8],
     /// Where its units begin.
     units: Vec<u64>,
@@ -77,59 +101,123 @@ struct Twin<'m> {
     addresses: HashMap<SymbolRef, Vec<u64>, FixedState>,
 }
 
-impl<'m> Twin<'m> {
-    /// Returns that beside a line table of the SASS view.
-    fn of(module: &'m Module<'_>, sass: SectionId) -> Option<Self> {
-        let sass = &module.sections[sass];
-        let sections = || module.objects[sass.object].sections.iter();
-        let is_twin = |id: &SectionId| {
-            let section = &module.sections[*id];
-            section.kind == SectionKind::MercuryDebug && view_name(section) == sass.name
-        };
-        let twin = sections().find(is_twin)?;
+/// The lines of a function in a table.
+#[derive(Clone, Copy, Debug)]
+struct Lines<'m> {
+    unit: &'m [u8],
+    /// Where its address lies in the unit, in bytes.
+    address: u64,
+}
+
+impl<'m> Table<'m> {
+    fn new(module: &'m Module<'_>, table: SectionId) -> Option<Self> {
+        let object = module.sections[table].object;
         let relocates_it = |id: &SectionId| {
             let section = &module.sections[*id];
-            section.kind == SectionKind::Relocs
-                && matches!(section.info, SectionInfo::Section(patched) if patched == twin)
+            matches!(section.kind, SectionKind::Relocs | SectionKind::SassRelocs)
+                && matches!(section.info, SectionInfo::Section(patched) if patched == table)
         };
-        let rows = &module.relocs[module.sections[sections().find(relocates_it)?].relocs];
-        let mut rows: Vec<&Reloc> = rows.iter().collect();
+        let rows = module.objects[object].sections.iter().find(relocates_it)?;
+        let mut rows: Vec<&Reloc> = module.relocs[module.sections[rows].relocs].iter().collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.offset));
         let mut addresses: HashMap<SymbolRef, Vec<u64>, FixedState> = HashMap::default();
         for row in rows {
             addresses.entry(row.target).or_default().push(row.offset);
         }
-        let bytes = module.sections[twin].bytes();
-        Some(Twin {
+        let bytes = module.sections[table].bytes();
+        Some(Table {
             bytes,
             units: units(bytes)?,
             addresses,
         })
     }
 
-    /// Returns the next lines of a function as they are in the code of another copy
-    /// [lines-of-replaced-copies].
-    fn next(
-        &mut self,
-        module: &Module<'_>,
-        target: SymbolRef,
-        linked: FunctionId,
-    ) -> Option<Vec<u8>> {
+    /// Returns the next lines of a function.
+    fn next(&mut self, target: SymbolRef) -> Option<Lines<'m>> {
         let address = self.addresses.get_mut(&target)?.pop()?;
         let unit = self.units.partition_point(|start| *start <= address);
         let start = *self.units.get(unit.checked_sub(1)?)?;
         let end = self.units.get(unit).map(|end| *end as usize);
-        let unit = self
-            .bytes
-            .get(start as usize..end.unwrap_or(self.bytes.len()))?;
-        let offsets = module.mercury_offsets(linked)?;
-        let text = module.functions[linked].views.sass.text;
-        remake(
-            unit,
-            address - start,
-            &offsets,
-            module.sections[text].size(),
-        )
+        let end = end.unwrap_or(self.bytes.len());
+        let unit = self.bytes.get(start as usize..end)?;
+        let address = address - start;
+        Some(Lines { unit, address })
+    }
+}
+
+impl Lines<'_> {
+    /// Returns lines of the Mercury view as they are in the SASS view of code with these
+    /// instructions and of `size` bytes [lines-of-replaced-copies].
+    fn remade(self, offsets: &Offsets, size: u64) -> Option<Vec<u8>> {
+        remake(self.unit, self.address, offsets, size)
+    }
+
+    /// Returns `true` if a sequence made anew is what the compiler wrote.
+    fn are(self, made: &[u8]) -> bool {
+        let start = self.address.checked_sub(SET_ADDRESS.len() as u64);
+        let rest = start.and_then(|start| self.unit.get(start as usize..));
+        rest.is_some_and(|rest| rest.starts_with(made))
+    }
+}
+
+/// Where the instructions of functions lie in both views that are linked in the place of others.
+#[derive(Debug, Default)]
+pub(crate) struct LinkedLines<'m> {
+    /// The line tables of objects, by the name of the table, in the SASS and in the Mercury view.
+    tables: HashMap<(ObjectId, &'m [u8]), Option<[Table<'m>; 2]>, FixedState>,
+    /// Of each function and the name of a table.
+    offsets: HashMap<(FunctionId, &'m [u8]), Option<Rc<Offsets>>, FixedState>,
+}
+
+impl<'m> LinkedLines<'m> {
+    /// Returns where the instructions of a function lie in both views; `None` if it cannot be told,
+    /// or if the function's own lines in a table of this name say something else.
+    fn offsets(
+        &mut self,
+        module: &'m Module<'_>,
+        function: FunctionId,
+        table: &'m [u8],
+    ) -> Option<Rc<Offsets>> {
+        if let Some(known) = self.offsets.get(&(function, table)) {
+            return known.clone();
+        }
+        let offsets = module.mercury_offsets(function);
+        let proved = offsets.filter(|offsets| self.agree(module, function, table, offsets));
+        let proved = proved.map(Rc::new);
+        self.offsets.insert((function, table), proved.clone());
+        proved
+    }
+
+    /// Returns `false` if the lines of a function in the SASS view do not follow from those in the
+    /// Mercury view.
+    fn agree(
+        &mut self,
+        module: &'m Module<'_>,
+        function: FunctionId,
+        table: &'m [u8],
+        offsets: &Offsets,
+    ) -> bool {
+        let symbol = module.functions[function].symbol;
+        let object = module.symbols[symbol].object;
+        let tables = self.tables.entry((object, table)).or_insert_with(|| {
+            let mut sections = module.objects[object].sections.iter();
+            let sass = sections
+                .find(|id| module.sections[*id].name == table && is_line_table(module, *id))?;
+            let twin = twin_of(module, sass)?;
+            Some([Table::new(module, sass)?, Table::new(module, twin)?])
+        });
+        let text = module.functions[function].views.sass.text;
+        let size = module.sections[text].size();
+        let target = SymbolRef::Symbol(symbol);
+        let Some([sass, mercury]) = tables else {
+            return true;
+        };
+        match (sass.next(target), mercury.next(target)) {
+            (Some(sass), Some(mercury)) => mercury
+                .remade(offsets, size)
+                .is_some_and(|made| sass.are(&made)),
+            _ => true,
+        }
     }
 }
 
@@ -153,11 +241,12 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
     }
     let mut shifts: HashMap<SectionId, u64, FixedState> = HashMap::default();
     let mut cut: HashSet<SectionId, FixedState> = HashSet::default();
+    let mut linked = LinkedLines::default();
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
     for id in tables {
         let rows = rows_of.get(&id).map(|rows| module.sections[*rows].relocs);
         let rows = rows.map_or(&[][..], |rows| &module.relocs[rows]);
-        let (kept, _) = of_section(module, id, rows, |_| 0).ok_or(id)?;
+        let (kept, _) = of_section(module, id, rows, &mut linked, |_| 0).ok_or(id)?;
         let section = &module.sections[id];
         let end = ends.entry(section.name).or_insert(0);
         shifts.insert(id, end.wrapping_sub(section.place.unwrap_or(0)));
@@ -166,6 +255,7 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
             cut.insert(id);
         }
     }
+    drop(linked);
     let ids: Vec<RelocId> = rows_of
         .values()
         .flat_map(|rows| module.sections[*rows].relocs.iter())

@@ -41,7 +41,8 @@ impl Finish<'_, '_> {
                     .unwrap_or(SymbolRef::None);
                 let symbol = target.symbol();
                 let link = symbol.and_then(|symbol| module.symbols[symbol].link);
-                let offset = link.map_or(0, |link| self.value_at(link, row.object, &replaced) as u32);
+                let offset =
+                    link.map_or(0, |link| self.value_at(link, row.object, &replaced) as u32);
                 for word in [self.reference(target), LINKED, offset] {
                     bytes.extend_from_slice(&word.to_le_bytes());
                 }
