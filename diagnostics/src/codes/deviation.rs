@@ -30,6 +30,9 @@ codes! {
     WHOLE_NAME "whole-name":
         "sections of constants that keep their name"
         when "Local functions of one name have constants, in output of `-r`; nvlink cuts the name of their sections, and cannot read the file (D19).";
+    APPLIED_ROWS "applied-rows":
+        "applied relocations that keep their own places"
+        when "With `-preserve-relocs` nvlink looks up the places of a local function in the code of another one of its name (D22).";
     NEWER_FINALIZER "newer-finalizer":
         "code for sm_100 and later as CUDA 13.0 links it"
         when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."

@@ -101,6 +101,10 @@ codes! {
     RELOCATION_VIEWS "relocation-views":
         "relocations in two views that differ"
         when "The relocations of a section do not stand for each other in the two views.";
+    APPLIED_TOGETHER "applied-together":
+        "applied relocations of local functions of one name"
+        when "With `-preserve-relocs` and `--cuweld-strict`: nvlink looks up the places of all in the code of the first, and writes what its memory holds where there is none (deviation D22)."
+        advice "Without strict mode each keeps its own places.";
     DISCARDED_DEBUG "discarded-debug":
         "debug information of a copy that is not linked, with other code"
         when "A discarded definition has other code than the prevailing one, whose instructions in Mercury are not known, and debug information that refers to it.";

@@ -34,10 +34,6 @@ codes! {
         "-preserve-relocs with debug information of dynamic shared memory"
         when "The symbol that the kept relocation would name is not in the output."
         advice "Link without `-preserve-relocs` or without `-g`.";
-    PRESERVED_SHARED_INSTANCE "preserved-shared-instance":
-        "-preserve-relocs of the output of -r with dynamic shared memory"
-        when "The kept relocation would name `externsharedinstance`, which nvlink shows in some links."
-        advice "Link without `-preserve-relocs`, or the objects in one link.";
     DISCARDED_CONSTANTS "discarded-constants":
         "a reference to constants of a losing copy"
         when "A relocation refers to constants of a discarded definition.";

@@ -75,17 +75,38 @@ super::behaviours! {
         "preserve-relocs-relocatable",
         "relocatable-textures-preserve-relocs",
     ];
+    /// Beside Mercury, `-preserve-relocs` records, in both views, only rows of code that refer to
+    /// shared memory. Constants of a function that have rows leave the name of a section, also
+    /// where they are part of the banks of kernels.
+    PRESERVED_MERCURY_ROWS = "preserved-mercury-rows", shown by [
+        "preserve-relocs-mercury",
+        "preserve-relocs-mercury-relocatable",
+        "preserve-relocs-mercury-debug",
+        "preserve-relocs-mercury-local-names",
+    ];
     /// `-preserve-relocs` gives symbols to shared variables as `-g` does, and shows `_param` and
-    /// compiler constants, with 1 in `st_other` where `-g` is not given.
-    PRESERVED_SYMBOLS = "preserved-symbols", shown by ["preserve-relocs", "preserve-relocs-debug"];
+    /// compiler constants, with 1 in `st_other` where `-g` is not given. The name that `-r` gave to
+    /// the dynamic shared memory of kernels is one where a variable lies in a slot, with `-g` or a
+    /// reserved block.
+    PRESERVED_SYMBOLS = "preserved-symbols", shown by [
+        "preserve-relocs",
+        "preserve-relocs-debug",
+        "preserve-relocs-dynamic-instance",
+        "preserve-relocs-dynamic-instance-alone",
+    ];
     /// References to dynamic shared memory that no kernel reaches name a symbol with
-    /// `-preserve-relocs`, which is not there without a reserved block: an internal error.
+    /// `-preserve-relocs`, which is not there without a reserved block, as in the Mercury view: an
+    /// internal error.
     PRESERVED_WITHOUT_RESERVE = "preserved-without-reserve", shown by [
         "preserve-relocs-dynamic-shared-without-reserve",
         "preserve-relocs-debug-dynamic",
+        "preserve-relocs-mercury-dynamic-unreached",
     ];
     /// What `-r -preserve-relocs` recorded is nothing in a later link.
-    PRESERVED_ROWS_IGNORED = "preserved-rows-ignored", shown by ["preserve-relocs-again"];
+    PRESERVED_ROWS_IGNORED = "preserved-rows-ignored", shown by [
+        "preserve-relocs-again",
+        "preserve-relocs-mercury-again",
+    ];
     /// The bank number of a reference to dynamic shared memory is that of a section of its own with
     /// `-g` and with `-r`.
     DYNAMIC_SHARED_BANK = "dynamic-shared-bank", shown by [

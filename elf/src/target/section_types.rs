@@ -71,6 +71,8 @@ pub mod sht {
     pub const CUDA_MERCURY_INFO: u32 = 0x7000_0083;
     /// `.nv.merc.nv.constant.optimizer.F`, the Mercury form of bank 2.
     pub const CUDA_MERCURY_CONSTANT_OPTIMIZER: u32 = 0x7000_0084;
+    /// `.nv.merc.nv.resolvedrela*`.
+    pub const CUDA_MERCURY_RESOLVED_RELA: u32 = 0x7000_0088;
     /// `.nv.merc.symtab`.
     pub const CUDA_MERCURY_SYMTAB: u32 = 0x7000_0085;
     /// `.nv.merc.nv.callgraph`, of compilers since CUDA 13.4.

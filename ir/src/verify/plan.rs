@@ -253,9 +253,11 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         .iter()
         .filter(|section| {
             let patched = plan.sections.get(section.info as usize);
-            section.ty == sht::CUDA_RESOLVED_RELA
-                || section.ty == sht::CUDA_MERCURY_RELA
-                    && patched.is_some_and(|row| row.ty == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER)
+            matches!(
+                section.ty,
+                sht::CUDA_RESOLVED_RELA | sht::CUDA_MERCURY_RESOLVED_RELA
+            ) || section.ty == sht::CUDA_MERCURY_RELA
+                && patched.is_some_and(|row| row.ty == sht::CUDA_MERCURY_CONSTANT_OPTIMIZER)
         })
         .filter_map(|section| match &section.content {
             PlanContent::Relocs(range) => Some(range.len()),

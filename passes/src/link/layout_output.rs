@@ -17,7 +17,7 @@ pub(crate) mod grouped;
 mod outcomes;
 mod refused;
 mod reloc_sections;
-mod resolved;
+pub(crate) mod resolved;
 mod strings;
 
 use std::borrow::Cow;
@@ -57,6 +57,7 @@ use function_sections::FunctionSections;
 use grouped::Grouped;
 use outcomes::Outcomes;
 use reloc_sections::RelocSections;
+use resolved::DynamicNames;
 use strings::with_names;
 
 /// The `layout-output` pass.
@@ -326,9 +327,8 @@ struct Created<'data> {
     capmerc: bool,
     /// Whether any function of the output is an alias of another.
     has_aliases: bool,
-    /// Whether names of dynamic shared memory show because the reserved block is added to their
-    /// address.
-    shows_reserve: bool,
+    /// Which names of dynamic shared memory `-preserve-relocs` shows.
+    dynamic_names: DynamicNames,
     /// The weak definitions of shared variables that strong ones replaced, where their names show.
     replaced_shared: Vec<(LinkSymbolId, cuweld_ir::SymbolId)>,
     /// The Mercury rows of constants of functions, by the section of the SASS view.

@@ -22,6 +22,7 @@ mod names;
 mod registers;
 mod replaced_frames;
 mod reserved;
+mod resolved;
 mod rows;
 mod section_indices;
 mod segments;
@@ -99,9 +100,9 @@ impl Pass for MercuryEncode {
                 return Err(PassError::Diagnosed);
             }
             plan = match encode.run() {
-                Ok((plan, whole_name)) => {
-                    if let Some(name) = whole_name {
-                        cx.diagnostics.emit(names::whole_name(name));
+                Ok((plan, notes)) => {
+                    for note in notes {
+                        cx.diagnostics.emit(note);
                     }
                     plan
                 }
@@ -170,6 +171,8 @@ enum Second {
     FunctionInfo,
     /// `.nv.merc.rela*`.
     Relocs,
+    /// `.nv.merc.nv.resolvedrela*`.
+    ResolvedRelocs,
     /// `.nv.merc.nv.shared.reserved.0`.
     ReservedShared,
     /// `.nv.merc.symtab_shndx`.
@@ -186,6 +189,7 @@ const RESERVED_SHARED: &[u8] = b".nv.shared.reserved.0";
 fn second_of(section: &PlanSection<'_>) -> Second {
     match section.ty {
         sht::RELA => Second::Relocs,
+        sht::CUDA_RESOLVED_RELA => Second::ResolvedRelocs,
         sht::CUDA_INFO if section.flags.contains(SectionFlags::INFO_LINK) => Second::FunctionInfo,
         sht::CUDA_INFO => Second::Info,
         sht::NULL => Second::None,
@@ -258,6 +262,9 @@ struct Encode<'m, 'data> {
     inputs: Inputs,
     /// The first name of sections of constants that nvlink would cut (deviation D19).
     whole_name: Option<&'data [u8]>,
+    /// The first code whose applied rows stand beside those of another local function of its name
+    /// (deviation D22).
+    applied_together: Option<&'data [u8]>,
     refusals: Vec<Refusal>,
 }
 
@@ -295,12 +302,13 @@ impl<'m, 'data> Encode<'m, 'data> {
             parameters: Vec::new(),
             inputs: Inputs::new(module),
             whole_name: None,
+            applied_together: None,
             refusals: Vec::new(),
         }
     }
 
-    /// Returns the file, and the name of sections that nvlink would cut, if there is one.
-    fn run(mut self) -> Result<(ElfPlan<'data>, Option<&'data [u8]>), Vec<Refusal>> {
+    /// Returns the file, and what is to be said of deviations.
+    fn run(mut self) -> Result<(ElfPlan<'data>, Vec<Diagnostic>), Vec<Refusal>> {
         let tables = self.view_tables();
         self.number();
         self.added_index_table();
@@ -326,7 +334,9 @@ impl<'m, 'data> Encode<'m, 'data> {
             symbol_names: gap,
         };
         segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
-        Ok((self.plan, self.whole_name))
+        let notes = self.whole_name.map(names::whole_name).into_iter();
+        let notes = notes.chain(self.applied_together.map(resolved::applied_together));
+        Ok((self.plan, notes.collect()))
     }
 
     /// Decides the indices of the sections that are added: parameters of kernels, code, the clones
@@ -494,8 +504,11 @@ impl<'m, 'data> Encode<'m, 'data> {
                         row.info = self.twin_of(info);
                     }
                 }
-                Second::Relocs => {
-                    row.ty = sht::CUDA_MERCURY_RELA;
+                Second::Relocs | Second::ResolvedRelocs => {
+                    row.ty = match second {
+                        Second::Relocs => sht::CUDA_MERCURY_RELA,
+                        _ => sht::CUDA_MERCURY_RESOLVED_RELA,
+                    };
                     row.link = linked;
                     row.info = self.twin_of(info);
                 }

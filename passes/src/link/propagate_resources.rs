@@ -120,7 +120,7 @@ impl Pass for PropagateResources {
             cx.diagnostics.emit(finding);
             return Err(PassError::Diagnosed);
         }
-        if module.options.reports.extra_warnings && !module.options.debug {
+        if module.options.reports.extra_warnings && !module.keeps_dead_code() {
             for warning in addresses_without_calls(module, graph, functions, kernels) {
                 cx.diagnostics.emit(warning);
             }
@@ -277,8 +277,9 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
 }
 
 /// Returns what `-extrawarn` reports: device functions whose address is taken while nothing that a
-/// kernel reaches calls them, or makes an indirect call of their prototype; not with `-g`. Kernels
-/// are launched, not called, but for those that options or host information leave out.
+/// kernel reaches calls them, or makes an indirect call of their prototype; not where nothing
+/// dies. Kernels are launched, not called, but for those that options or host information leave
+/// out.
 fn addresses_without_calls(
     module: &Module<'_>,
     graph: &CallGraph,

@@ -109,25 +109,11 @@ impl NvlinkArgs {
 /// Returns the given options that this version does not support, as typed in the sheet.
 fn unsupported(low: &LowArgs, arch: Arch) -> Vec<&'static str> {
     use OptionId as Id;
-    let with_mercury = [(
-        Id::PreserveRelocs,
-        "-preserve-relocs for targets with Mercury",
-    )]
-    .into_iter()
-    .filter(|_| arch.target.is_mercury());
-    let with_suppression = [(
-        Id::SuppressDebugInfo,
-        "-preserve-relocs with -suppress-debug-info",
-    )]
-    .into_iter()
-    .filter(|_| low.given(Id::PreserveRelocs));
     let with_lto = [(Id::SplitCompileExtended, "-split-compile-extended")]
         .into_iter()
         .filter(|_| wants_lto(low));
     let virtual_target = arch.is_virtual.then_some("-arch=compute_*");
-    with_mercury
-        .chain(with_suppression)
-        .chain(with_lto)
+    with_lto
         .filter(|(id, _)| low.given(*id))
         .map(|(_, name)| name)
         .chain(virtual_target)

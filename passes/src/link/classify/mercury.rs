@@ -55,6 +55,8 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         sht::CUDA_MERCURY_RELA => SectionKind::Relocs,
         sht::CUDA_MERCURY_INFO if of_function => SectionKind::FunctionInfo,
         sht::CUDA_MERCURY_INFO => SectionKind::Info,
+        // [preserved-rows-ignored]
+        sht::CUDA_MERCURY_RESOLVED_RELA => SectionKind::Stripped,
         // Outputs of CUDA 13.0 do not have them (deviation D20).
         sht::CUDA_MERCURY_CALLGRAPH | sht::CUDA_MERCURY_PROTOTYPE => SectionKind::Stripped,
         sht::CUDA_MERCURY_CONSTANT_USER

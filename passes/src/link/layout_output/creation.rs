@@ -60,6 +60,7 @@ use super::contents::is_copied;
 use super::created::MODULE_SHARED;
 use super::created::output_of;
 use super::mercury_name;
+use super::resolved::DynamicNames;
 use super::strings::Named;
 use super::strings::Names;
 use crate::analyses::HostKernels;
@@ -68,7 +69,6 @@ use crate::link::place_memory::each_taken;
 use crate::link::place_memory::empty_sections::EmptySections;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::link::place_memory::shared::replaced;
-use crate::link::place_memory::slots_end::slots_end;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -140,11 +140,7 @@ pub(super) fn replay<'data>(
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
         has_aliases: false,
-        // Names of dynamic shared memory have address -1 without `-g`, and no symbol, unless the
-        // reserved block is added to that [dynamic-shared-symbols].
-        shows_reserve: module.options.preserve_relocs
-            && module.reserved_shared_size() != 0
-            && slots_end(module) != 0,
+        dynamic_names: DynamicNames::of(module),
         replaced_shared: match module.shows_shared_variables() {
             true => replaced(module),
             false => Vec::new(),

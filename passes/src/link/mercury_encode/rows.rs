@@ -27,6 +27,7 @@ use super::frames::Kept;
 use super::symbols::is_parameter_bank;
 use crate::analyses::yields;
 use crate::link::layout_output::grouped::Grouped;
+use crate::link::layout_output::resolved::DynamicNames;
 use crate::link::plan_relocations::lines::LINE_TABLES;
 
 /// Debug sections that the SASS view has in part.
@@ -52,7 +53,8 @@ impl<'m> Encode<'m, '_> {
             Err(refusal) => return self.refusals.push(refusal),
         };
         // Not of what was rebuilt, whose contents are no pieces any more.
-        let kept = self.kept_rows(module);
+        let OfObjects { kept, applied } = self.rows_of_objects(module);
+        let dynamic_names = DynamicNames::of(module);
         let reserved = self.reserved_symbols();
         let mercury = std::mem::take(&mut self.plan.relocs);
         let mut rows: Vec<PlanReloc> = Vec::with_capacity(mercury.len() * 2);
@@ -69,6 +71,17 @@ impl<'m> Encode<'m, '_> {
             let PlanContent::Relocs(range) = section.content.clone() else {
                 continue;
             };
+            if section.ty == sht::CUDA_RESOLVED_RELA {
+                let twins = mercury.get(range.start as usize..range.end as usize);
+                let start = rows.len() as u32;
+                let twins = twins.unwrap_or(&[]);
+                let first = section.info;
+                let own = applied.of(index);
+                self.resolved_rows((first, own), twins, dynamic_names, &mut rows);
+                let section = &mut self.plan.sections[index];
+                section.content = PlanContent::Relocs(start..rows.len() as u32);
+                continue;
+            }
             kept_rows.clear();
             kept_rows.extend_from_slice(own);
             for (section, base) in of_objects {
@@ -285,7 +298,7 @@ impl<'m> Encode<'m, '_> {
     /// Returns the sections of the objects with rows of the SASS view, by the section of the view
     /// that holds their rows, with the offset of the contribution that they patch; in the order of
     /// the output.
-    fn kept_rows(&self, module: &Module<'_>) -> Grouped<(SectionId, u64)> {
+    fn rows_of_objects(&self, module: &Module<'_>) -> OfObjects {
         // The section of the view and the piece of it.
         let mut place = vec![NOWHERE; module.sections.len()];
         for (index, section) in (0..).zip(&self.plan.sections[..self.view]) {
@@ -305,17 +318,32 @@ impl<'m> Encode<'m, '_> {
                 *slot = Some(index);
             }
         }
-        let mut kept = Grouped::default();
+        let resolved = self.resolved_sections();
+        let (mut kept, mut applied) = (Grouped::default(), Grouped::default());
         for &(id, patched) in self.inputs.sass_rows.iter().rev() {
             let (target, piece) = place[patched.index()];
             let holder = of_target.get(target as usize).copied().flatten();
             if let (Some(holder), Some(piece)) = (holder, self.plan.pieces.get(piece as usize)) {
                 kept.push(holder, (id, piece.offset));
             }
+            let patched = self.plan.sections.get(target as usize);
+            if let Some(&holder) = patched.and_then(|patched| resolved.get(patched.name)) {
+                applied.push(holder, (id, target));
+            }
         }
         kept.group(self.view);
-        kept
+        applied.group(self.view);
+        OfObjects { kept, applied }
     }
+}
+
+/// Sections of the objects with rows of the SASS view, by the section of the view that holds their
+/// rows.
+struct OfObjects {
+    /// Rows that are kept, with the offset of the contribution that they patch.
+    kept: Grouped<(SectionId, u64)>,
+    /// Rows that are applied and shown, with the section of the view that they patch.
+    applied: Grouped<(SectionId, u32)>,
 }
 
 /// Of a section that is not in the view.

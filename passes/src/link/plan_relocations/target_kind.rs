@@ -249,13 +249,8 @@ impl Named<'_, '_, '_> {
         if owner.is_none() && !is_debug_info {
             return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
         }
-        if self.module.options.preserve_relocs
-            && self.symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE
-        {
-            return Err(Refusal::Unsupported(relocation::PRESERVED_SHARED_INSTANCE));
-        }
         if place.is_none() && self.names_hidden_slots() {
-            if module.reserved_shared_size() == 0 {
+            if self.has_no_reserve() {
                 return Err(Refusal::Internal(input::DELETED_SYMBOL));
             }
             if owner.is_none() {
@@ -276,6 +271,12 @@ impl Named<'_, '_, '_> {
         self.module.options.preserve_relocs
             && !self.module.shows_dynamic_shared()
             && self.facts.has_shared_slots()
+    }
+
+    /// Returns `true` if no reserved block is added to the address of dynamic shared memory. The
+    /// Mercury view has none.
+    fn has_no_reserve(&self) -> bool {
+        self.facts.capmerc || self.module.reserved_shared_size() == 0
     }
 
     /// Classifies an object that nothing defines, in relocatable output.
@@ -365,7 +366,7 @@ impl Named<'_, '_, '_> {
             // `-preserve-relocs` names the symbol, which has no place.
             (ModuleShared | KernelShared, false)
                 if module.symbols[self.link.first].is_dynamic_shared()
-                    && module.reserved_shared_size() == 0
+                    && self.has_no_reserve()
                     && self.names_hidden_slots() =>
             {
                 return Err(Refusal::Internal(input::DELETED_SYMBOL));

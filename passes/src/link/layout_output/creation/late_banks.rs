@@ -65,6 +65,10 @@ impl<'data> Replay<'_, 'data> {
             for (id, name) in with_rows.drain(..) {
                 let rows = self.joined(".rela", name);
                 self.reloc_section(rows, id, true);
+                if module.options.preserve_relocs {
+                    let rows = self.joined(".nv.resolvedrela", name);
+                    self.resolved_section(rows, name, id);
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use cuweld_elf::behaviours;
 use cuweld_elf::target::section_types::SectionFlags;
+use cuweld_ir::section::view_name;
 
 impl<'data> Replay<'_, 'data> {
     /// Creates P5: relocation sections in section order.
@@ -36,10 +37,15 @@ impl<'data> Replay<'_, 'data> {
             let SectionInfo::Section(patched) = section.info else {
                 continue;
             };
+            let preserves = self.module.options.preserve_relocs;
             let Some(target) = self.output_of(patched) else {
+                if preserves && of_constants && !section.relocs.is_empty() {
+                    let name = view_name(&self.module.sections[patched]);
+                    let name = self.joined(".nv.resolvedrela", name);
+                    self.unused_name(name);
+                }
                 continue;
             };
-            let preserves = self.module.options.preserve_relocs;
             if !preserves && self.out.relocs.has_both(target) {
                 continue;
             }
@@ -172,7 +178,12 @@ impl<'data> Replay<'_, 'data> {
 
     /// Creates the section of the rows that are applied, which `-preserve-relocs` keeps. It is
     /// found by name: local functions of one name share it [preserved-rows].
-    fn resolved_section(&mut self, name: &'data [u8], target_name: &'data [u8], target: OutId) {
+    pub(super) fn resolved_section(
+        &mut self,
+        name: &'data [u8],
+        target_name: &'data [u8],
+        target: OutId,
+    ) {
         if self.out.resolved_relocs.contains_key(target_name) {
             return;
         }

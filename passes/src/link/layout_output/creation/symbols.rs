@@ -67,9 +67,9 @@ impl Replay<'_, '_> {
                     let header = Header::new(ty, SectionFlags::WRITE | SectionFlags::ALLOC, 1);
                     self.named(MODULE_SHARED, header, Content::ModuleShared, true);
                 }
-                let shown =
-                    self.shows_shared(link) && !symbol.other.contains(SymbolOther::COMPILER);
-                let exists = relocatable || shown || self.out.shows_reserve;
+                let made_by_compiler = symbol.other.contains(SymbolOther::COMPILER);
+                let shown = self.shows_shared(link) && !made_by_compiler;
+                let exists = relocatable || shown || self.out.dynamic_names.has(made_by_compiler);
                 exists.then(|| self.is_global(link, symbol))
             }
             // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable
