@@ -169,8 +169,7 @@ codes! {
         when "A kernel has no section of parameters, or another function has one.";
     SHARED_CODE_SECTION "shared-code-section":
         "two functions in one section"
-        when "Two function symbols stand in one section of code, and the later one is no alias, or an alias in an object for sm_100 or later, of a kernel or of a weak function."
-        advice "For sm_100 and later call the function by its own name: nvlink makes frames of such functions anew.";
+        when "Two function symbols stand in one section of code, and one is no alias of the other, which has the size 0, or an alias of a kernel or of a weak function.";
     CODE_WITHOUT_BYTES "code-without-bytes":
         "code without bytes in its file"
         when "A section of code has a size, and the type `SHT_NOBITS`: nvlink takes what lies in the file at its place.";

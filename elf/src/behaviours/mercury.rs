@@ -86,6 +86,16 @@ super::behaviours! {
         "mercury-replaced-lines",
         "mercury-replaced-lines-double",
     ];
+    /// nvlink makes the SASS view by the first symbol of each piece of code. If that is an alias,
+    /// called before the function has a symbol, it has the size of the code, and the debug
+    /// information of the function is not made: the frame is that of the Mercury view without rules,
+    /// lines have their addresses in Mercury code, addresses in the function and ranges of registers
+    /// are 0. Where `-r` wrote the file, they are made when it is linked again.
+    MERCURY_EARLY_ALIASES = "mercury-early-aliases", shown by [
+        "mercury-early-alias",
+        "mercury-early-alias-linked-again",
+        "mercury-early-alias-debug",
+    ];
     /// Where another copy than the first of its name is linked, the ranges of registers of the first
     /// are those of its Mercury code, by the instructions that begin at their ends.
     RANGES_OF_REPLACED_COPIES = "ranges-of-replaced-copies", shown by ["mercury-replaced-ranges"];

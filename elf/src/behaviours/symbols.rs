@@ -22,11 +22,13 @@ super::behaviours! {
     /// An alias of a function is a symbol of size 0 in its code, without records. Relocations that
     /// refer to it refer to the function, rows of the call graph to the alias, which calls the
     /// function. Where other functions have a mask of sparse instructions, the function gets the
-    /// mask of one that has none, for each alias.
+    /// mask of one that has none, for each alias. A function that comes after its alias in an object
+    /// is created right before it.
     FUNCTION_ALIASES = "function-aliases", shown by [
         "aliases",
         "aliases-relocatable",
         "aliases-debug",
+        "alias-before-function",
     ];
     /// How many registers a function uses is what `sh_info` of its code says, which compilers fill
     /// below sm_90, and what its REGCOUNT record says only without that.

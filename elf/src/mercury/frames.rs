@@ -53,6 +53,17 @@ pub fn advances_by(cie: &[u8], unit: u8) -> bool {
     cie.get(CIE_VERSION..CIE_VERSION + 3) == Some(&[3, 0, unit])
 }
 
+/// Makes the advances of the frames of a CIE, the last `length` bytes, count in the unit of the SASS
+/// view.
+pub fn advance_by_sass(bytes: &mut [u8], length: usize) {
+    let start = bytes.len().saturating_sub(length);
+    if let Some(unit) = bytes.get_mut(start + CIE_VERSION + 2)
+        && length > CIE_VERSION + 2
+    {
+        *unit = SASS_UNIT;
+    }
+}
+
 /// The instruction for an advance of 32 bits.
 const ADVANCE: u8 = 4;
 

@@ -31,10 +31,11 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     for (id, function) in module.functions.iter() {
         let view = function.views.sass;
         let text = &module.sections[view.text];
-        let is_alias = |owner| owner < id && module.symbols[function.symbol].size == 0;
-        let is_owned = text
-            .owner
-            .is_some_and(|owner| owner == id || is_alias(owner));
+        let size = match function.views.merc {
+            Some(_) => function.merc_size,
+            None => module.symbols[function.symbol].size,
+        };
+        let is_owned = text.owner.is_some_and(|owner| owner == id || size == 0);
         if text.kind != SectionKind::Text || !is_owned {
             let what = format!("it does not own its code {}", checker.section(view.text));
             let place = checker.function(id);

@@ -4,6 +4,7 @@
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::SymbolId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -103,7 +104,8 @@ fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
 }
 
 /// Returns the functions of the link in order of creation, live or not: object by object, functions
-/// in symbol table order, each at its first appearance.
+/// in symbol table order, each at its first appearance. A function whose alias precedes it in its
+/// object comes right before the alias [function-aliases].
 pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     let first = |link: &LinkSymbolId| module.link_symbols[*link].first;
     let is_function = |link: &LinkSymbolId| {
@@ -114,8 +116,35 @@ pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId>
     };
     // What names stand for is made in this order, object by object; a text may say otherwise.
     let mut order: Vec<LinkSymbolId> = module.link_symbols.ids().filter(is_function).collect();
-    if !order.is_sorted_by_key(first) {
+    let preceded = preceded_by_aliases(module);
+    if !preceded.is_empty() {
+        let place = |link: &LinkSymbolId| match preceded.get(link) {
+            Some(alias) if *alias < first(link) => (*alias, false),
+            _ => (first(link), true),
+        };
+        order.sort_by_key(place);
+    } else if !order.is_sorted_by_key(first) {
         order.sort_by_key(first);
     }
     order
+}
+
+/// Returns the functions that come after an alias of theirs in their object, each with the first
+/// such alias that is live.
+fn preceded_by_aliases(module: &Module<'_>) -> HashMap<LinkSymbolId, SymbolId, FixedState> {
+    let mut preceded = HashMap::with_hasher(FixedState::default());
+    for (id, alias) in module.functions.iter() {
+        let Some(function) = module.aliased(id) else {
+            continue;
+        };
+        let function = module.functions[function].symbol;
+        let is_live = |link: LinkSymbolId| module.link_symbols[link].live.is_live();
+        if alias.symbol < function
+            && module.symbols[alias.symbol].link.is_some_and(is_live)
+            && let Some(function) = module.symbols[function].link
+        {
+            preceded.entry(function).or_insert(alias.symbol);
+        }
+    }
+    preceded
 }

@@ -31,6 +31,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::Views;
 use cuweld_ir::table::PartMut;
 
 pub(crate) mod mercury;
@@ -144,6 +145,8 @@ struct Part<'p, 'data> {
     kinds: Vec<SectionKind>,
     /// The relocation sections of an object.
     second: Vec<SectionId>,
+    /// The functions of an object that the headers of their code do not name.
+    unnamed: Vec<(FunctionId, Views)>,
 }
 
 /// Gives sections kinds and owners and functions what their records say, object by object: no row
@@ -198,6 +201,7 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
             found: Found::default(),
             kinds: Vec::new(),
             second: Vec::new(),
+            unnamed: Vec::new(),
         })
         .collect();
     match &mut parts[..] {
@@ -281,19 +285,40 @@ impl Part<'_, '_> {
                 // nvlink warns of it; what is linked is the SASS of all objects.
                 function.views.merc = None;
             }
-            if let Some(merc) = function.views.merc
-                && let Some(section) = self.sections.get_mut(merc.text)
-                && section.kind == SectionKind::MercuryText
-            {
-                section.owner.get_or_insert(id);
+            let Some(section) = self.sections.get(function.views.sass.text) else {
+                continue;
+            };
+            function.flag_barriers = section.flags.barriers();
+            // The function is the one that the header of the code names, others are aliases of it
+            // [function-aliases].
+            let own = function.symbol;
+            let is_named =
+                matches!(section.info, SectionInfo::Symbol { symbol, .. } if symbol == own);
+            let views = function.views;
+            match is_named {
+                true => self.own_code(id, views),
+                false => self.unnamed.push((id, views)),
             }
-            // The first symbol of a section is its function; ptxas writes one function a section.
-            if let Some(section) = self.sections.get_mut(function.views.sass.text) {
-                if section.kind == SectionKind::Text {
-                    section.owner.get_or_insert(id);
-                }
-                function.flag_barriers = section.flags.barriers();
-            }
+        }
+        let mut unnamed = std::mem::take(&mut self.unnamed);
+        for (id, views) in unnamed.drain(..) {
+            self.own_code(id, views);
+        }
+        self.unnamed = unnamed;
+    }
+
+    /// Makes a function the owner of its code, if that has none yet.
+    fn own_code(&mut self, id: FunctionId, views: Views) {
+        if let Some(merc) = views.merc
+            && let Some(section) = self.sections.get_mut(merc.text)
+            && section.kind == SectionKind::MercuryText
+        {
+            section.owner.get_or_insert(id);
+        }
+        if let Some(section) = self.sections.get_mut(views.sass.text)
+            && section.kind == SectionKind::Text
+        {
+            section.owner.get_or_insert(id);
         }
     }
 

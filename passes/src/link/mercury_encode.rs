@@ -58,6 +58,7 @@ use self::inputs::Inputs;
 use self::registers::REGISTER_RANGES;
 use self::registers::REGISTER_TYPES;
 use self::section_indices::IndexTables;
+use crate::analyses::EarlyAliases;
 use crate::analyses::Preserved;
 use crate::link::classify::mercury::is_debug;
 use crate::link::layout_output::lay_out;
@@ -95,7 +96,8 @@ impl Pass for MercuryEncode {
     ) -> Result<Changed, PassError> {
         let mut plan = lay_out(module, cx)?;
         if module.is_capmerc() {
-            let encode = Encode::new(module, cx.arena, cx.threads, plan);
+            let early = cx.analyses.get::<EarlyAliases>(module).clone();
+            let encode = Encode::new(module, cx.arena, cx.threads, early, plan);
             if !encode.detect(cx) {
                 return Err(PassError::Diagnosed);
             }
@@ -260,6 +262,8 @@ struct Encode<'m, 'data> {
     /// textures.
     parameters: Vec<(FunctionId, u32)>,
     inputs: Inputs,
+    /// The functions whose debug information of the SASS view is that of the Mercury view.
+    early: EarlyAliases,
     /// The first name of sections of constants that nvlink would cut (deviation D19).
     whole_name: Option<&'data [u8]>,
     /// The first code whose applied rows stand beside those of another local function of its name
@@ -273,6 +277,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         module: &'m Module<'data>,
         arena: &'data Arena,
         threads: &'m Threads,
+        early: EarlyAliases,
         plan: ElfPlan<'data>,
     ) -> Self {
         let view = plan.sections.len();
@@ -301,6 +306,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             index_tables: IndexTables::None,
             parameters: Vec::new(),
             inputs: Inputs::new(module),
+            early,
             whole_name: None,
             applied_together: None,
             refusals: Vec::new(),

@@ -28,6 +28,7 @@ use cuweld_ir::RelocId;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::table::EntityId;
 
+use crate::analyses::EarlyAliases;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::link::place_memory::banks::bank_beyond_limit;
@@ -99,7 +100,8 @@ impl Pass for PlanRelocations {
         }
         if !failed
             && module.is_capmerc()
-            && let Err(section) = lines::place(module)
+            && let early = cx.analyses.get::<EarlyAliases>(module)
+            && let Err(section) = lines::place(module, early)
         {
             cx.diagnostics.emit(
                 Diagnostic::refusal(mercury::LINE_TABLE)

@@ -124,7 +124,7 @@ fn nodes(module: &Module<'_>) -> String {
             "\n{number}: {mark}{taken}{}",
             displayed(module, *link)
         );
-        if let Some(function) = function {
+        if let Some(function) = function.filter(|function| !module.is_alias(*function)) {
             let _ = write!(text, " [{}]", module.functions[function].registers);
         }
         text.push_str(" ->");

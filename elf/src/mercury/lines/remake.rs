@@ -76,6 +76,21 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
     Some(out)
 }
 
+/// Makes the sequence of a function whose addresses stay those in Mercury code, from that in the
+/// Mercury view whose address lies at `address` in a unit. Its last row has no code. `None` if the
+/// unit is of another form.
+pub fn in_mercury(unit: &[u8], address: u64) -> Option<Vec<u8>> {
+    let rows = rows(sequence(unit, usize::try_from(address).ok()?)?)?;
+    let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
+    let (mut written, mut at) = (None, 0);
+    for (place, line) in rows.lines {
+        write_row(written, line, place.checked_sub(at)?, &mut out)?;
+        (written, at) = (Some(line), place);
+    }
+    out.extend_from_slice(&END);
+    Some(out)
+}
+
 /// Appends a row after that of the line `last`, which lies `advance` bytes before it.
 fn write_row(last: Option<Line>, line: Line, advance: u64, out: &mut Vec<u8>) -> Option<()> {
     let advance = i64::try_from(advance).ok()?;
@@ -88,7 +103,7 @@ fn write_row(last: Option<Line>, line: Line, advance: u64, out: &mut Vec<u8>) ->
         i64::from(CODE_BASE) + LINE_RANGE * advance.min(255) + lines.clamp(-255, 255) - LINE_BASE;
     let is_in_range = (LINE_BASE..LINE_BASE + LINE_RANGE).contains(&lines);
     match u8::try_from(special) {
-        Ok(special) if is_in_range && last.is_some() => out.push(special),
+        Ok(special) if is_in_range && lines != 0 && last.is_some() => out.push(special),
         _ => {
             if lines != 0 || last.is_none() {
                 out.push(ADVANCE_LINE);

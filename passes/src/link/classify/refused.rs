@@ -476,17 +476,17 @@ impl Found {
                 let what = unsupported::KERNEL_PARAMETERS;
                 self.refuse(About::Functions, what, text);
             }
-            // An alias, whose function comes before it [function-aliases].
+            // An alias [function-aliases].
             let symbol = &shared.symbols[function.symbol];
-            let can_have_aliases = |symbol: &Symbol<'_>| {
-                !symbol.is_entry() && symbol.bind != Binding::WEAK && !shared.capmerc
+            let size = match shared.capmerc {
+                true => function.merc_size,
+                false => symbol.size,
             };
+            let can_have_aliases =
+                |symbol: &Symbol<'_>| !symbol.is_entry() && symbol.bind != Binding::WEAK;
             let is_alias = |owner: FunctionId| {
                 let other = &shared.symbols[rows.functions[owner].symbol];
-                owner < id
-                    && symbol.size == 0
-                    && can_have_aliases(symbol)
-                    && can_have_aliases(other)
+                size == 0 && can_have_aliases(symbol) && can_have_aliases(other)
             };
             let is_known = section
                 .owner

@@ -299,81 +299,93 @@ impl<'data> Replay<'_, 'data> {
     fn functions(&mut self, object: &Object<'data>) {
         self.others.clear();
         for id in object.symbols.iter() {
-            let symbol = &self.module.symbols[id];
-            if !symbol.is_function() {
-                self.others.push(id);
-                continue;
+            match self.module.symbols[id].is_function() {
+                true => self.function(id),
+                false => self.others.push(id),
             }
-            let Some(link) = symbol.link else {
-                continue;
-            };
-            if !self.module.link_symbols[link].live.is_live() {
-                if symbol.function.is_some_and(|copy| self.came_in(copy)) {
-                    self.number();
-                }
-                // A kernel that host information leaves out leaves the name of its shared memory.
-                let options = &self.module.options;
-                let by_host = options.host.kernels_external.is_some() && !options.whole_program;
-                if by_host && symbol.is_entry() && symbol.function.is_some() {
-                    let name = self.joined(".nv.shared.", symbol.name);
-                    self.unused_name(name);
-                }
-                continue;
+        }
+    }
+
+    /// Creates a function, and its section if this object's copy is the first that came in.
+    fn function(&mut self, id: SymbolId) {
+        let symbol = &self.module.symbols[id];
+        let Some(link) = symbol.link else {
+            return;
+        };
+        if !self.module.link_symbols[link].live.is_live() {
+            if symbol.function.is_some_and(|copy| self.came_in(copy)) {
+                self.number();
             }
-            if self.module.link_symbols[link].first == id {
-                if self.is_global(link, symbol) {
-                    self.out.global.push(OutSymbol::Link(link));
-                } else {
-                    self.names.add(symbol.name, Named::Link(link));
-                    self.out.local.push(OutSymbol::Link(link));
-                }
+            // A kernel that host information leaves out leaves the name of its shared memory.
+            let options = &self.module.options;
+            let by_host = options.host.kernels_external.is_some() && !options.whole_program;
+            if by_host && symbol.is_entry() && symbol.function.is_some() {
+                let name = self.joined(".nv.shared.", symbol.name);
+                self.unused_name(name);
             }
-            let Some(function) = symbol.function else {
-                continue;
-            };
-            if self.out.text_of(link).is_some() || self.taken(function).is_none() {
-                continue;
+            return;
+        }
+        let taken = symbol.function.and_then(|function| self.taken(function));
+        let aliased = symbol.function.and_then(|alias| self.module.aliased(alias));
+        if let Some(function) =
+            aliased.filter(|function| taken.is_some() && self.taken(*function).is_some())
+        {
+            // The function of an alias comes before it [function-aliases].
+            self.function(self.module.functions[function].symbol);
+        }
+        let is_created = self.out.text_of(link).is_some();
+        if self.module.link_symbols[link].first == id && !is_created {
+            if self.is_global(link, symbol) {
+                self.out.global.push(OutSymbol::Link(link));
+            } else {
+                self.names.add(symbol.name, Named::Link(link));
+                self.out.local.push(OutSymbol::Link(link));
             }
-            let text_id = self.module.functions[function].views.sass.text;
-            let text = &self.module.sections[text_id];
-            if self.module.is_alias(function) {
-                // Its code is that of a function before it [function-aliases].
-                let code = self.out.placed[text_id.index()];
-                self.out.text[link.index()] = code;
-                self.out.has_aliases = true;
-                continue;
-            }
-            let mut header = Header::of(text, self.module.options.relocatable);
-            let chosen = self.module.link_function(link);
-            let row = &self.module.functions[chosen.unwrap_or(function)];
-            header.flags = text.flags.with_barriers(row.flag_barriers) - SectionFlags::COMPRESSED;
-            let high = match chosen.map(|_| self.module.sections[row.views.sass.text].info) {
-                Some(SectionInfo::Symbol { high, .. }) => high,
-                _ => 0,
-            };
-            let id = self.push(text.name, header, Content::Text(link, high), true);
-            if chosen.is_some() {
-                self.code(id, link, row.views.sass.text);
-            }
-            self.out.text[link.index()] = id as u32;
-            self.out.placed[text_id.index()] = id as u32;
-            self.out.by_function.insert(link, text.name, id);
-            // [left-out-kernels-late]
-            let can_leave_out = match self.module.options.relocatable {
-                true => !self.module.shows_dynamic_shared(),
-                // With `-g` all kernels stay as they are.
-                false => self.host.are_of_options && !self.module.keeps_dead_code(),
-            };
-            // [referenced-kernels-early]
-            let is_referenced_before =
-                self.module.symbols[self.module.link_symbols[link].first].is_undefined();
-            let left_out = can_leave_out && !is_referenced_before && !self.host.contains(link);
-            if symbol.is_entry() && !left_out {
-                let name = self.joined(".nv.info.", symbol.name);
-                self.info(link, name);
-                self.outcomes.has_info(function);
-                self.kernel_shared(link, function, symbol.name);
-            }
+        }
+        let Some(function) = symbol.function else {
+            return;
+        };
+        if is_created || taken.is_none() {
+            return;
+        }
+        let text_id = self.module.functions[function].views.sass.text;
+        let text = &self.module.sections[text_id];
+        if aliased.is_some() {
+            let code = self.out.placed[text_id.index()];
+            self.out.text[link.index()] = code;
+            self.out.has_aliases = true;
+            return;
+        }
+        let mut header = Header::of(text, self.module.options.relocatable);
+        let chosen = self.module.link_function(link);
+        let row = &self.module.functions[chosen.unwrap_or(function)];
+        header.flags = text.flags.with_barriers(row.flag_barriers) - SectionFlags::COMPRESSED;
+        let high = match chosen.map(|_| self.module.sections[row.views.sass.text].info) {
+            Some(SectionInfo::Symbol { high, .. }) => high,
+            _ => 0,
+        };
+        let id = self.push(text.name, header, Content::Text(link, high), true);
+        if chosen.is_some() {
+            self.code(id, link, row.views.sass.text);
+        }
+        self.out.text[link.index()] = id as u32;
+        self.out.placed[text_id.index()] = id as u32;
+        self.out.by_function.insert(link, text.name, id);
+        // [left-out-kernels-late]
+        let can_leave_out = match self.module.options.relocatable {
+            true => !self.module.shows_dynamic_shared(),
+            // With `-g` all kernels stay as they are.
+            false => self.host.are_of_options && !self.module.keeps_dead_code(),
+        };
+        // [referenced-kernels-early]
+        let is_referenced_before =
+            self.module.symbols[self.module.link_symbols[link].first].is_undefined();
+        let left_out = can_leave_out && !is_referenced_before && !self.host.contains(link);
+        if symbol.is_entry() && !left_out {
+            let name = self.joined(".nv.info.", symbol.name);
+            self.info(link, name);
+            self.outcomes.has_info(function);
+            self.kernel_shared(link, function, symbol.name);
         }
     }
 

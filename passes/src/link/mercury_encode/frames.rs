@@ -6,7 +6,10 @@
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::frames::CIE_POINTER;
 use cuweld_elf::mercury::frames::FUNCTION;
+use cuweld_elf::mercury::frames::MERCURY_UNIT;
 use cuweld_elf::mercury::frames::RANGE;
+use cuweld_elf::mercury::frames::advance_by_sass;
+use cuweld_elf::mercury::frames::advances_by;
 use cuweld_elf::mercury::frames::entries;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -92,6 +95,8 @@ struct Frames<'m> {
     /// The rows that are kept, in the order of the input, with what is added to their offset;
     /// whether their entry stays.
     kept: Vec<(&'m Reloc, u64, bool)>,
+    /// The rows of functions whose frames are those of the Mercury view, as `-r` leaves them.
+    unmade: Vec<&'m Reloc>,
 }
 
 impl<'m> Frames<'m> {
@@ -123,7 +128,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn frames_of_all(
         &self,
         objects: &[(SectionId, &'m [Reloc])],
-        replaced: &ReplacedFrames,
+        replaced: &ReplacedFrames<'_>,
     ) -> Result<Vec<Frames<'m>>, Refusal> {
         let module = self.module;
         let work = Work::Objects(objects.len());
@@ -137,8 +142,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         made.into_iter().collect()
     }
 
-    /// Returns the functions with several frames, or with that of a copy that is not linked, each
-    /// with a section of rows that name it.
+    /// Returns the functions with several frames, with that of a copy that is not linked, or with
+    /// that of the Mercury view, each with a section of rows that name it.
     fn functions_with_other_frames(
         &self,
         made: &[Frames<'m>],
@@ -147,6 +152,16 @@ impl<'m, 'data> Encode<'m, 'data> {
         let mut seen = vec![Seen::None; module.link_symbols.len()];
         let mut seen_local: HashSet<SymbolRef, FixedState> = HashSet::default();
         let mut found = Vec::new();
+        for row in made.iter().flat_map(|frames| &frames.unmade) {
+            let symbol = row.target.symbol().map(|id| &module.symbols[id]);
+            let Some(link) = symbol.and_then(|symbol| symbol.link) else {
+                return Err(Refusal::new(mercury::REPLACED_FRAMES, row.section));
+            };
+            if seen[link.index()] == Seen::None {
+                found.push((link, row.section));
+                seen[link.index()] = Seen::Other;
+            }
+        }
         for (row, ..) in made.iter().flat_map(|frames| &frames.kept) {
             let refused = || Err(Refusal::new(mercury::REPLACED_FRAMES, row.section));
             let symbol = row.target.symbol().map(|id| &module.symbols[id]);
@@ -180,10 +195,11 @@ impl<'m, 'data> Encode<'m, 'data> {
     pub(super) fn frames(&mut self, index: usize) -> Result<Kept<'m>, Refusal> {
         let module = self.module;
         let objects = self.inputs.debug_sections(module, b".debug_frame");
-        let mut made = self.frames_of_all(&objects, &ReplacedFrames::default())?;
-        let replaced = self.functions_with_other_frames(&made)?;
-        if !replaced.is_empty() {
-            let replaced = ReplacedFrames::new(module, &objects, &replaced)?;
+        let mut replaced = ReplacedFrames::new(&self.early);
+        let mut made = self.frames_of_all(&objects, &replaced)?;
+        let with_others = self.functions_with_other_frames(&made)?;
+        if !with_others.is_empty() {
+            replaced.add(module, &objects, &with_others)?;
             made = self.frames_of_all(&objects, &replaced)?;
         }
         let size = made.iter().map(|frames| frames.bytes.len()).sum();
@@ -283,7 +299,10 @@ fn frames_of<'m, 'r>(
         }
     }
     let view = match has_mercury {
-        true => MercuryFrames::beside(module, id, entries.len()),
+        true => {
+            let starts: Vec<u64> = entries.iter().map(|entry| entry.start).collect();
+            MercuryFrames::beside(module, id, &starts, rows)
+        }
         false => None,
     };
     for index in 0..entries.len() {
@@ -297,7 +316,11 @@ fn frames_of<'m, 'r>(
         let at = out.len() + CIE_POINTER as usize;
         match (entry.form, &view) {
             (Form::Own, _) => {
-                out.extend_from_slice(bytes.get(entry.start as usize..end).unwrap_or(&[]));
+                let own = bytes.get(entry.start as usize..end).unwrap_or(&[]);
+                out.extend_from_slice(own);
+                if entry.linked.is_none() {
+                    advance_by_sass(out, own.len());
+                }
             }
             (Form::First { range, rules }, _) => {
                 let own = bytes.get(entry.start as usize..end).unwrap_or(&[]);
@@ -335,6 +358,14 @@ fn frames_of<'m, 'r>(
             let entry = entries[entry];
             let added = entry.place.wrapping_sub(entry.start);
             made.kept.push((row, added, entry.stays));
+            let cie = entry.cie.and_then(|cie| entries.get(cie));
+            let cie = cie.and_then(|cie| bytes.get(cie.start as usize..));
+            if row.offset - entry.start == FUNCTION
+                && entry.form == Form::Own
+                && cie.is_some_and(|cie| advances_by(cie, MERCURY_UNIT))
+            {
+                made.unmade.push(row);
+            }
         }
     }
     Ok(())

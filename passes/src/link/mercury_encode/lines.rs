@@ -42,7 +42,9 @@ impl<'m, 'data> Encode<'m, 'data> {
         let mut kept = Vec::new();
         let mut linked = LinkedLines::default();
         for (id, rows) in self.inputs.debug_sections(module, name) {
-            let Some((lines, rows)) = of_section(module, id, rows, &mut linked, symbol_of) else {
+            let Some((lines, rows)) =
+                of_section(module, &self.early, id, rows, &mut linked, symbol_of)
+            else {
                 return Err(Refusal::new(mercury::LINE_TABLE, id));
             };
             let base = bytes.len() as u64;

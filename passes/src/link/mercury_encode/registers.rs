@@ -70,8 +70,14 @@ impl<'m> Encode<'m, '_> {
                 if known.is_none() {
                     named.insert(row.function, is_linked || losing.is_some());
                 }
-                let places = match (known, losing) {
+                let symbol = function.map(|function| module.functions[function].symbol);
+                let unmade = self.early.in_object(module, symbol);
+                let places = match (known, losing.or(unmade)) {
                     _ if row.rows.is_empty() => continue,
+                    // [mercury-early-aliases]
+                    (None, _) if self.early.in_output(module, symbol) => {
+                        Ok(vec![[0; 2]; row.rows.len()])
+                    }
                     (None, None) if is_linked => continue,
                     (None, Some(function)) => {
                         let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));

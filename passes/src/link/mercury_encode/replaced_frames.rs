@@ -21,10 +21,17 @@ use cuweld_ir::Module;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
+use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::Refusal;
+use crate::analyses::EarlyAliases;
+
+/// The instructions of a frame of the Mercury view in the SASS view, which do nothing.
+const NO_RULES: [u8; 4] = [0; 4];
 
 /// What an entry of the SASS view is made from.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -39,8 +46,11 @@ pub(super) enum Form<'r> {
 }
 
 /// The functions whose frames are not those of their object, by name.
-#[derive(Default)]
-pub(super) struct ReplacedFrames(HashMap<LinkSymbolId, Function, FixedState>);
+pub(super) struct ReplacedFrames<'e> {
+    functions: HashMap<LinkSymbolId, Function, FixedState>,
+    /// Those that come after an alias have the frames of the Mercury view.
+    early: &'e EarlyAliases,
+}
 
 /// A function with frames of several copies, or with that of a copy that is not linked.
 struct Function {
@@ -61,29 +71,39 @@ struct Collected<'m> {
     own: Option<(&'m [u8], Rules<'m>)>,
 }
 
-impl ReplacedFrames {
+impl<'e> ReplacedFrames<'e> {
+    /// Begins with those that come after an alias.
+    pub(super) fn new(early: &'e EarlyAliases) -> Self {
+        ReplacedFrames {
+            functions: HashMap::default(),
+            early,
+        }
+    }
+
     /// Makes the frames of some functions anew, each with the section of a row of its frames.
     ///
     /// # Errors
     ///
     /// Fails if the place of a rule in the linked code is not known for certain.
-    pub(super) fn new(
+    pub(super) fn add(
+        &mut self,
         module: &Module<'_>,
         objects: &[(SectionId, &[Reloc])],
         wanted: &[(LinkSymbolId, SectionId)],
-    ) -> Result<Self, Refusal> {
+    ) -> Result<(), Refusal> {
         let mut found: HashMap<LinkSymbolId, Option<Collected<'_>>, FixedState> =
             wanted.iter().map(|(link, _)| (*link, None)).collect();
         for (id, rows) in objects {
             let is_wanted =
                 |row: &&Reloc| link_of(module, row).is_some_and(|link| found.contains_key(&link));
+            let all = rows;
             let mut rows: Vec<&Reloc> = rows.iter().filter(is_wanted).collect();
             if rows.is_empty() {
                 continue;
             }
             rows.sort_by_key(|row| row.offset);
             let sass = EntriesOf::new(module.sections[*id].bytes());
-            let merc = MercuryFrames::beside(module, *id, sass.starts.len());
+            let merc = MercuryFrames::beside(module, *id, &sass.starts, all);
             for row in rows {
                 let refused = || Refusal::new(mercury::REPLACED_FRAMES, row.section);
                 let Some(link) = link_of(module, row) else {
@@ -91,7 +111,7 @@ impl ReplacedFrames {
                 };
                 let start = row.offset.checked_sub(FUNCTION).ok_or_else(refused)?;
                 let index = sass.starts.binary_search(&start).map_err(|_| refused())?;
-                let merc = merc.as_ref().and_then(|merc| merc.0.instructions(index));
+                let merc = merc.as_ref().and_then(|merc| merc.instructions(index));
                 let (merc, sass) = merc.zip(sass.instructions(index)).ok_or_else(refused)?;
                 let collected = found.get_mut(&link).ok_or_else(refused)?;
                 let collected = collected.get_or_insert_with(|| Collected {
@@ -110,15 +130,16 @@ impl ReplacedFrames {
                 }
             }
         }
-        let mut functions = HashMap::default();
         for (link, section) in wanted {
             let refused = || Refusal::new(mercury::REPLACED_FRAMES, *section);
             let collected = found.remove(link).flatten().ok_or_else(refused)?;
             let function = module.link_function(*link).ok_or_else(refused)?;
             let offsets = module.mercury_offsets(function).ok_or_else(refused)?;
-            // The compiler made the frame of the linked copy by the same rule.
+            // The compiler made the frame of the linked copy by the same rule; that after an early
+            // alias was not made.
             let (own, rules) = collected.own.ok_or_else(refused)?;
-            if rules.in_sass(&offsets).as_deref() != Some(own) {
+            let made = rules.in_sass(&offsets).ok_or_else(refused)?;
+            if made != own && own != NO_RULES {
                 return Err(refused());
             }
             let text = module.functions[function].views.sass.text;
@@ -127,17 +148,21 @@ impl ReplacedFrames {
                 range: module.sections[text].size(),
                 rules: collected.rules.in_sass(&offsets).ok_or_else(refused)?,
             };
-            functions.insert(*link, function);
+            self.functions.insert(*link, function);
         }
-        Ok(ReplacedFrames(functions))
+        Ok(())
     }
 
     /// Returns what the entry of a function that this row names is made from.
     pub(super) fn form(&self, module: &Module<'_>, row: &Reloc) -> Form<'_> {
-        if self.0.is_empty() {
+        if self.functions.is_empty() && self.early.is_empty() {
             return Form::Own;
         }
-        match link_of(module, row).and_then(|link| self.0.get(&link)) {
+        if self.early.in_output(module, row.target.symbol()) {
+            return Form::Mercury;
+        }
+        let link = link_of(module, row);
+        match link.and_then(|link| self.functions.get(&link)) {
             Some(function) if function.first == (row.section, row.offset) => Form::First {
                 range: function.range,
                 rules: &function.rules,
@@ -200,30 +225,103 @@ impl<'m> EntriesOf<'m> {
     }
 }
 
-/// The frames of an object in the Mercury view, which has an entry for each of the SASS view.
-pub(super) struct MercuryFrames<'m>(EntriesOf<'m>);
+/// The frames of an object in the Mercury view.
+pub(super) struct MercuryFrames<'m> {
+    entries: EntriesOf<'m>,
+    /// The entry for each of the SASS view, which lacks those of copies that `-r` left out.
+    pairs: Option<Vec<Option<usize>>>,
+}
 
 impl<'m> MercuryFrames<'m> {
-    /// Returns those beside the frames `sass` of the SASS view; `None` if there are none with this
-    /// number of entries.
-    pub(super) fn beside(module: &'m Module<'_>, sass: SectionId, count: usize) -> Option<Self> {
+    /// Returns those beside the frames `sass` of the SASS view, whose entries begin at `starts` and
+    /// have these rows; `None` if there are none.
+    pub(super) fn beside(
+        module: &'m Module<'_>,
+        sass: SectionId,
+        starts: &[u64],
+        rows: &[Reloc],
+    ) -> Option<Self> {
         let object = &module.objects[module.sections[sass].object];
         let mut sections = object.sections.iter();
         let id = sections.find(|id| module.sections[*id].name == b".nv.merc.debug_frame")?;
         let entries = EntriesOf::new(module.sections[id].bytes());
-        (entries.starts.len() == count).then_some(MercuryFrames(entries))
+        let pairs = match entries.starts.len() == starts.len() {
+            true => None,
+            false => Some(pairs(starts, rows, &entries, rows_for(module, id)?)),
+        };
+        Some(MercuryFrames { entries, pairs })
     }
 
-    /// Appends the entry of this index: a CIE whole, of a frame the head.
+    /// Returns the index of the entry for one of the SASS view.
+    fn twin(&self, index: usize) -> Option<usize> {
+        match &self.pairs {
+            Some(pairs) => pairs.get(index).copied().flatten(),
+            None => Some(index),
+        }
+    }
+
+    /// Returns the instructions of the entry for one of the SASS view.
+    fn instructions(&self, index: usize) -> Option<&'m [u8]> {
+        self.entries.instructions(self.twin(index)?)
+    }
+
+    /// Appends the entry for that of this index: a CIE whole, of a frame the head.
     pub(super) fn append(&self, index: usize, is_cie: bool, out: &mut Vec<u8>) -> Option<()> {
-        let entry = self.0.entry(index)?;
+        let entry = self.entries.entry(self.twin(index)?)?;
         if is_cie {
             out.extend_from_slice(Some(entry).filter(|cie| advances_by(cie, MERCURY_UNIT))?);
             return Some(());
         }
-        // Four bytes that do nothing fill the entry up.
         let head = entry.get(CIE_POINTER as usize..INSTRUCTIONS as usize)?;
-        append(head, &[0; 4], out);
+        append(head, &NO_RULES, out);
         Some(())
     }
+}
+
+/// Returns the relocations for a section.
+fn rows_for<'m>(module: &'m Module<'_>, patched: SectionId) -> Option<&'m [Reloc]> {
+    let object = &module.objects[module.sections[patched].object];
+    let mut sections = object.sections.iter().map(|id| &module.sections[id]);
+    let rows = sections.find(|section| {
+        section.kind == SectionKind::Relocs
+            && matches!(section.info, SectionInfo::Section(id) if id == patched)
+    })?;
+    Some(&module.relocs[rows.relocs])
+}
+
+/// Finds the entry of the Mercury view for each of the SASS view by its function: frames of one
+/// function are in the same order in both, each after its CIE.
+fn pairs(
+    starts: &[u64],
+    rows: &[Reloc],
+    entries: &EntriesOf<'_>,
+    mercury: &[Reloc],
+) -> Vec<Option<usize>> {
+    let frame = |starts: &[u64], row: &Reloc| {
+        let start = row.offset.checked_sub(FUNCTION)?;
+        starts.binary_search(&start).ok()
+    };
+    let mut frames: Vec<(usize, SymbolRef)> = mercury
+        .iter()
+        .filter_map(|row| Some((frame(&entries.starts, row)?, row.target)))
+        .collect();
+    frames.sort_unstable_by_key(|(index, _)| std::cmp::Reverse(*index));
+    let mut of_function: HashMap<SymbolRef, Vec<usize>, FixedState> = HashMap::default();
+    for (index, function) in frames {
+        of_function.entry(function).or_default().push(index);
+    }
+    let mut frames: Vec<(usize, SymbolRef)> = rows
+        .iter()
+        .filter_map(|row| Some((frame(starts, row)?, row.target)))
+        .collect();
+    frames.sort_unstable_by_key(|(index, _)| *index);
+    let mut pairs = vec![None; starts.len()];
+    for (index, function) in frames {
+        let twin = of_function.get_mut(&function).and_then(Vec::pop);
+        pairs[index] = twin;
+        if let Some(cie) = index.checked_sub(1) {
+            pairs[cie] = pairs[cie].or(twin.and_then(|twin| twin.checked_sub(1)));
+        }
+    }
+    pairs
 }

@@ -194,8 +194,10 @@ impl<'m> Encode<'m, '_> {
         // The address is looked up in the copy that is linked, by its place in Mercury code
         // [addresses-in-replaced-copies].
         let linked_instead = |row: &Reloc| {
-            let function = module.symbols[row.target.symbol()?].function?;
-            self.other_code(function).filter(|_| !in_code)
+            let symbol = row.target.symbol()?;
+            let other = self.other_code(module.symbols[symbol].function?);
+            // What `-r` left as it is in the Mercury view is made now.
+            other.or_else(|| self.early.in_object(module, Some(symbol)))
         };
         let mut offsets: HashMap<FunctionId, Option<Offsets>, FixedState> = HashMap::default();
         let mut of_other_copy = false;
@@ -206,8 +208,11 @@ impl<'m> Encode<'m, '_> {
             };
             let is_address = is_instruction_address(twin.ty);
             let is_alike = twin.addend == addend || is_address || twin.ty == LINE_TABLE;
-            if twin.addend != 0
+            if is_address && !in_code && self.early.in_output(module, row.target.symbol()) {
+                addend = 0;
+            } else if twin.addend != 0
                 && is_address
+                && !in_code
                 && let Some(linked) = linked_instead(row)
             {
                 let make = || module.mercury_offsets(linked);

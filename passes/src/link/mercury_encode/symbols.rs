@@ -53,6 +53,8 @@ impl<'data> Encode<'_, 'data> {
         sass_indices.resize(self.plan.symbols.len(), 0);
         let mut mercury_indices = Vec::with_capacity(sass_indices.len());
         let mut places = Vec::with_capacity(sass_indices.len());
+        // Whether a symbol of the code in each section was seen.
+        let mut has_name = vec![false; self.view];
         for (index, row) in sass_indices.iter_mut().enumerate() {
             let symbol = &mut self.plan.symbols[index];
             let start = symbol.name_offset as usize;
@@ -84,7 +86,18 @@ impl<'data> Encode<'_, 'data> {
             match symbol.ty {
                 SymbolType::FUNC => {
                     if let Some(function) = self.functions.get(place as usize).copied().flatten() {
-                        twin.size = self.module.functions[function].merc_size;
+                        let code = &self.plan.sections[place as usize];
+                        let is_first = !std::mem::replace(&mut has_name[place as usize], true);
+                        let is_alias = code.info as usize != index;
+                        // [function-aliases] [mercury-early-aliases]
+                        twin.size = match is_alias {
+                            true => 0,
+                            false => self.module.functions[function].merc_size,
+                        };
+                        if is_alias {
+                            let size = if is_first { code.size } else { 0 };
+                            self.plan.symbols[index].size = size;
+                        }
                     }
                 }
                 SymbolType::OBJECT => {

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use cuweld_elf::mercury::lines::Kept;
 use cuweld_elf::mercury::lines::SET_ADDRESS;
 use cuweld_elf::mercury::lines::Staying;
+use cuweld_elf::mercury::lines::in_mercury;
 use cuweld_elf::mercury::lines::keep;
 use cuweld_elf::mercury::lines::remake;
 use cuweld_elf::mercury::lines::units;
@@ -25,7 +26,8 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::section::view_name;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use hashbrown::HashSet;
+
+use crate::analyses::EarlyAliases;
 
 /// The names of line tables.
 pub(crate) const LINE_TABLES: [&[u8]; 2] = [b".debug_line", b".nv_debug_line_sass"];
@@ -40,6 +42,7 @@ pub(crate) fn is_line_table(module: &Module<'_>, section: SectionId) -> bool {
 /// and its rows in ascending order; `None` if the table is of another form.
 pub(crate) fn of_section<'m>(
     module: &'m Module<'_>,
+    early: &EarlyAliases,
     section: SectionId,
     rows: &'m [Reloc],
     linked: &mut LinkedLines<'m>,
@@ -53,16 +56,34 @@ pub(crate) fn of_section<'m>(
         let mut staying = None;
         if matches!(row.plan, RelocPlan::Keep { .. }) {
             let mut made = None;
-            if let Some(function) = other_code(module, row) {
+            let symbol = row.target.symbol();
+            let is_early = early.in_output(module, symbol);
+            let unmade = early.in_object(module, symbol);
+            let other = other_code(module, row);
+            if is_early || unmade.is_some() || other.is_some() {
                 let twin = match &mut twin {
                     Some(twin) => twin,
                     None => twin.insert(Table::new(module, twin_of(module, section)?)?),
                 };
-                let name = module.sections[section].name;
-                let offsets = linked.offsets(module, function, name)?;
-                let text = module.functions[function].views.sass.text;
-                let size = module.sections[text].size();
-                made = Some(twin.next(row.target)?.remade(&offsets, size)?);
+                let lines = twin.next(row.target)?;
+                let size = |function: FunctionId| {
+                    let text = module.functions[function].views.sass.text;
+                    module.sections[text].size()
+                };
+                made = Some(match (other, unmade) {
+                    // [mercury-early-aliases]
+                    _ if is_early => in_mercury(lines.unit, lines.address)?,
+                    (Some(function), _) => {
+                        let name = module.sections[section].name;
+                        let offsets = linked.offsets(module, function, name)?;
+                        lines.remade(&offsets, size(function))?
+                    }
+                    (None, function) => {
+                        let function = function?;
+                        let offsets = module.mercury_offsets(function)?;
+                        lines.remade(&offsets, size(function))?
+                    }
+                });
             }
             let rank = rank(row);
             staying = Some(Staying { rank, made });
@@ -223,7 +244,7 @@ impl<'m> LinkedLines<'m> {
 
 /// Gives rows of the SASS view that refer to line tables the places that these have in it; the
 /// section with a table of another form if there is one.
-pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
+pub(super) fn place(module: &mut Module<'_>, early: &EarlyAliases) -> Result<(), SectionId> {
     let objects = module.included_objects();
     let sections = objects.flat_map(|(_, object)| object.sections.iter());
     let tables = sections.filter(|id| is_line_table(module, *id));
@@ -240,19 +261,23 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
         }
     }
     let mut shifts: HashMap<SectionId, u64, FixedState> = HashMap::default();
-    let mut cut: HashSet<SectionId, FixedState> = HashSet::default();
+    // Where units begin in tables that change: in the object, in what stays.
+    let mut moved: HashMap<SectionId, [Vec<u64>; 2], FixedState> = HashMap::default();
     let mut linked = LinkedLines::default();
     let mut ends: HashMap<&[u8], u64, FixedState> = HashMap::default();
     for id in tables {
         let rows = rows_of.get(&id).map(|rows| module.sections[*rows].relocs);
         let rows = rows.map_or(&[][..], |rows| &module.relocs[rows]);
-        let (kept, _) = of_section(module, id, rows, &mut linked, |_| 0).ok_or(id)?;
+        let (kept, _) = of_section(module, early, id, rows, &mut linked, |_| 0).ok_or(id)?;
         let section = &module.sections[id];
         let end = ends.entry(section.name).or_insert(0);
         shifts.insert(id, end.wrapping_sub(section.place.unwrap_or(0)));
         *end += kept.bytes.len() as u64;
-        if kept.bytes.len() as u64 != section.size() {
-            cut.insert(id);
+        let starts = [units(section.bytes()), units(&kept.bytes)];
+        let [before, after] = starts.map(|starts| starts.ok_or(id));
+        let (before, after) = (before?, after?);
+        if before != after {
+            moved.insert(id, [before, after]);
         }
     }
     drop(linked);
@@ -265,11 +290,15 @@ pub(super) fn place(module: &mut Module<'_>) -> Result<(), SectionId> {
         let SymbolRef::Section(target) = reloc.target else {
             continue;
         };
+        let mut shift = shifts.get(&target).copied().unwrap_or(0);
         // A unit after the first, of an object of a link with `-r`: its own place changes too.
-        if reloc.addend != 0 && cut.contains(&target) {
-            return Err(target);
+        if reloc.addend != 0
+            && let Some([before, after]) = moved.get(&target)
+        {
+            let unit = before.binary_search(&(reloc.addend as u64));
+            let place = unit.ok().and_then(|unit| after.get(unit)).ok_or(target)?;
+            shift = shift.wrapping_add(place.wrapping_sub(reloc.addend as u64));
         }
-        let shift = shifts.get(&target).copied().unwrap_or(0);
         match &mut reloc.plan {
             RelocPlan::Apply { value, .. } => *value = value.wrapping_add(shift),
             RelocPlan::Keep { addend, .. } => *addend = addend.wrapping_add(shift as i64),
