@@ -51,7 +51,9 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
     }
     let base = base_behind_parameters(module);
     for (id, function) in module.functions.iter() {
-        let Some(merc) = function.views.merc.filter(|_| module.is_function_live(id)) else {
+        // The code of an alias is that of its function.
+        let has_code = module.is_function_live(id) && !module.is_alias(id);
+        let Some(merc) = function.views.merc.filter(|_| has_code) else {
             continue;
         };
         let text = function.views.sass.text;

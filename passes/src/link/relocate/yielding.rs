@@ -20,7 +20,7 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) {
         (YIELD_PREDICATE, 0),
     ];
     for (id, function) in module.functions.iter() {
-        if !module.is_function_live(id) {
+        if !module.is_function_live(id) || module.is_alias(id) {
             continue;
         }
         let text = function.views.sass.text;
