@@ -9,7 +9,9 @@ use super::view::rows;
 use crate::mercury::PREFIX;
 use crate::mercury::frames;
 use crate::raw::RawRela;
+use crate::raw::RawSymbol;
 use crate::symbol::Binding;
+use crate::symbol::SymbolType;
 use crate::target::section_types::sht;
 
 /// Sections of the Mercury view that are names of those of the SASS view.
@@ -110,10 +112,20 @@ fn frame_section(
             && symbol.shndx.get() != 0
             && symbol.binding() != Binding::WEAK
             && !is_unified_stub(view, symbol.shndx.get())
+            && !has_name_before(symbols, function)
         {
             let size = symbol.size.get();
             let what = format!("the FDE covers {range:#x} bytes, its function has {size:#x}");
             findings.report(Rule::DebugRange, section.name, start + frames::RANGE, what);
         }
     }
+}
+
+/// Returns `true` if another function symbol stands before that of a function in the same code: an
+/// alias, with which the frame is that of the Mercury view [mercury-early-aliases].
+fn has_name_before(symbols: &[RawSymbol], function: usize) -> bool {
+    let section = symbols[function].shndx.get();
+    let is_function = |symbol: &&RawSymbol| symbol.ty() == SymbolType::FUNC;
+    let mut functions = symbols[..function].iter().filter(is_function);
+    functions.any(|symbol| symbol.shndx.get() == section)
 }
