@@ -33,6 +33,9 @@ codes! {
     APPLIED_ROWS "applied-rows":
         "applied relocations that keep their own places"
         when "With `-preserve-relocs` nvlink looks up the places of a local function in the code of another one of its name (D22).";
+    OWN_TABLE "own-table":
+        "tables of switches that stay"
+        when "A copy of a function with the table of a switch took the place of an earlier one with another table, for sm_100 and up; nvlink writes offsets of the earlier one over it (D23).";
     NEWER_FINALIZER "newer-finalizer":
         "code for sm_100 and later as CUDA 13.0 links it"
         when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."

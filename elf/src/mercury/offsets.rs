@@ -179,7 +179,7 @@ fn units(word: Instruction) -> Option<u64> {
     let has_third = word.bits(64, 8) != RZ;
     match word.operation() {
         // Integer comparison, addition and multiplication with a carry.
-        0x20c | 0x210 | 0xc10 | 0x224 | 0xe24 | 0x419 if is_extended => Some(2),
+        0x20c | 0x210 | 0x224 | 0x290 | 0x419 | 0xc10 | 0xe24 if is_extended => Some(2),
         // Addition of three registers, logic of three operands, addition with two carries.
         0x210 | 0xc10 if has_third => Some(2),
         0x212 if depends_on_third(word.bits(72, 8)) => Some(2),

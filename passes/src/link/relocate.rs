@@ -76,13 +76,19 @@ impl Pass for Relocate {
         // have rows of two others.
         patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
         let of_rows = patches.len();
-        if let Err(constants) = replaced_constants::add(module, &mut patches) {
-            cx.diagnostics.emit(
-                Diagnostic::refusal(relocation::REPLACED_CONSTANTS)
-                    .note(located(module, constants))
-                    .at(module.sections[constants].object.index_u32(), 0),
-            );
-            return Err(PassError::Diagnosed);
+        match replaced_constants::add(module, &mut patches) {
+            Ok(overwritten) => {
+                let note = replaced_constants::kept(module, &overwritten);
+                note.into_iter().for_each(|note| cx.diagnostics.emit(note));
+            }
+            Err(constants) => {
+                cx.diagnostics.emit(
+                    Diagnostic::refusal(relocation::REPLACED_CONSTANTS)
+                        .note(located(module, constants))
+                        .at(module.sections[constants].object.index_u32(), 0),
+                );
+                return Err(PassError::Diagnosed);
+            }
         }
         if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
             cx.diagnostics.emit(

@@ -4,7 +4,13 @@
 //! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets
 //! anew from the code that is linked: an addend that a table of the linked copy has too gives its
 //! offset there, any other 0.
+//!
+//! Where a later copy replaced one with a table, nvlink writes these offsets over those of the
+//! linked copy's own table, which stands in the same place: its code jumps to its own beginning.
+//! Without `strict` the table of the linked copy stays alone (deviation D23).
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -23,11 +29,16 @@ type Places = HashMap<i64, u32, FixedState>;
 /// Bytes of an entry of a table.
 const ENTRY: u8 = 4;
 
-/// Adds the patches; `Err` names constants in which they are not known.
-pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), SectionId> {
+/// Adds the patches; returns the functions whose table nvlink overwrites. `Err` names constants in
+/// which the patches are not known.
+pub(super) fn add(
+    module: &Module<'_>,
+    patches: &mut Vec<Patch>,
+) -> Result<Vec<FunctionId>, SectionId> {
+    let mut overwritten = Vec::new();
     let rows = constant_rows::find(module);
     if rows.is_empty() {
-        return Ok(());
+        return Ok(overwritten);
     }
     let mut constants: Vec<Option<SectionId>> = vec![None; module.functions.len()];
     for (id, section) in module.sections.iter() {
@@ -50,12 +61,14 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
         let Some(linked) = link.and_then(|link| module.link_function(link)) else {
             continue;
         };
-        // Where a later copy replaced one with a table, rows of both stand in one place, which is
-        // not understood.
         if module.functions[linked].object > module.functions[owner].object
             && rows_of(id).next().is_some()
         {
-            return Err(id);
+            if module.options.strict {
+                return Err(id);
+            }
+            overwritten.push(linked);
+            continue;
         }
         let places = known.entry(linked).or_insert_with(|| {
             let own = constants[linked.index()];
@@ -79,7 +92,19 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
             });
         }
     }
-    Ok(())
+    Ok(overwritten)
+}
+
+/// Says that functions keep the tables that nvlink overwrites; `None` if there are none.
+pub(super) fn kept(module: &Module<'_>, functions: &[FunctionId]) -> Option<Diagnostic> {
+    let name = String::from_utf8_lossy(module.function_name(*functions.first()?));
+    let message = match functions.len() {
+        1 => format!("function '{name}' keeps its table of a switch"),
+        count => format!("{count} functions keep their tables of switches, the first is '{name}'"),
+    };
+    let mut note = Diagnostic::remark(deviation::OWN_TABLE, message);
+    note.deviation = Some("D23");
+    Some(note)
 }
 
 /// Returns the offsets that the tables of a function have.
