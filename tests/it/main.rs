@@ -9,6 +9,7 @@ mod behaviours;
 mod book;
 mod builds;
 mod compatibility;
+mod compilers;
 mod damaged;
 mod detector;
 mod deviations;

@@ -6,11 +6,12 @@ super::behaviours! {
     /// An error that is not fatal does not end a link: warnings about stacks, errors about memory,
     /// undefined names, the call graph with limits, and resources follow each other, and the output
     /// is dropped in the end. Each undefined name is reported once, for the first object that names
-    /// it.
+    /// it. Internal errors about relocations come after all of them.
     ERRORS_IN_ORDER = "errors-in-order", shown by [
         "reports-after-errors",
         "memory-errors-before-undefined",
         "check-undefined-several-names",
+        "preserve-relocs-debug-dynamic-undefined",
     ];
     /// A kernel that reaches a recursion is shown with its own frame.
     REPORTED_FRAME = "reported-frame", shown by ["report-resources-recursion", "recursion"];

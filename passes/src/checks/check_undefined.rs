@@ -19,7 +19,7 @@ use cuweld_ir::table::EntityId;
 
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
-use crate::link::plan_relocations::past_end;
+use crate::link::plan_relocations::ends_link;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -76,7 +76,7 @@ impl Pass for CheckUndefined {
         }
         if !module.options.relocatable && report_undefined(module, cx) {
             let meanings = cx.analyses.get::<Meanings>(module);
-            if let Some(finding) = past_end(module, meanings) {
+            if let Some(finding) = ends_link(module, meanings) {
                 // nvlink finds it after all of them.
                 cx.diagnostics.emit(finding.at(u32::MAX, 0));
             }

@@ -212,16 +212,18 @@ fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &Threads) -> Decid
     decided
 }
 
-/// Reports what nvlink says of the first relocation that lies after its section, also if names are
-/// undefined.
-pub(crate) fn past_end(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
+/// Reports what nvlink says of the first relocation that lies after its section or refers to a symbol
+/// that goes, also if names are undefined [errors-in-order].
+pub(crate) fn ends_link(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
     let facts = Facts::new(module, meanings);
     let mut planner = Planner::new(&facts);
     module
         .relocs
         .iter()
         .find_map(|(id, reloc)| match planner.decide(&mut { *reloc }) {
-            Err(refusal @ Refusal::Internal(input::PAST_END)) => Some(refused(module, id, refusal)),
+            Err(refusal @ Refusal::Internal(input::PAST_END | input::DELETED_SYMBOL)) => {
+                Some(refused(module, id, refusal))
+            }
             _ => None,
         })
 }
