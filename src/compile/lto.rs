@@ -81,6 +81,19 @@ fn is_lto(input: &DeviceInput<'_>) -> bool {
     input.skip.is_none() && !input.system_library && matches!(input.image, Some(Image::Nvvm(_)))
 }
 
+/// Returns `true` if a host object holds LTO-IR that is linked: files that hold nothing but device
+/// code do not count.
+pub fn is_from_host(inputs: &[DeviceInput<'_>]) -> bool {
+    inputs.iter().any(|input| is_lto(input) && !input.raw)
+}
+
+/// Marks LTO-IR that no host object holds: it is linked, and not registered.
+pub fn leave_unregistered(inputs: &mut [DeviceInput<'_>]) {
+    for input in inputs {
+        input.continues |= is_lto(input) && input.raw;
+    }
+}
+
 /// Builds the remark about an input of a link with `-lto` when it is read.
 pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
     let is_other = input.skip.is_none() && !input.system_library && input.image.is_some();
@@ -96,7 +109,7 @@ pub fn remark(input: &DeviceInput<'_>) -> Option<Diagnostic> {
 /// has been reported.
 pub fn kind_of_link(
     inputs: &[DeviceInput<'_>],
-    partial: bool,
+    options: &LtoOptions,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<LtoLink>> {
     if !inputs.iter().any(is_lto) {
@@ -106,10 +119,11 @@ pub fn kind_of_link(
         ))?;
         return Ok(Some(LtoLink::None));
     }
-    if partial || inputs.iter().any(|input| remark(input).is_some()) {
+    if options.partial || inputs.iter().any(|input| remark(input).is_some()) {
         return Ok(Some(LtoLink::Partial));
     }
-    if !inputs.iter().any(|input| input.system_library) {
+    let needs_runtime = is_from_host(inputs) && !options.emit_ptx;
+    if needs_runtime && !inputs.iter().any(|input| input.system_library) {
         let diagnostic = Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object");
         reporter
             .report(&diagnostic.help("add -lcudadevrt, and -L with the toolkit's libraries"))?;
@@ -232,15 +246,17 @@ pub fn compile(
 /// more.
 pub fn replace_inputs<'data>(
     inputs: &mut Vec<DeviceInput<'data>>,
-    object: Vec<u8>,
+    object: Option<Vec<u8>>,
     arena: &'data InputArena,
 ) {
     let behind = inputs.iter().rposition(is_lto).map_or(0, |last| last + 1);
     for input in inputs.iter_mut().filter(|input| is_lto(input)) {
         input.image = None;
     }
-    let object = Image::Cubin(arena.keep_buffer(object));
-    inputs.insert(behind, DeviceInput::unregistered(OBJECT_NAME, object));
+    if let Some(object) = object {
+        let object = Image::Cubin(arena.keep_buffer(object));
+        inputs.insert(behind, DeviceInput::unregistered(OBJECT_NAME, object));
+    }
 }
 
 fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {

@@ -3,6 +3,9 @@
 
 use std::io;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
+
 use super::findings::of_discovery;
 use super::request::Request;
 use crate::compile::CompileTime;
@@ -42,11 +45,12 @@ pub(super) fn optimise<'data>(
     }
     let (options, target) = (&request.compile, request.discover.target);
     let inputs = &mut discovered.inputs;
-    let kind = match lto::kind_of_link(inputs, options.lto.partial, reporter)? {
+    let kind = match lto::kind_of_link(inputs, &options.lto, reporter)? {
         None => return Ok(Optimisation::Failed),
         Some(LtoLink::None) => return Ok(Optimisation::Linked),
         Some(kind) => kind,
     };
+    lto::leave_unregistered(inputs);
     let host_info = Some(&discovered.host_info).filter(|_| !request.ignore_host_info);
     let compiled = lto::compile(inputs, kind, host_info, target, options, times, reporter)?;
     reporter.ptx_was_compiled();
@@ -54,11 +58,25 @@ pub(super) fn optimise<'data>(
         None => Optimisation::Failed,
         Some(Optimised::Output(output)) => Optimisation::Output(output),
         Some(Optimised::Object(object)) => {
+            let is_lost = kind == LtoLink::Partial && !lto::is_from_host(inputs);
+            let object = Some(object).filter(|_| !is_lost || !request.discover.strict);
+            if is_lost && object.is_some() {
+                reporter.report(&kept_code())?;
+            }
             lto::replace_inputs(inputs, object, arena);
             discovered.host_info.whole_program = kind == LtoLink::Whole;
             Optimisation::Linked
         }
     })
+}
+
+/// Says that the code of LTO-IR stays which nvlink leaves out of a link without LTO-IR of host
+/// objects.
+fn kept_code() -> Diagnostic {
+    let message = "the code of LTO-IR that no host object holds is linked";
+    let mut note = Diagnostic::remark(deviation::INPUT, message);
+    note.deviation = Some("D24");
+    note
 }
 
 /// Says what there is to say of the inputs, and compiles their PTX, in the order in which nvlink

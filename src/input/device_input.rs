@@ -76,7 +76,8 @@ pub struct DeviceInput<'data> {
     /// In what its image stands; [`ObjectOrigin::Compiled`] once it was compiled.
     pub origin: ObjectOrigin,
     /// It comes from a further fatbin of the input before it, or is the object of link-time
-    /// optimisation: the inputs that it is made of are registered, and not it.
+    /// optimisation: the inputs that it is made of are registered, and not it. Or it is LTO-IR in a
+    /// file of its own, which is never registered.
     pub continues: bool,
     /// Ordinal of the input: positional inputs in order, then `-l` libraries.
     pub ordinal: usize,

@@ -383,6 +383,8 @@ write("sf.cu", "extern __device__ int dv[4]; __device__ float gf(float, float); 
 write("lr.cu", "__device__ int g(int); __global__ void kr(int* p) { *p = g(cudaGetLastError()); }\nvoid run_r(int* p) { kr<<<1, 1>>>(p); }\n")
 for name in ("la", "lb", "lv", "lf", "lg", "lp", "lr"):
     run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-ltoir", "la.cu", "-o", "la.ltoir")
+run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lb.cu", "-o", "lb.fatbin")
 run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-use_fast_math", "-c", "lg.cu", "-o", "lq.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")

@@ -219,7 +219,8 @@ fn by_ptxas(
     kernels: &mut Vec<String>,
 ) -> Result<(), String> {
     let mut out = String::new();
-    for line in text.lines() {
+    // Warp ends its files as C ends texts.
+    for line in text.trim_end_matches('\0').lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let line = match words[..] {
             [".version", version] if version.parse().is_ok_and(|v: f32| v > PTX_VERSION) => {
