@@ -87,6 +87,11 @@ impl Program {
                 Ok(()) => units.push(object),
                 // PTX of front ends may be for another architecture; sources here are not.
                 Err(_) if kind == "ptx" => {}
+                // The host's library may be one that clang does not compile for a GPU.
+                Err(said) if kind == "cpp" => {
+                    println!("{name} is not compiled, its program not linked: {said}");
+                    return Tally::default();
+                }
                 Err(said) => panic!("{name} for {}: {said}", way.target),
             }
         }
