@@ -211,7 +211,7 @@ codes! {
         advice "Link without `--cuweld-strict`: the link follows the rules of CUDA 13.0, and says so.";
     KERNEL_BY_ADDRESS "kernel-by-address":
         "memory of a kernel that stays only because its address is taken"
-        when "Kernels are left out, and several that are named nowhere have variables in shared memory, or one has slots of textures."
+        when "Kernels are left out in a link of toolkit 13.4 or later, and one that is named nowhere uses variables in shared memory."
         advice "Name the kernel in `-kernels-used`.";
     EWP_SHARED "ewp-shared":
         "shared memory of an -ewp object with -r or -g"
@@ -249,7 +249,7 @@ codes! {
     // What is kept and written.
     PRUNING "pruning":
         "an option where kernels are left out"
-        when "With `-g -suppress-debug-info` nvlink keeps the code of kernels that are left out, without the registers, the stack and the shared memory of what they call. With `-preserve-relocs` it keeps something else, too, which is not known."
+        when "With `-preserve-relocs` nvlink keeps kernels that are left out in a way that is not known."
         advice "Leave the option out, or name all kernels.";
     REGISTER_COUNT "register-count":
         "a function without a register count"

@@ -90,6 +90,12 @@ super::behaviours! {
         "relocatable-kernels-used",
         "kernel-by-address-kernels-used",
     ];
+    /// With `-g -suppress-debug-info` kernels that names leave out keep their code. They have what
+    /// they reach only if their address is taken, and the names do not hold exactly one kernel.
+    SUPPRESSED_KERNELS = "suppressed-kernels", shown by [
+        "suppress-debug-info-left-out",
+        "report-resources-left-out",
+    ];
     /// A kernel that an object before its definition refers to is not left out in this sense.
     REFERENCED_KERNELS_EARLY = "referenced-kernels-early", shown by [
         "relocatable-variables-used-kernel-referenced-before",

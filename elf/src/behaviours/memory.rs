@@ -90,9 +90,13 @@ super::behaviours! {
     /// made too late for the alignment of others, unless it has variables.
     LEFT_OUT_SHARED_LAST = "left-out-shared-last", shown by ["relocatable-kernels-used-again"];
     /// In executables the section of shared memory of a kernel that options leave out, and that
-    /// stays because its address is taken, is made after the call graph and the banks of constants,
-    /// in the reverse order of the kernels, unless a variable of the kernel made it.
+    /// stays, is made after the call graph and before banks of constants, unless a variable of the
+    /// kernel made it: when a variable that the kernel uses is laid out, or dynamic shared memory.
+    /// The functions that refer to it come in the order of their references, of each the kernels
+    /// that reach it, last created first. What only dynamic shared memory makes is not aligned as
+    /// slots are.
     LEFT_OUT_SHARED_LATE = "left-out-shared-late", shown by [
+        "kernel-by-address-shared-order",
         "kernel-by-address-dynamic-shared",
         "kernel-by-address-dynamic-shared-linked-again",
     ];

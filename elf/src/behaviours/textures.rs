@@ -16,6 +16,9 @@ super::behaviours! {
         "textures-one-kernel",
         "only-kernel-texture-copies",
     ];
+    /// A kernel that stays beside those that have what they reach has slots if its own code refers
+    /// to a texture, sampler or surface; none with Mercury beside the only kernel that is named.
+    LEFT_OUT_SLOTS = "left-out-slots", shown by ["kernel-by-address-textures"];
     /// Relocatable output has no slots: code has the addend alone and bank 28 filled in, as of an
     /// undefined symbol. Rows of the types that executables keep, and of the ABS32 types of
     /// instructions, stay.

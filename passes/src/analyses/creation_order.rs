@@ -5,12 +5,15 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SymbolId;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::Analyses;
 use super::Analysis;
+use super::CallGraph;
 use super::HostKernels;
+use crate::link::callgraph_dce::kernels_by_address;
 
 /// The functions that the output keeps; asked for once it is known which.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub struct LiveFunctions {
     /// known which ones host code refers to, the only one of these. What others reach, which stay
     /// because their address is taken, counts for nothing then.
     pub only_kernel: Option<LinkSymbolId>,
+    /// Which kernels get what they reach, by resolved symbol.
+    reaching: Vec<bool>,
 }
 
 impl Analysis for LiveFunctions {
@@ -47,26 +52,44 @@ impl Analysis for LiveFunctions {
         let created_kernels = kernels.clone();
         sort_by_definition(module, &mut kernels);
         let host = analyses.get::<HostKernels>(module);
-        let only_kernel = match (host.decide, kernels.as_slice()) {
+        let only_kernel = match (host.leave_out, kernels.as_slice()) {
             (true, _) => host.only,
             (false, [(only, _)]) => Some(*only),
             _ => None,
         };
+        // Where names decide, other kernels only stay because their address is taken.
+        let mut is_launched = vec![!host.leave_out || host.decide; module.link_symbols.len()];
+        if is_launched.contains(&false) && only_kernel.is_none() {
+            for kernel in kernels_by_address(module, analyses.get::<CallGraph>(module)) {
+                is_launched[kernel.index()] = true;
+            }
+        }
+        let reaches = |link: LinkSymbolId| match only_kernel {
+            Some(only) => only == link,
+            None => host.contains(link) || is_launched[link.index()],
+        };
+        let reaching = module.link_symbols.ids().map(reaches).collect();
         LiveFunctions {
             functions,
             copies,
             kernels,
             created_kernels,
             only_kernel,
+            reaching,
         }
     }
 }
 
 impl LiveFunctions {
+    /// Returns `true` if a kernel gets what it reaches.
+    pub fn reaches(&self, kernel: LinkSymbolId) -> bool {
+        self.reaching[kernel.index()]
+    }
+
     /// Returns the kernels that get what they reach, in order of creation.
     pub fn reaching_kernels(&self) -> impl Iterator<Item = (LinkSymbolId, FunctionId)> {
         let kernels = self.created_kernels.iter().copied();
-        kernels.filter(|(link, _)| self.only_kernel.is_none_or(|only| only == *link))
+        kernels.filter(|(link, _)| self.reaches(*link))
     }
 
     /// Returns the functions that are defined, with their definitions.

@@ -21,6 +21,9 @@ pub struct HostKernels {
     /// The only one, where the names decide. nvlink gives such a link a shorter way: it does not
     /// look at what other kernels do, which then only stay because their address is taken.
     pub only: Option<LinkSymbolId>,
+    /// Whether the names leave kernels out of what gets the resources of functions: where they
+    /// decide, and with `-g` and `-suppress-debug-info`, where all code stays [suppressed-kernels].
+    pub leave_out: bool,
     /// By resolved symbol.
     held: Vec<bool>,
 }
@@ -61,9 +64,13 @@ impl Analysis for HostKernels {
             })
             .collect();
         let decide = known_by != KnownBy::Nothing && !module.keeps_dead_code();
+        let leave_out = known_by != KnownBy::Nothing
+            && !module.options.relocatable
+            && !module.is_for_debugger()
+            && !module.options.preserve_relocs;
         let mut ids = module.link_symbols.ids().filter(|id| held[id.index()]);
         let only = match (ids.next(), ids.next()) {
-            (only, None) if decide => only,
+            (only, None) if leave_out => only,
             _ => None,
         };
         HostKernels {
@@ -75,6 +82,7 @@ impl Analysis for HostKernels {
             },
             decide,
             only,
+            leave_out,
             held,
         }
     }

@@ -52,7 +52,7 @@ pub fn reachers(
         reached.push(list);
     }
     for (ordinal, (link, _)) in live.kernels.iter().enumerate() {
-        if live.only_kernel.is_some_and(|only| only != *link) {
+        if !live.reaches(*link) {
             if let Some(own) = users.get_mut(index_of[link.index()] as usize) {
                 own.push(ordinal as u32);
             }

@@ -48,7 +48,7 @@ pub(crate) fn raises(
     let of_all = live.defined().map(|(_, function)| registers(function));
     let most = of_all.max().unwrap_or(0);
     let mut raised: Vec<Kernel> = Vec::new();
-    for &(link, function) in &live.kernels {
+    for (link, function) in live.reaching_kernels() {
         let registers = registers(function);
         if most <= registers {
             continue;

@@ -72,14 +72,10 @@ impl Pass for CallgraphDce {
         let everything = module.keeps_dead_code();
         let host = cx.analyses.get::<HostKernels>(module);
         // [kernel-kept-by-address]
-        let kept_by = if module.options.relocatable {
-            None
-        } else if !module.options.debug {
-            module.options.preserve_relocs.then_some("-preserve-relocs")
-        } else {
-            let suppressed = module.options.suppress_debug_info;
-            suppressed.then_some("-suppress-debug-info")
-        };
+        let options = &module.options;
+        let preserves =
+            options.preserve_relocs && !options.relocatable && !module.is_for_debugger();
+        let kept_by = preserves.then_some("-preserve-relocs");
         let mut roots = Vec::new();
         for (id, link) in module.link_symbols.iter() {
             let symbol = &module.symbols[link.first];

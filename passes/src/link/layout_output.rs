@@ -47,6 +47,7 @@ use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
 use crate::link::place_memory::constant_merge::ConstantMerge;
+use crate::link::place_memory::late_shared::late_order;
 use crate::link::place_memory::null_symbol;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -130,6 +131,7 @@ pub(crate) fn lay_out<'data>(
         cx.analyses.get::<LiveFunctions>(module),
         cx.analyses.get::<HostKernels>(module),
     );
+    let late_shared = late_order(module, cx.analyses);
     let then = |mut created: Created<'data>| {
         if created.needs_index_table()
             && let Some(what) = refused::unknown_numbers(module)
@@ -143,7 +145,7 @@ pub(crate) fn lay_out<'data>(
         module,
         cx.threads,
         (outcomes.sections(), outcomes.section_names()),
-        |names| creation::replay(module, cx.arena, outcomes, names, kept),
+        |names| creation::replay(module, cx.arena, outcomes, names, kept, late_shared),
         then,
     );
     let created = match created {

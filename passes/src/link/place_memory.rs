@@ -15,6 +15,7 @@ pub(crate) mod constants_again;
 pub(crate) mod dynamic_align;
 pub(crate) mod empty_sections;
 pub(crate) mod headers;
+pub(crate) mod late_shared;
 mod list_sort;
 pub(crate) mod null_symbol;
 pub(crate) mod shared;
@@ -104,8 +105,8 @@ impl Pass for PlaceMemory {
         if !module.options.relocatable {
             let graph = cx.analyses.get::<CallGraph>(module);
             let live = cx.analyses.get::<LiveFunctions>(module);
-            shared::place(module, has_shared, graph, live, &mut shared_errors);
             let host = cx.analyses.get::<HostKernels>(module);
+            shared::place(module, has_shared, graph, (live, host), &mut shared_errors);
             by_address::refuse(module, live, host, &mut shared_errors);
         } else {
             let live = cx.analyses.get::<LiveFunctions>(module);

@@ -84,6 +84,7 @@ impl Pass for PropagateResources {
         let kernels: Vec<_> = live.reaching_kernels().collect();
         let (functions, kernels) = (&live.functions, &kernels);
         let listed = listed(module, kernels);
+        let leaves_out = live.kernels.len() != kernels.len();
         let summaries = Summaries::new(module, meanings, graph, live.only_kernel, &listed);
         for &(link, _) in kernels {
             let summary = summaries.of(graph, link);
@@ -138,7 +139,7 @@ impl Pass for PropagateResources {
                 KernelList::new(module, list, cx.arena).add(&summaries, summary);
                 flag_barriers = summary.flag_barriers;
             } else {
-                if live.only_kernel.is_some() {
+                if leaves_out {
                     remove_empty_externs(module, list);
                 }
                 if summaries.any_sparse_mma {

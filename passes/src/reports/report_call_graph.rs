@@ -74,9 +74,9 @@ impl Pass for ReportCallGraph {
             let report = Diagnostic::report(text).of_phase(NvlinkPhase::CallGraph);
             report.at(place.0, place.1)
         };
-        cx.diagnostics.emit(said(nodes(module), order::NODES));
-        let graph = cx.analyses.get::<CallGraph>(module);
         let live = cx.analyses.get::<LiveFunctions>(module);
+        cx.diagnostics.emit(said(nodes(module, live), order::NODES));
+        let graph = cx.analyses.get::<CallGraph>(module);
         for (index, raise) in raises(module, graph, live, true).into_iter().enumerate() {
             let text = format!(
                 "regcount {} for {} propagated to entry {}",
@@ -95,7 +95,7 @@ fn displayed(module: &Module<'_>, link: LinkSymbolId) -> String {
 }
 
 /// Returns the functions with what they call.
-fn nodes(module: &Module<'_>) -> String {
+fn nodes(module: &Module<'_>, live: &LiveFunctions) -> String {
     let functions = all_functions_in_creation_order(module);
     let mut number_of = vec![0_u32; module.link_symbols.len()];
     for (number, link) in (1..).zip(&functions) {
@@ -103,14 +103,17 @@ fn nodes(module: &Module<'_>) -> String {
     }
     let mut text = format!("callgraph for sm_{}:\n{LEGEND}", module.target.sm);
     let callees = Callees::new(module, &number_of);
+    let mut is_entry = vec![false; module.link_symbols.len()];
+    for (link, _) in live.reaching_kernels() {
+        is_entry[link.index()] = true;
+    }
     for (number, link) in (1..).zip(&functions) {
         if !module.link_symbols[*link].live.is_live() {
             let _ = write!(text, "\n{number}: ");
             continue;
         }
         let function = module.link_function(*link);
-        let symbol = function.map(|id| &module.symbols[module.functions[id].symbol]);
-        let mark = match symbol.is_some_and(|symbol| symbol.is_entry()) {
+        let mark = match is_entry[link.index()] {
             true => "^",
             false => "",
         };

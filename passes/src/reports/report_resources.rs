@@ -207,6 +207,7 @@ struct Needs {
     local: Vec<u64>,
     /// Whether the Mercury view is linked.
     capmerc: bool,
+    relocatable: bool,
 }
 
 impl Needs {
@@ -220,6 +221,7 @@ impl Needs {
             banks: vec![Vec::new(); functions],
             local: vec![0; functions],
             capmerc: module.is_capmerc(),
+            relocatable: module.options.relocatable,
         };
         for list in &module.merged_info {
             match list.function {
@@ -312,7 +314,9 @@ impl Needs {
         match self.stack[link.index()] {
             Some(u32::MAX) => self.frame[link.index()],
             Some(stack) => stack,
-            None => 0,
+            None if self.relocatable => 0,
+            // Of a kernel that is left out.
+            None => self.frame[link.index()],
         }
     }
 

@@ -88,6 +88,8 @@ struct Replay<'m, 'data> {
     live: &'m LiveFunctions,
     /// The kernels that are kept for their own sake.
     host: &'m HostKernels,
+    /// Kernels whose sections of shared memory come at the end [left-out-shared-late].
+    late_shared: Vec<(LinkSymbolId, FunctionId)>,
     /// Symbols of the object at hand that are no functions, whose turn is after those.
     others: Vec<SymbolId>,
     /// Attribute lists of the object at hand, which wait for their turn.
@@ -108,6 +110,7 @@ pub(super) fn replay<'data>(
     outcomes: Outcomes,
     names: Names<'_, 'data>,
     (live, host): (&LiveFunctions, &HostKernels),
+    late_shared: Vec<(LinkSymbolId, FunctionId)>,
 ) -> Created<'data> {
     let mut info_lists = vec![u32::MAX; module.functions.len()];
     for (index, list) in module.merged_info.iter().enumerate() {
@@ -172,6 +175,7 @@ pub(super) fn replay<'data>(
         infos: Vec::new(),
         with_rows: Vec::new(),
         host,
+        late_shared,
         live,
         first_sass: module.first_sass_object(),
         took_memory: OnceCell::new(),
@@ -374,8 +378,8 @@ impl<'data> Replay<'_, 'data> {
         // [left-out-kernels-late]
         let can_leave_out = match self.module.options.relocatable {
             true => !self.module.shows_dynamic_shared(),
-            // With `-g` all kernels stay as they are.
-            false => self.host.are_of_options && !self.module.keeps_dead_code(),
+            // With `-g` all kernels stay as they are, unless debug information is suppressed.
+            false => self.host.are_of_options && self.host.leave_out,
         };
         // [referenced-kernels-early]
         let is_referenced_before =

@@ -71,6 +71,8 @@ pub fn place(
     };
     let kernels = &live.kernels;
     let has_only_kernel = live.only_kernel.is_some();
+    // [left-out-slots]
+    let is_without = has_only_kernel && module.is_capmerc();
     let users = users(module, has_only_kernel);
     // A slot of a surface is one of a texture and of a sampler too.
     for kind in [header::TEXTURE, header::SAMPLER] {
@@ -82,7 +84,11 @@ pub fn place(
         let reached = graph.reaching(&marked);
         for (link, kernel) in kernels {
             // [only-kernel-slots]
-            if has_only_kernel || reached[link.index()] {
+            let has_slots = match live.reaches(*link) {
+                true => has_only_kernel || reached[link.index()],
+                false => marked[link.index()] && !is_without,
+            };
+            if has_slots {
                 module.functions[*kernel].header_kinds |= wanted;
             }
         }

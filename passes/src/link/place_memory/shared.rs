@@ -28,9 +28,11 @@ use super::dynamic_align::DYNAMIC_ALIGN;
 use super::dynamic_align::DynamicAlign;
 use super::empty_sections;
 use super::empty_sections::EmptySections;
+use super::late_shared::late;
 use super::list_sort::list_sort;
 use super::shared_uses::Uses;
 use crate::analyses::CallGraph;
+use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 use crate::link::place_memory::whole_kernels::WholeKernels;
 
@@ -48,10 +50,11 @@ pub fn place(
     module: &mut Module<'_>,
     has_shared: bool,
     graph: &CallGraph,
-    live: &LiveFunctions,
+    (live, host): (&LiveFunctions, &HostKernels),
     errors: &mut Vec<Diagnostic>,
 ) {
     let kernels = &live.kernels;
+    let late = late(module, live, host);
     let uses = match has_shared {
         true => Uses::new(module, graph, live),
         false => Uses::none(kernels.len()),
@@ -72,6 +75,11 @@ pub fn place(
     }
     let mut sizes = vec![0u64; kernels.len()];
     slots.place(module, &uses, &mut sizes);
+    let has_variable: Vec<bool> = sizes
+        .iter()
+        .zip(&private)
+        .map(|(size, variables)| *size > 0 || !variables.is_empty())
+        .collect();
     let empty = EmptySections::new(module);
     for (ordinal, variables) in private.iter().enumerate() {
         let ((link, kernel), size) = (kernels[ordinal], &mut sizes[ordinal]);
@@ -92,6 +100,11 @@ pub fn place(
         false => merged_align(module),
     };
     let dynamic_aligns = dynamic_aligns(module, &uses);
+    // A section that is made late is aligned if a variable makes it.
+    let section_align = |ordinal: usize| match late[ordinal] && !has_variable[ordinal] {
+        true => 1,
+        false => slots_align,
+    };
     let align_of = |ordinal: usize| {
         let aligns = private[ordinal].iter().map(|variable| variable.align);
         let section = whole.section(ordinal).map(|(_, align)| align);
@@ -99,7 +112,7 @@ pub fn place(
         let align = aligns
             .chain(section)
             .chain(empty)
-            .fold(slots_align, u64::max);
+            .fold(section_align(ordinal), u64::max);
         align.max(dynamic_aligns[ordinal].most)
     };
     let aligns: Vec<u64> = (0..kernels.len()).map(align_of).collect();
@@ -127,7 +140,7 @@ pub fn place(
 }
 
 /// Returns the variables in order of creation: those of kernels by their kernel, the rest.
-fn by_kernel(
+pub(super) fn by_kernel(
     module: &Module<'_>,
     uses: &Uses,
     kernels: &[(LinkSymbolId, FunctionId)],

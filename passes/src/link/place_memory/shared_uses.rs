@@ -1,6 +1,7 @@
 //! Which kernels use which shared variables.
 
 use cuweld_ir::Fate;
+use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
@@ -45,20 +46,7 @@ impl Uses {
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
         let mut referenced = vec![false; module.link_symbols.len()];
         let mut references = vec![0u32; module.link_symbols.len()];
-        for reloc in module.relocs.values() {
-            let Some(symbol) = reloc.target.symbol() else {
-                continue;
-            };
-            let row = &module.symbols[symbol];
-            let section = &module.sections[reloc.section];
-            let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
-                (row.is_shared(), row.link, section.owner, section.info)
-            else {
-                continue;
-            };
-            if module.sections[target].kind != SectionKind::Text {
-                continue;
-            }
+        for (owner, variable) in shared_references(module) {
             referenced[variable.index()] |= module.functions[owner].fate == Fate::Prevailing;
             if module.is_function_live(owner)
                 && let Some(function) = module.symbols[module.functions[owner].symbol].link
@@ -118,4 +106,22 @@ impl Uses {
     pub(super) fn of(&self, link: LinkSymbolId) -> &[u32] {
         &self.kernels[link.index()]
     }
+}
+
+/// Returns the references of code to shared variables, in the order of their rows: the copy of the
+/// function and the variable.
+pub(super) fn shared_references(
+    module: &Module<'_>,
+) -> impl Iterator<Item = (FunctionId, LinkSymbolId)> {
+    module.relocs.values().filter_map(|reloc| {
+        let row = &module.symbols[reloc.target.symbol()?];
+        let section = &module.sections[reloc.section];
+        let (true, Some(variable), Some(owner), SectionInfo::Section(target)) =
+            (row.is_shared(), row.link, section.owner, section.info)
+        else {
+            return None;
+        };
+        let is_code = module.sections[target].kind == SectionKind::Text;
+        is_code.then_some((owner, variable))
+    })
 }

@@ -43,8 +43,8 @@ impl Replay<'_, '_> {
             if self.out.capmerc {
                 self.header_indices();
             }
-            self.late_banks();
             self.late_shared();
+            self.late_banks();
         }
         if !relocatable && !self.out.capmerc {
             let action = Header {
@@ -87,9 +87,9 @@ impl Replay<'_, '_> {
     }
 
     /// Creates the sections of shared memory that nothing made yet because options leave the kernel
-    /// out and it has no variable of its own, kernels in reverse order [left-out-shared-late].
+    /// out and it has no variable of its own.
     fn late_shared(&mut self) {
-        for &(link, kernel) in self.live.kernels.iter().rev() {
+        for (link, kernel) in std::mem::take(&mut self.late_shared) {
             let frame = self.module.functions[kernel].shared;
             if frame.is_some_and(|frame| frame.present) {
                 self.kernel_shared(link, kernel, self.module.function_name(kernel));
