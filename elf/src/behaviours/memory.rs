@@ -86,6 +86,12 @@ super::behaviours! {
         "relocatable-shared",
         "relocatable-shared-declared-before",
     ];
+    /// A variable after dynamic shared memory of its name has the alignment 0 in relocatable output,
+    /// which counts as 1 when that is linked again.
+    VARIABLE_AFTER_DYNAMIC = "variable-after-dynamic", shown by [
+        "dynamic-shared-again-sized",
+        "dynamic-shared-again-sized-relocatable",
+    ];
     /// In relocatable output the section of shared memory of a kernel that options leave out is
     /// made too late for the alignment of others, unless it has variables.
     LEFT_OUT_SHARED_LAST = "left-out-shared-last", shown by ["relocatable-kernels-used-again"];

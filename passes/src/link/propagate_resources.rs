@@ -140,7 +140,7 @@ impl Pass for PropagateResources {
                 flag_barriers = summary.flag_barriers;
             } else {
                 if leaves_out {
-                    remove_empty_externs(module, list);
+                    remove_records_of_kernels(module, list);
                 }
                 if summaries.any_sparse_mma {
                     without_mask(module, list);
@@ -190,12 +190,14 @@ fn listed(module: &Module<'_>, kernels: &[(LinkSymbolId, FunctionId)]) -> Vec<Li
     listed.collect()
 }
 
-/// Removes the emptied list of externs of a kernel that gets nothing of what it reaches; device
-/// functions have none.
-fn remove_empty_externs(module: &mut Module<'_>, list: usize) {
+/// Removes what only kernels have of a kernel that gets nothing of what it reaches: fragments at the
+/// entry, and the emptied list of externs. Device functions have neither.
+fn remove_records_of_kernels(module: &mut Module<'_>, list: usize) {
     let attributes = &module.attributes;
-    let stays = |id: &AttributeId| {
-        attributes[*id].code != code::EXTERNS || !attributes[*id].refs.is_empty()
+    let stays = |id: &AttributeId| match attributes[*id].code {
+        code::AT_ENTRY_FRAGMENTS => false,
+        code::EXTERNS => !attributes[*id].refs.is_empty(),
+        _ => true,
     };
     module.merged_info[list].records.retain(stays);
 }

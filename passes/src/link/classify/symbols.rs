@@ -116,7 +116,9 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
                 false => SymbolOther::SHARED,
             };
             symbol.other == other
-                && (symbol.size == 0 || symbol.value.is_power_of_two())
+                && (symbol.size == 0
+                    || symbol.value.is_power_of_two()
+                    || symbol.value == 0 && section.kind == SectionKind::ModuleShared)
                 && symbol.value <= LARGEST_ALIGN
                 && !(section.kind == SectionKind::KernelShared && has_dollar && !is_local)
         }
@@ -293,8 +295,9 @@ pub(super) fn shared_aligns(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<
             && let Some(ordinal) = object.sections.ordinal(section)
         {
             let align = &mut aligns[ordinal];
-            // The alignment of dynamic shared memory is not known.
-            *align = if symbol.size == 0 {
+            // The alignment of dynamic shared memory is not known, nor that of a variable after it
+            // [variable-after-dynamic].
+            *align = if symbol.size == 0 || symbol.value == 0 || *align == u64::MAX {
                 u64::MAX
             } else {
                 symbol.value.max(*align)

@@ -312,6 +312,12 @@ pub(super) fn null_size(module: &Module<'_>) -> u64 {
 /// dynamic shared memory that an earlier relocatable link made for its kernels count: their values,
 /// addresses, pass for alignments.
 pub fn merged_align(module: &Module<'_>) -> u64 {
+    largest_align(module).unwrap_or(1).max(1)
+}
+
+/// Returns the largest alignment of variables in no kernel, which can be 0
+/// [variable-after-dynamic]; `None` if there are none.
+pub(super) fn largest_align(module: &Module<'_>) -> Option<u64> {
     let align = |symbol: SymbolId| {
         let symbol = &module.symbols[symbol];
         let section = match symbol.place {
@@ -326,7 +332,7 @@ pub fn merged_align(module: &Module<'_>) -> u64 {
     let names = names.map(|link| link.definition.unwrap_or(link.first));
     let replaced = replaced(module).into_iter().map(|(_, symbol)| symbol);
     let aligns = names.chain(replaced).filter_map(align);
-    aligns.max().unwrap_or(1).max(1)
+    aligns.max()
 }
 
 /// Returns the weak definitions of shared variables that strong ones replaced, sorted by name. They

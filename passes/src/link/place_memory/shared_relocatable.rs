@@ -9,6 +9,7 @@
 //! at the largest of theirs.
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::behaviours::memory;
 use cuweld_ir::FunctionId;
@@ -24,6 +25,7 @@ use super::dynamic_align::DYNAMIC_ALIGN;
 use super::dynamic_align::DynamicAlign;
 use super::shared::declares_dynamic;
 use super::shared::dynamic_names;
+use super::shared::largest_align;
 use super::shared::merged_align;
 use super::shared::null_size;
 use super::shared::root;
@@ -40,22 +42,22 @@ pub fn place(
 ) -> Option<Diagnostic> {
     let mut sizes = vec![0u64; module.functions.len()];
     let mut own_aligns = vec![None; module.functions.len()];
+    let mut has_unaligned = false;
     for (link, variable, owner) in variables(module) {
-        if module.link_symbols[link].definition.is_none() {
+        let Some(definition) = module.link_symbols[link].definition else {
             continue;
-        }
+        };
         // The alignment that the name's first symbol says, none in one of dynamic shared memory; a
         // mere declaration says none.
         let first = &module.symbols[module.link_symbols[link].first];
         let is_declared = first.is_undefined() && !module.began_dynamic(link);
-        let align = if is_declared {
-            variable.align
-        } else {
-            first.value
+        let align = match is_declared {
+            true => module.symbols[definition].value,
+            false => first.value,
         };
-        let least = u64::from(!module.began_dynamic(link));
+        has_unaligned |= variable.size != 0 && module.symbols[definition].value == 0;
         let row = &mut module.link_symbols[link];
-        row.value = Some(align.max(least));
+        row.value = Some(align);
         row.kernel = owner;
         if let Some(kernel) = owner {
             let size = &mut sizes[kernel.index()];
@@ -63,6 +65,10 @@ pub fn place(
             let align = &mut own_aligns[kernel.index()];
             *align = Some(align.map_or(variable.align, |align| variable.align.max(align)));
         }
+    }
+    if has_unaligned && largest_align(module) == Some(0) {
+        // nvlink divides by it.
+        return Some(Diagnostic::refusal(unsupported::SHARED_ALIGNMENT));
     }
     let slots_align = merged_align(module);
     let section_aligns = own_aligns

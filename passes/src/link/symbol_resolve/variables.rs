@@ -32,27 +32,29 @@ impl<'data> Resolver<'_, 'data> {
             && has_size(known.size, known_common)
             && has_size(symbol.size, is_common(symbol.place));
         let other = self.module.symbols[reference];
+        let named = self.named_by[link.index()];
+        let conflict = |resolver: &mut Self| {
+            let (what, first) = ("Size doesn't match for", "first specified in");
+            resolver.conflict(link::SIZE_MISMATCH, what, first, id, named);
+        };
+        let size_conflict = |resolver: &mut Self| {
+            if sizes_differ {
+                conflict(resolver);
+            }
+        };
         if symbol.is_dynamic_shared() {
             // The first reference counts as a definition, but none of the later ones. After a
             // variable with a size it is a reference to that.
             let strong = symbol.bind != Binding::WEAK && other.bind != Binding::WEAK;
             if strong && !symbol.is_undefined() {
+                // A name that `-r` defined has the size 0.
+                if known.size != 0 && known.definition.is_some() {
+                    conflict(self);
+                }
                 self.duplicate(id, reference);
             }
             return;
         }
-        let named = self.named_by[link.index()];
-        let size_conflict = |resolver: &mut Self| {
-            if sizes_differ {
-                resolver.conflict(
-                    link::SIZE_MISMATCH,
-                    "Size doesn't match for",
-                    "first specified in",
-                    id,
-                    named,
-                );
-            }
-        };
         match (known.definition.is_some(), symbol.place) {
             // [first-reference-size]
             (_, SymbolPlace::Undefined) => size_conflict(self),

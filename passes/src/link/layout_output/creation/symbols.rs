@@ -59,7 +59,7 @@ impl Replay<'_, '_> {
             _ if symbol.is_dynamic_shared() || symbol.is_shared() && symbol.is_undefined() => {
                 // Dynamic shared memory: a symbol only with -g or -r, but the section of shared
                 // variables.
-                if symbol.is_dynamic_shared() {
+                if symbol.is_dynamic_shared() && self.module.began_dynamic(link) {
                     let ty = match relocatable {
                         true => sht::CUDA_SHARED,
                         false => sht::NOBITS,
