@@ -77,6 +77,14 @@ impl Encode<'_, '_> {
     /// Returns the bytes that lie in the file of the Mercury view where section `own` begins;
     /// `None` if that is neither padding nor the first headers.
     fn bytes_at(&self, own: usize, size: u64, tables: ViewTables) -> Option<Vec<u8>> {
+        // After stubs of unified functions nvlink's file has the section elsewhere, which shows
+        // where memory after it is aligned more.
+        let (before, after) = self.plan.sections[..self.view].split_at(own);
+        let is_stub = |row: &PlanSection<'_>| row.ty == sht::CUDA_UNIFIED_FUNCTION;
+        let align = after.first().map_or(1, |own| own.align);
+        if before.iter().any(is_stub) && after.iter().any(|row| row.align > align) {
+            return None;
+        }
         let (mut places, mut offset) = (Vec::new(), size_of::<FileHeader>() as u64);
         for (index, section) in self.plan.sections[..self.view].iter().enumerate() {
             if section.ty == sht::NULL {
