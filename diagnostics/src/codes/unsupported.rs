@@ -247,10 +247,6 @@ codes! {
         advice "Give the pass `constant-bank-dedup` the option `below-limit`, or recompile with `-Xptxas --disable-optimizer-constants`.";
 
     // What is kept and written.
-    PRUNING "pruning":
-        "an option where kernels are left out"
-        when "With `-preserve-relocs` nvlink keeps kernels that are left out in a way that is not known."
-        advice "Leave the option out, or name all kernels.";
     REGISTER_COUNT "register-count":
         "a function without a register count"
         when "No `REGCOUNT` record says how many registers a function needs.";

@@ -66,13 +66,15 @@ super::behaviours! {
         "relocatable-unified-weak-variables",
     ];
     /// `-preserve-relocs` records rows that are applied, found by the name of their section. Not
-    /// recorded are references to textures, samplers and surfaces unless `-r`, to dynamic shared
-    /// memory unless `-g` or `-r` gives it symbols, and to constants whose section became part of
-    /// banks.
+    /// recorded are references to the size of constants, to textures, samplers and surfaces unless
+    /// `-r`, to dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose
+    /// section became part of banks.
     PRESERVED_ROWS = "preserved-rows", shown by [
         "preserve-relocs",
         "preserve-relocs-debug",
         "preserve-relocs-relocatable",
+        "preserve-relocs-constants-size",
+        "preserve-relocs-relocatable-constants-size",
         "relocatable-textures-preserve-relocs",
     ];
     /// Beside Mercury, `-preserve-relocs` records, in both views, only rows of code that refer to

@@ -66,8 +66,7 @@ impl Analysis for HostKernels {
         let decide = known_by != KnownBy::Nothing && !module.keeps_dead_code();
         let leave_out = known_by != KnownBy::Nothing
             && !module.options.relocatable
-            && !module.is_for_debugger()
-            && !module.options.preserve_relocs;
+            && !module.is_for_debugger();
         let mut ids = module.link_symbols.ids().filter(|id| held[id.index()]);
         let only = match (ids.next(), ids.next()) {
             (only, None) if leave_out => only,

@@ -22,7 +22,6 @@ use std::any::TypeId;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::link;
-use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
@@ -71,29 +70,9 @@ impl Pass for CallgraphDce {
     ) -> Result<Changed, PassError> {
         let everything = module.keeps_dead_code();
         let host = cx.analyses.get::<HostKernels>(module);
-        // [kernel-kept-by-address]
-        let options = &module.options;
-        let preserves =
-            options.preserve_relocs && !options.relocatable && !module.is_for_debugger();
-        let kept_by = preserves.then_some("-preserve-relocs");
         let mut roots = Vec::new();
         for (id, link) in module.link_symbols.iter() {
             let symbol = &module.symbols[link.first];
-            if let Some(option) = kept_by
-                && link
-                    .definition
-                    .is_some_and(|definition| module.symbols[definition].is_entry())
-                && !host.contains(id)
-            {
-                cx.diagnostics.emit(
-                    Diagnostic::fatal(
-                        unsupported::PRUNING,
-                        format!("{option} where kernels are left out"),
-                    )
-                    .note(format!("'{}'", String::from_utf8_lossy(symbol.name))),
-                );
-                return Err(PassError::Diagnosed);
-            }
             if symbol.is_function() && (everything || host.contains(id)) {
                 roots.push(id);
             }

@@ -13,9 +13,10 @@ use super::Created;
 use super::created::output_of;
 use crate::link::place_memory::slots_end::slots_end;
 
-/// Returns `true` if a row that is applied is shown. Not shown are references to textures, samplers
-/// and surfaces unless `-r`, to dynamic shared memory unless `-g` or `-r` gives it symbols, and to
-/// constants whose section became part of kernels' banks [preserved-rows].
+/// Returns `true` if a row that is applied is shown. Not shown are references to the size of
+/// constants, to textures, samplers and surfaces unless `-r`, to dynamic shared memory unless `-g`
+/// or `-r` gives it symbols, and to constants whose section became part of kernels' banks
+/// [preserved-rows].
 pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
     if out.capmerc {
         return is_recorded_beside_mercury(module, reloc, out.dynamic_names);
@@ -28,6 +29,7 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
         SymbolPlace::Section(section) => {
             symbol.is_compiler_constant() && output_of(module, out, section).is_none()
         }
+        SymbolPlace::Undefined => symbol.name == known_symbols::CONSTANTS_SIZE,
         _ => false,
     };
     let makes_slot = reloc_type(reloc.ty).is_some_and(|row| row.makes_slot);
