@@ -78,6 +78,7 @@ impl Pass for CallgraphDce {
             }
         }
         let graph = cx.analyses.get::<CallGraph>(module);
+        // [kernel-kept-by-address]
         let by_address = kernels_by_address(module, graph);
         if host.only.is_none() {
             roots.extend(&by_address);
