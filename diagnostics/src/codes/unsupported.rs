@@ -170,6 +170,10 @@ codes! {
     SHARED_CODE_SECTION "shared-code-section":
         "two functions in one section"
         when "Two function symbols stand in one section of code, and one is no alias of the other, which has the size 0, or an alias of a kernel or of a weak function.";
+    REFERENCED_ALIAS "referenced-alias":
+        "an alias that comes before its function in its object, and after a reference to it in another"
+        when "nvlink takes the alias for the function, whose sections get its name."
+        advice "Give the object that defines the alias first.";
     CODE_WITHOUT_BYTES "code-without-bytes":
         "code without bytes in its file"
         when "A section of code has a size, and the type `SHT_NOBITS`: nvlink takes what lies in the file at its place.";

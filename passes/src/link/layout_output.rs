@@ -119,6 +119,13 @@ pub(crate) fn lay_out<'data>(
             .emit(Diagnostic::refusal(unsupported::CONVERTED_COPIES));
         return Err(PassError::Diagnosed);
     }
+    if let Some(alias) = refused::referenced_alias(module) {
+        let name = String::from_utf8_lossy(module.link_name(alias));
+        cx.diagnostics.emit(
+            Diagnostic::refusal(unsupported::REFERENCED_ALIAS).note(format!("alias '{name}'")),
+        );
+        return Err(PassError::Diagnosed);
+    }
     let outcomes = Outcomes::of(module, cx.threads);
     // nvlink takes what lies in the file at that place.
     if outcomes.has_code_without_bytes {

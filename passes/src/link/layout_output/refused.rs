@@ -1,6 +1,7 @@
 //! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number
 //! we do not know, and with copies of functions that it makes anew.
 
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
@@ -16,6 +17,20 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
     };
     let mut functions = module.functions.values();
     functions.any(|function| function.object < first && function.fate.is_non_prevailing())
+}
+
+/// Returns the first linked alias that comes before its function in its object, where an object
+/// before refers to the alias: nvlink names the sections of the function by it.
+pub(super) fn referenced_alias(module: &Module<'_>) -> Option<LinkSymbolId> {
+    module.functions.iter().find_map(|(id, alias)| {
+        let function = module.aliased(id)?;
+        let link = module.symbols[alias.symbol].link?;
+        let row = &module.link_symbols[link];
+        let is_first = alias.symbol < module.functions[function].symbol;
+        let is_linked = row.live.is_live() && module.link_function(link) == Some(id);
+        let is_referenced = module.symbols[row.first].is_undefined();
+        (is_first && is_linked && is_referenced).then_some(link)
+    })
 }
 
 /// Returns the property of the link for which nvlink makes further sections.
