@@ -89,12 +89,14 @@ super::behaviours! {
     /// `-preserve-relocs` gives symbols to shared variables as `-g` does, and shows `_param` and
     /// compiler constants, with 1 in `st_other` where `-g` is not given. The name that `-r` gave to
     /// the dynamic shared memory of kernels is one where a variable lies in a slot, with `-g` or a
-    /// reserved block.
+    /// reserved block. With both it is one without such a variable, too, and rows that refer to it
+    /// are not recorded.
     PRESERVED_SYMBOLS = "preserved-symbols", shown by [
         "preserve-relocs",
         "preserve-relocs-debug",
         "preserve-relocs-dynamic-instance",
         "preserve-relocs-dynamic-instance-alone",
+        "preserve-relocs-dynamic-instance-reserve",
     ];
     /// References to dynamic shared memory that no kernel reaches name a symbol with
     /// `-preserve-relocs`, which is not there without a reserved block, as in the Mercury view: an

@@ -74,7 +74,7 @@ fn names_hidden_dynamic(
     });
     if symbol.name == known_symbols::DYNAMIC_SHARED_INSTANCE
         && !module.options.relocatable
-        && !shown.instance
+        && !shown.instance_rows
     {
         return true;
     }
@@ -91,6 +91,9 @@ pub(crate) struct DynamicNames {
     /// The one that relocatable output gives each kernel. Without `-preserve-relocs` an executable
     /// never has it [preserved-symbols].
     instance: bool,
+    /// Whether rows that refer to it are shown: not where it is a symbol for the reserved block
+    /// alone [preserved-symbols].
+    instance_rows: bool,
 }
 
 impl DynamicNames {
@@ -99,9 +102,12 @@ impl DynamicNames {
         let has_slots = || module.options.preserve_relocs && slots_end(module) != 0;
         let has_reserve = !module.is_capmerc() && module.reserved_shared_size() != 0;
         let by_reserve = has_reserve && has_slots();
+        let shows = module.shows_dynamic_shared();
+        let instance_rows = by_reserve || shows && has_slots();
         DynamicNames {
             by_reserve,
-            instance: by_reserve || module.shows_dynamic_shared() && has_slots(),
+            instance: instance_rows || shows && has_reserve && module.options.preserve_relocs,
+            instance_rows,
         }
     }
 
