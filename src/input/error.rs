@@ -159,7 +159,7 @@ pub enum InputError {
         offset: u64,
     },
     /// A file found by `-l` is no archive.
-    #[error("'{file}' is not an archive: no magic number at 0x0")]
+    #[error("'{file}' is not an archive: no name of a member at 0x8 that ends with a slash")]
     ArchiveFormat {
         /// The library.
         file: String,

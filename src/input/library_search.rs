@@ -125,15 +125,19 @@ impl SearchPath<'_> {
 
     /// Decides by the first member.
     fn check(&self, bytes: &[u8]) -> Fit {
+        let Some(names) = bytes.get(MAGIC_SIZE..).filter(|names| !names.is_empty()) else {
+            return Fit::Incompatible;
+        };
+        // nvlink looks for the end of the first member's name, and not at the magic number.
+        let name_end = names.iter().find(|byte| matches!(byte, b'/' | 0));
+        if name_end != Some(&b'/') {
+            return Fit::NoArchive;
+        }
         if bytes.starts_with(identify::THIN_ARCHIVE_MAGIC) {
             return Fit::Thin;
         }
         if !identify::is_archive(bytes) {
-            return if bytes.len() < SHORTEST_ARCHIVE {
-                Fit::Incompatible
-            } else {
-                Fit::NoArchive
-            };
+            return Fit::Incompatible;
         }
         let list = archive::members(bytes);
         let first = list.members.first().and_then(|member| member.data);
@@ -144,8 +148,8 @@ impl SearchPath<'_> {
     }
 }
 
-/// Shorter files are passed over instead of refused: they hold no more than an archive's magic.
-const SHORTEST_ARCHIVE: usize = 9;
+/// Files that hold no more than an archive's magic are passed over.
+const MAGIC_SIZE: usize = 8;
 
 enum Fit {
     Compatible,

@@ -348,6 +348,10 @@ write("libc.copy.a", read("l/libc.a"))
 os.symlink("libcd.a", "link.a")
 for folder, data in (("w1", read("c-arm.o")), ("w2", b""), ("w3", b"hello"), ("w4", b"x" * 100)):
     write(f"{folder}/libc.a", archive_bytes(("c.o", data)) if folder == "w1" else data)
+# Where -l looks: a slash after the magic number, which nvlink takes for the end of a name, or none.
+write("w6/libc.a", b"x" * 20 + b"/" + b"x" * 20)
+write("w7/libc.a", archive_bytes(("c.o", b"text")).replace(b"c.o/", b"c.o "))
+write("w8/libc.a", b"x" * 20 + b"\0/" + b"x" * 20)
 (FOLDER / "w5" / "libc.a").mkdir(parents=True, exist_ok=True)
 write("so/libc.so", b"x" * 100)
 write("so/libc.a", read("l/libc.a"))
