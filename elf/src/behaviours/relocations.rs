@@ -97,6 +97,7 @@ super::behaviours! {
         "preserve-relocs-dynamic-instance",
         "preserve-relocs-dynamic-instance-alone",
         "preserve-relocs-dynamic-instance-reserve",
+        "preserve-relocs-undefined-shared",
     ];
     /// References to dynamic shared memory that no kernel reaches name a symbol with
     /// `-preserve-relocs`, which is not there without a reserved block, as in the Mercury view: an

@@ -69,7 +69,9 @@ impl Replay<'_, '_> {
                 }
                 let made_by_compiler = symbol.other.contains(SymbolOther::COMPILER);
                 let shown = self.shows_shared(link) && !made_by_compiler;
-                let exists = relocatable || shown || self.out.dynamic_names.has(made_by_compiler);
+                let named =
+                    symbol.is_dynamic_shared() && self.out.dynamic_names.has(made_by_compiler);
+                let exists = relocatable || shown || named;
                 exists.then(|| self.is_global(link, symbol))
             }
             // `.nv.ptx.const0.size`, which device runtime functions use: a symbol of relocatable
