@@ -50,10 +50,15 @@ super::behaviours! {
     DELETED_CONSTANTS_NAMED = "deleted-constants-named", shown by ["relocatable-constants-replaced"];
     /// Constants of a function are taken symbol by symbol. Bytes at the end of its section that no
     /// symbol covers are left out, such as constants of discarded copies from an earlier
-    /// relocatable link; bytes in between are 0.
+    /// relocatable link; bytes in between are 0. A section that no symbol covers counts as one of a
+    /// discarded copy. If a copy replaces its owner, its constants go, but the section stays: what
+    /// later copies that are not taken bring joins it, and not the bank.
     UNNAMED_CONSTANTS_DROPPED = "unnamed-constants-dropped", shown by [
         "relocatable-constants-again",
         "relocatable-constants-again-executable",
+        "left-over-constants-replaced",
+        "left-over-constants-replaced-none",
+        "left-over-constants-replaced-relocatable",
     ];
     /// In the Mercury view rows of bytes that are left out of a function's own bank stay, and end
     /// the link with an internal error unless the bank is large enough without these bytes. Rows
@@ -104,11 +109,13 @@ super::behaviours! {
         "suppress-debug-info-kernels-used",
     ];
     /// The null symbol has the place of the constants of the discarded copy that are placed last
-    /// after others, or in an emptied place, if a kernel reaches them.
+    /// after others, or in an emptied place, if a kernel reaches them. Constants that relocatable
+    /// output kept of a discarded copy count as those of one.
     NULL_SYMBOL_OF_DISCARDED = "null-symbol-of-discarded", shown by [
         "weak-functions-null-symbol",
         "weak-kernels-constants",
         "weak-constants-alignment",
+        "left-over-constants",
     ];
     /// The null symbol moves after the reserved block of shared memory once for each kernel of a
     /// whole program (`-ewp`), whose shared memory has no symbol.

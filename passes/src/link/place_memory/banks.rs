@@ -188,6 +188,7 @@ fn collect(
         HashMap::with_capacity_and_hasher(most, FixedState::default());
     let mut losing = Vec::new();
     let mut removed: HashSet<BankOf, FixedState> = HashSet::default();
+    let mut apart: HashSet<BankOf, FixedState> = HashSet::default();
     let covered = Covered::new(module, sections);
     let replaced = LazyCell::new(|| replaced_copies(module));
     for &id in sections {
@@ -200,16 +201,21 @@ fn collect(
             continue;
         };
         let is_linked = module.is_section_linked(id);
-        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has
-        // none.
-        let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
-        let named = covered.size(module, id);
-        if is_linked && !is_entry && bank != PARAMETER_BANK && named.is_none() {
-            losing.push((bank, link, owner, id));
-            continue;
-        }
         let copy = module.link_function(link);
         let is_taken = is_linked || module.functions[owner].fate.ever_prevailed() && copy.is_some();
+        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has
+        // none. A copy that replaces this one drops them, but not the section.
+        let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
+        let named = covered.size(module, id);
+        if is_taken && !is_entry && bank != PARAMETER_BANK && named.is_none() {
+            if !known.contains_key(&(link, bank)) {
+                apart.insert((link, bank));
+            }
+            if is_linked {
+                losing.push((bank, link, owner, id));
+            }
+            continue;
+        }
         let is_included = module.objects[section.object].state.is_included();
         let comes_before =
             copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
@@ -264,8 +270,19 @@ fn collect(
             losing.push((bank, link, winner, id));
         }
     }
+    // Losing copies join the section that came first.
+    known.retain(|bank_of, _| !apart.contains(bank_of));
     let orphans = add_losing(module, &losing, &removed, (&mut found, &known), errors);
     found.retain(|constants| !constants.sections.is_empty());
+    if module.options.relocatable {
+        // Two sections of one name, which the layout does not make.
+        let of = |constants: &Constants| (constants.link, constants.bank);
+        let twice = found
+            .iter()
+            .find(|constants| apart.contains(&of(constants)));
+        let twice = twice.filter(|constants| orphans.iter().any(|row| of(row) == of(constants)));
+        errors.extend(twice.map(|constants| refused_copies(module, constants.link)));
+    }
     let taken = |id: SectionId| {
         let owner = module.sections[id].owner;
         module.is_section_linked(id)

@@ -3,9 +3,16 @@
 use cuweld_elf::behaviours;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::BankPiece;
+use cuweld_ir::Fate;
 use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolPlace;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use super::constant_merge::ConstantMerge;
 use super::empty_sections::EmptySections;
@@ -59,15 +66,54 @@ fn whole_kernels(module: &Module<'_>) -> usize {
 /// A losing weak copy's constants lie after those of the copy that was taken, or in its emptied
 /// place, and the section's symbol takes that address; it has none in the output, so the address
 /// lands in the null symbol. The last that is placed shows. What stays where it is does not count:
-/// a kernel's own banks, and what no kernel reaches [null-symbol-of-discarded].
+/// a kernel's own banks, and what no kernel reaches [null-symbol-of-discarded]. Nor do constants of
+/// the copy that was taken, but where relocatable output kept those of a copy that lost for it.
 fn value(module: &Module<'_>) -> u64 {
     let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+    let left_over = LeftOver::find(module);
     let is_shown = |piece: &&BankPiece| {
         piece.bank != 0
             && module.sections[piece.section].owner.is_some_and(|owner| {
-                !module.functions[owner].fate.ever_prevailed() && link(owner) != link(piece.kernel)
+                let is_of_loser = !module.functions[owner].fate.ever_prevailed();
+                (is_of_loser || left_over.has(link(owner), piece.section))
+                    && link(owner) != link(piece.kernel)
             })
     };
     let last = module.bank_pieces.iter().rev().find(is_shown);
     last.map_or(0, |piece| piece.offset)
+}
+
+/// Constants of a copy that lost in relocatable output, which leaves them to the copy that was
+/// taken, without a symbol in them. They count where that one replaces a copy with constants.
+struct LeftOver {
+    /// Functions of which a copy with constants was replaced.
+    replaced: HashSet<LinkSymbolId, FixedState>,
+    /// Whether a symbol stands in a section, by section; empty if no such copy was.
+    named: Vec<bool>,
+}
+
+impl LeftOver {
+    fn find(module: &Module<'_>) -> Self {
+        let replaced_owner = |piece: &BankPiece| {
+            let owner = &module.functions[module.sections[piece.section].owner?];
+            let is_replaced = piece.bank != 0 && owner.fate == Fate::Replaced;
+            module.symbols[owner.symbol].link.filter(|_| is_replaced)
+        };
+        let pieces = module.bank_pieces.iter();
+        let replaced: HashSet<_, FixedState> = pieces.filter_map(replaced_owner).collect();
+        let mut named = Vec::new();
+        if !replaced.is_empty() {
+            named.resize(module.sections.len(), false);
+            for symbol in module.symbols.values() {
+                if let SymbolPlace::Section(section) = symbol.place {
+                    named[section.index()] = true;
+                }
+            }
+        }
+        LeftOver { replaced, named }
+    }
+
+    fn has(&self, owner: Option<LinkSymbolId>, section: SectionId) -> bool {
+        owner.is_some_and(|link| self.replaced.contains(&link)) && !self.named[section.index()]
+    }
 }

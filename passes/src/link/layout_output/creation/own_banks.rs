@@ -1,5 +1,7 @@
 //! Which constants of functions begin a bank.
 
+use cuweld_ir::Fate;
+
 use super::*;
 
 /// Which sections of constants begin a bank, and which banks are not empty.
@@ -47,6 +49,8 @@ impl OwnBanks {
             };
             if link(owner).is_some_and(|link| filled.contains(&(link, bank))) {
                 begins[id.index()] = true;
+            } else if module.functions[owner].fate == Fate::Replaced {
+                begins[id.index()] = false;
             }
             if !module.functions[owner].fate.ever_prevailed()
                 && (module.options.relocatable

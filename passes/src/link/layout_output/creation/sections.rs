@@ -293,6 +293,10 @@ impl<'data> Replay<'_, 'data> {
             SectionKind::FunctionConstants(_) if !self.own_banks.begins[id.index()] => {
                 if self.moved_banks.insert((link, section.name)) {
                     self.number();
+                    // What a replaced copy had left of a losing one.
+                    if self.module.options.relocatable {
+                        self.unused_name(section.name);
+                    }
                 }
                 return false;
             }
