@@ -433,7 +433,6 @@ pub fn apply_host_info(options: &mut LinkOptions, host_info: &HostInfo<'_>, igno
             .collect()
     };
     options.whole_program = host_info.whole_program;
-    options.host.runtime_is_silent = host_info.runtime_is_silent;
     options.host.kernels_external = Some(patterns(ReferenceKind::ExternalKernel));
     options.host.kernels_internal = Some(patterns(ReferenceKind::InternalKernel));
     let variables = |device, constant| Some([patterns(device), patterns(constant)].concat());

@@ -38,6 +38,9 @@ pub struct Object<'data> {
     pub state: ObjectState,
     /// The object comes from NVIDIA's device runtime library (its path contains `cudadevrt`).
     pub system_library: bool,
+    /// Nothing says which of its kernels host code refers to. What comes from elsewhere than the
+    /// device runtime tells as much for the link in its options.
+    pub is_silent: bool,
     /// In what its device ELF stood, or what made it.
     pub origin: ObjectOrigin,
     /// Sections in file order; ordinal 0 is the null section.

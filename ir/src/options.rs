@@ -55,9 +55,6 @@ pub struct HostReferences {
     /// Patterns of internal variables that host code references (`.nvHRDI`, `.nvHRCI`), if host
     /// information applies.
     pub variables_internal: Option<Vec<String>>,
-    /// The device runtime has code that says nothing of its host references: what host code refers
-    /// to is not known if that is linked.
-    pub runtime_is_silent: bool,
 }
 
 /// Layout of memory.

@@ -28,6 +28,8 @@ pub struct NamedImage<'data> {
     pub image: &'data [u8],
     /// It belongs to the device runtime library.
     pub system_library: bool,
+    /// Nothing says which of its kernels host code refers to.
+    pub is_silent: bool,
     /// In what it stood, or what made it.
     pub origin: ObjectOrigin,
 }
@@ -37,7 +39,8 @@ impl PartialEq for NamedImage<'_> {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.image, other.image)
             && (self.name, self.member) == (other.name, other.member)
-            && (self.system_library, self.origin) == (other.system_library, other.origin)
+            && (self.system_library, self.is_silent) == (other.system_library, other.is_silent)
+            && self.origin == other.origin
     }
 }
 
@@ -67,6 +70,7 @@ pub(super) fn image<'data>(
                 member: arena.string(found.member.as_deref().unwrap_or("")),
                 image,
                 system_library: found.system_library,
+                is_silent: found.is_silent,
                 origin: found.origin,
             }));
         }

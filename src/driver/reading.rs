@@ -164,6 +164,7 @@ fn read_one<'data>(
     reader.read(image.image, name, member)?;
     if let Some(object) = reader.part.objects.last_mut() {
         object.system_library = image.system_library;
+        object.is_silent = image.is_silent;
         object.origin = image.origin;
     }
     Ok(())
@@ -214,6 +215,7 @@ mod tests {
             member: "",
             image: bytes,
             system_library: false,
+            is_silent: false,
             origin: ObjectOrigin::default(),
         };
         // Some inputs have no image.

@@ -71,6 +71,8 @@ pub struct DeviceInput<'data> {
     /// It belongs to the device runtime (its path contains `cudadevrt`): to be linked only if
     /// something is undefined when its turn comes.
     pub system_library: bool,
+    /// Nothing says which of its kernels host code refers to.
+    pub is_silent: bool,
     /// The file itself holds the image: it is a cubin, PTX or fatbin, not a host object.
     pub raw: bool,
     /// In what its image stands; [`ObjectOrigin::Compiled`] once it was compiled.
@@ -94,6 +96,7 @@ impl<'data> DeviceInput<'data> {
             image: Some(image),
             module_ids: ModuleIds::default(),
             system_library: false,
+            is_silent: false,
             raw: false,
             origin: ObjectOrigin::Compiled,
             continues: true,

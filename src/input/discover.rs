@@ -194,9 +194,19 @@ impl<'data> Files<'data> for Given<'data> {
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
     pub(super) member: Option<&'a str>,
+    /// It is a host object that does not say which kernels it refers to.
+    pub(super) is_silent: bool,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    pub(super) fn file(path: &'a str) -> Self {
+        Source {
+            path,
+            member: None,
+            is_silent: false,
+        }
+    }
+
     /// Returns `true` if nvlink takes the source for a part of the device runtime library.
     pub(super) fn is_system(&self) -> bool {
         self.path.contains(SYSTEM_LIBRARY)
@@ -341,7 +351,7 @@ where
     }
 
     fn file(&mut self, path: &str, bytes: &'data [u8]) -> Result<(), InputError> {
-        let source = Source { path, member: None };
+        let source = Source::file(path);
         let mut kind = identify(path, bytes, self.options.lto)?;
         if let FileKind::Ignored(reason) = kind
             && !self.options.strict
@@ -417,9 +427,7 @@ where
                 target,
             });
             skip = Some(SkipReason::RawPtx);
-        } else if source.is_system() {
-            self.found.host_info.runtime_is_silent = true;
-        } else {
+        } else if !source.is_system() {
             // Nobody knows which of its kernels are launched.
             self.found.host_info.set_unknown(source.path);
         }
@@ -442,6 +450,10 @@ where
         };
         let object = HostObject::parse(bytes)
             .map_err(|error| not_found(error.offset(), error.to_string()))?;
+        let source = Source {
+            is_silent: !object.references.names_kernels(),
+            ..source
+        };
         // Only objects with device code to link tell which kernels they refer to.
         match object.device_code {
             DeviceCode::None | DeviceCode::WholeProgram => self.found.host_info.set_unknown(&file),
@@ -538,6 +550,7 @@ where
             image,
             module_ids,
             system_library: source.is_system(),
+            is_silent: raw || source.is_silent,
             raw,
             origin: ObjectOrigin::Fatbin,
             continues: false,

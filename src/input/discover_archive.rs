@@ -17,7 +17,7 @@ where
     F: Files<'data>,
 {
     pub(super) fn archive(&mut self, path: &str, bytes: &'data [u8]) -> Result<(), InputError> {
-        let whole = Source { path, member: None };
+        let whole = Source::file(path);
         if whole.is_system() && self.found.inputs.is_empty() {
             // Nothing can be undefined yet. nvlink then does not look into it, nor remember it.
             self.ignore(whole, IgnoredReason::RuntimeFirst);
@@ -42,8 +42,8 @@ where
             };
             let is_last = index + 1 == count;
             let source = Source {
-                path,
                 member: Some(&name),
+                ..Source::file(path)
             };
             match identify::elf_kind(bytes) {
                 Some(kind) if kind.machine == EM_CUDA => {

@@ -59,8 +59,6 @@ pub struct HostInfo<'data> {
     any_kernel_list: bool,
     /// The first input that tells nothing of its host references; then nothing can be pruned.
     pub unknown_references: Option<String>,
-    /// Some device code of the device runtime tells nothing of its host references.
-    pub runtime_is_silent: bool,
     /// Link-time optimisation made one object of the whole program.
     pub whole_program: bool,
 }
@@ -69,10 +67,8 @@ impl<'data> HostInfo<'data> {
     /// Adds what one host object says. A member of the device runtime (`system`) tells which of its
     /// own kernels it needs, but does not make pruning start [runtime-starts-no-pruning].
     pub fn add(&mut self, file: &str, references: &HostReferences<'data>, system: bool) {
-        match (references.names_kernels(), system) {
-            (true, _) => {}
-            (false, true) => self.runtime_is_silent = true,
-            (false, false) => self.set_unknown(file),
+        if !references.names_kernels() && !system {
+            self.set_unknown(file);
         }
         let lists = self.lists.iter_mut().zip(references.sections);
         for (slot, (list, section)) in lists.enumerate() {

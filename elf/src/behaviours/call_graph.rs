@@ -80,6 +80,7 @@ super::behaviours! {
     RUNTIME_SILENT_IF_LINKED = "runtime-silent-if-linked", shown by [
         "device-runtime-without-lists",
         "device-runtime-without-lists-linked",
+        "device-runtime-without-lists-beside-linked",
         "cudadevrt-in-path-cubin",
         "cudadevrt-in-path-fatbin",
         "cudadevrt-in-path-without-device-code",

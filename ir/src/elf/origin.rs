@@ -98,6 +98,7 @@ mod tests {
             legacy,
             state: ObjectState::Candidate,
             system_library: false,
+            is_silent: false,
             origin: ObjectOrigin::default(),
             sections: IdRange::new(0, 2),
             symbols: IdRange::default(),

@@ -143,6 +143,7 @@ impl<'data> ObjectReader<'data> {
             legacy: (headers.file.ident[7] != OSABI_CUDA).then(|| headers.file.version.get()),
             state: ObjectState::Candidate,
             system_library: false,
+            is_silent: false,
             origin: ObjectOrigin::default(),
             sections: IdRange::new(base.sections, end.sections),
             symbols: IdRange::new(base.symbols, end.symbols),

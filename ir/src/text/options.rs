@@ -9,7 +9,7 @@ use super::quote::put_quoted;
 use crate::options::LinkOptions;
 
 /// Options that are set or not.
-fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
+fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 24] {
     [
         ("relocatable", &mut options.relocatable),
         ("debug", &mut options.debug),
@@ -18,7 +18,6 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
             "suppress-stack-size-warning",
             &mut options.reports.suppress_stack_size_warning,
         ),
-        ("host-runtime-silent", &mut options.host.runtime_is_silent),
         ("extra-warnings", &mut options.reports.extra_warnings),
         ("report-resources", &mut options.reports.resources),
         ("dump-callgraph", &mut options.reports.call_graph),

@@ -39,6 +39,7 @@ impl<'data> Row<'data> for Object<'data> {
         v.optional("abi", &mut self.unusual_abi, Hex);
         v.field("state", &mut self.state, OneOf(words::OBJECT_STATES));
         v.flag("system-library", &mut self.system_library);
+        v.flag("silent", &mut self.is_silent);
         v.sparse("origin", &mut self.origin, OneOf(words::OBJECT_ORIGINS));
         v.sparse("image", &mut self.image, Image);
     }

@@ -172,7 +172,6 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 kernels_internal: r.texts(),
                 variables_external: r.texts(),
                 variables_internal: r.texts(),
-                runtime_is_silent: r.coin(),
             },
             memory: MemoryOptions {
                 reserve_null_pointer: r.coin(),
@@ -220,6 +219,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 ObjectState::Linker,
             ]),
             system_library: r.coin(),
+            is_silent: r.coin(),
             origin: r.pick(&[
                 ObjectOrigin::Cubin,
                 ObjectOrigin::Fatbin,

@@ -52,7 +52,7 @@ impl Pass for SelectObjects {
     ) -> Result<Changed, PassError> {
         let has_library = module.objects.values().any(|object| object.system_library);
         let mut awaited = Awaited::default();
-        let mut links_library = false;
+        let mut links_silent_library = false;
         let ids: Vec<_> = module.objects.ids().collect();
         for id in ids {
             let object = &module.objects[id];
@@ -68,7 +68,8 @@ impl Pass for SelectObjects {
             if state == ObjectState::Included && has_library {
                 awaited.add(module, object);
             }
-            links_library |= state.is_included() && object.system_library;
+            links_silent_library |=
+                state.is_included() && object.system_library && object.is_silent;
             module.objects[id].state = state;
             let counter = if state.is_included() {
                 "included"
@@ -78,7 +79,7 @@ impl Pass for SelectObjects {
             cx.statistics.add(counter, 1);
         }
         // [runtime-silent-if-linked]
-        if links_library && module.options.host.runtime_is_silent {
+        if links_silent_library {
             let named = module.options.host.clone();
             module.options.host = HostReferences {
                 kernels_used: named.kernels_used,

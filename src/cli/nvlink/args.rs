@@ -177,7 +177,6 @@ fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
             kernels_internal: None,
             variables_external: None,
             variables_internal: None,
-            runtime_is_silent: false,
         },
         memory: MemoryOptions {
             reserve_null_pointer: low.given(Id::ReserveNullPointer),

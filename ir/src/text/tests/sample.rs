@@ -23,6 +23,7 @@ pub(super) fn object<'data>(
         legacy: None,
         state,
         system_library: false,
+        is_silent: false,
         origin: ObjectOrigin::default(),
         sections: IdRange::default(),
         symbols: IdRange::default(),
@@ -113,7 +114,6 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 kernels_internal: None,
                 variables_external: Some(vec!["v".to_owned()]),
                 variables_internal: Some(Vec::new()),
-                runtime_is_silent: true,
             },
             memory: MemoryOptions {
                 reserve_null_pointer: true,
@@ -159,6 +159,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     first.image = image;
     first.member = b"x y.o";
     first.system_library = true;
+    first.is_silent = true;
     first.origin = ObjectOrigin::Fatbin;
     first.sections = IdRange::new(0, kinds.len());
     first.symbols = IdRange::new(0, 4);
