@@ -13,6 +13,7 @@ use super::Analyses;
 use super::Analysis;
 use super::CallGraph;
 use super::HostKernels;
+use super::aliases_before_functions;
 use crate::link::callgraph_dce::kernels_by_address;
 
 /// The functions that the output keeps; asked for once it is known which.
@@ -156,17 +157,13 @@ pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId>
 /// such alias that is live.
 fn preceded_by_aliases(module: &Module<'_>) -> HashMap<LinkSymbolId, SymbolId, FixedState> {
     let mut preceded = HashMap::with_hasher(FixedState::default());
-    for (id, alias) in module.functions.iter() {
-        let Some(function) = module.aliased(id) else {
-            continue;
-        };
-        let function = module.functions[function].symbol;
+    for (alias, function) in aliases_before_functions(module) {
+        let [alias, function] = [alias, function].map(|id| module.functions[id].symbol);
         let is_live = |link: LinkSymbolId| module.link_symbols[link].live.is_live();
-        if alias.symbol < function
-            && module.symbols[alias.symbol].link.is_some_and(is_live)
+        if module.symbols[alias].link.is_some_and(is_live)
             && let Some(function) = module.symbols[function].link
         {
-            preceded.entry(function).or_insert(alias.symbol);
+            preceded.entry(function).or_insert(alias);
         }
     }
     preceded

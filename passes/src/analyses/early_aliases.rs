@@ -31,6 +31,8 @@ impl Analysis for EarlyAliases {
         if !module.is_capmerc() || !module.functions.ids().any(|id| module.is_alias(id)) {
             return found;
         }
+        let in_objects = aliases_before_functions(module);
+        found.in_objects = in_objects.map(|(_, function)| function).collect();
         let live = analyses.get::<LiveFunctions>(module);
         let mut places = vec![usize::MAX; module.link_symbols.len()];
         for (place, link) in live.functions.iter().enumerate() {
@@ -52,9 +54,6 @@ impl Analysis for EarlyAliases {
                 continue;
             };
             let symbol = module.functions[function].symbol;
-            if alias.symbol < symbol {
-                found.in_objects.insert(function);
-            }
             if let (Some(alias), Some(function)) = (link_of(alias.symbol), link_of(symbol))
                 && module.link_symbols[alias].live.is_live()
                 && place(alias) < place(function)
@@ -64,6 +63,18 @@ impl Analysis for EarlyAliases {
         }
         found
     }
+}
+
+/// Returns the aliases that come before their functions in the tables of their objects, with the
+/// latter.
+pub fn aliases_before_functions(
+    module: &Module<'_>,
+) -> impl Iterator<Item = (FunctionId, FunctionId)> {
+    module.functions.ids().filter_map(|alias| {
+        let function = module.aliased(alias)?;
+        let is_before = module.functions[alias].symbol < module.functions[function].symbol;
+        is_before.then_some((alias, function))
+    })
 }
 
 impl EarlyAliases {

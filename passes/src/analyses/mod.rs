@@ -25,6 +25,7 @@ pub use counting_calls::counting_calls;
 pub use creation_order::LiveFunctions;
 pub use creation_order::all_functions_in_creation_order;
 pub use early_aliases::EarlyAliases;
+pub use early_aliases::aliases_before_functions;
 pub(crate) use finalizer_profile::finalizer_profile;
 pub use host_kernels::HostKernels;
 pub use host_kernels::KnownBy;

@@ -1,5 +1,6 @@
 //! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number
-//! we do not know, and with copies of functions that it makes anew.
+//! we do not know, with copies of functions that it makes anew, and with functions that it names by
+//! an alias.
 
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -7,6 +8,7 @@ use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::function::Fate;
 
+use crate::analyses::aliases_before_functions;
 use crate::link::place_memory::constant_merge::is_active;
 
 /// Returns `true` if there are several copies of a function in objects with Mercury before the
@@ -22,14 +24,12 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
 /// Returns the first linked alias that comes before its function in its object, where an object
 /// before refers to the alias: nvlink names the sections of the function by it.
 pub(super) fn referenced_alias(module: &Module<'_>) -> Option<LinkSymbolId> {
-    module.functions.iter().find_map(|(id, alias)| {
-        let function = module.aliased(id)?;
-        let link = module.symbols[alias.symbol].link?;
+    aliases_before_functions(module).find_map(|(alias, _)| {
+        let link = module.symbols[module.functions[alias].symbol].link?;
         let row = &module.link_symbols[link];
-        let is_first = alias.symbol < module.functions[function].symbol;
-        let is_linked = row.live.is_live() && module.link_function(link) == Some(id);
+        let is_linked = row.live.is_live() && module.link_function(link) == Some(alias);
         let is_referenced = module.symbols[row.first].is_undefined();
-        (is_first && is_linked && is_referenced).then_some(link)
+        (is_linked && is_referenced).then_some(link)
     })
 }
 

@@ -83,7 +83,7 @@ fn names_hidden_dynamic(
 }
 
 /// Which names of dynamic shared memory have symbols for `-preserve-relocs` alone.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct DynamicNames {
     /// Those of the program: because the reserved block is added to their address, which is -1
     /// without `-g`. The Mercury view has no such block [dynamic-shared-symbols].
@@ -99,14 +99,16 @@ pub(crate) struct DynamicNames {
 impl DynamicNames {
     /// Finds which these are in a module whose memory is placed.
     pub(crate) fn of(module: &Module<'_>) -> Self {
-        let has_slots = || module.options.preserve_relocs && slots_end(module) != 0;
+        if !module.options.preserve_relocs {
+            return DynamicNames::default();
+        }
+        let has_slots = slots_end(module) != 0;
         let has_reserve = !module.is_capmerc() && module.reserved_shared_size() != 0;
-        let by_reserve = has_reserve && has_slots();
         let shows = module.shows_dynamic_shared();
-        let instance_rows = by_reserve || shows && has_slots();
+        let instance_rows = has_slots && (has_reserve || shows);
         DynamicNames {
-            by_reserve,
-            instance: instance_rows || shows && has_reserve && module.options.preserve_relocs,
+            by_reserve: has_slots && has_reserve,
+            instance: instance_rows || has_reserve && shows,
             instance_rows,
         }
     }
