@@ -107,9 +107,12 @@ super::behaviours! {
         "kernel-by-address-dynamic-shared-linked-again",
     ];
     /// In relocatable output a kernel's references to dynamic shared memory are to a weak undefined
-    /// symbol `externsharedinstance` of its own. What else refers to the name takes the value of
-    /// its symbol.
-    DYNAMIC_SHARED_INSTANCE = "dynamic-shared-instance", shown by ["relocatable-dynamic-shared"];
+    /// symbol `externsharedinstance` of its own; these come in the order of the first references.
+    /// What else refers to the name takes the value of its symbol.
+    DYNAMIC_SHARED_INSTANCE = "dynamic-shared-instance", shown by [
+        "relocatable-dynamic-shared",
+        "relocatable-dynamic-shared-weak",
+    ];
     /// The shared memory of a whole program (`-ewp`) keeps its place from 0 on, and dynamic shared
     /// memory follows. There is no room for variables of functions that it calls: an error for each
     /// reference to one.

@@ -175,27 +175,29 @@ fn place_dynamic(
 
 /// Returns the kernels whose code refers to dynamic shared memory, with the names, sorted.
 fn users_of_dynamic(module: &Module<'_>) -> Vec<(FunctionId, LinkSymbolId)> {
-    let mut users = Vec::new();
-    for reloc in module.relocs.values() {
-        let Some(symbol) = reloc.target.symbol() else {
-            continue;
-        };
-        let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
-            continue;
-        };
-        if let (Some(name), Some(owner)) =
-            (module.symbols[symbol].link, module.sections[patched].owner)
-            && module.is_dynamic_shared(name)
-            && module.sections[patched].kind == SectionKind::Text
-            && module.is_section_linked(patched)
-            && module.symbols[module.functions[owner].symbol].is_entry()
-        {
-            users.push((owner, name));
-        }
-    }
+    let mut users: Vec<_> = dynamic_references(module).collect();
     users.sort_unstable();
     users.dedup();
     users
+}
+
+/// Returns the references of kernels' code to dynamic shared memory in the order of their rows: the
+/// kernel and the name.
+pub(crate) fn dynamic_references(
+    module: &Module<'_>,
+) -> impl Iterator<Item = (FunctionId, LinkSymbolId)> {
+    module.relocs.values().filter_map(|reloc| {
+        let name = module.symbols[reloc.target.symbol()?].link?;
+        let SectionInfo::Section(patched) = module.sections[reloc.section].info else {
+            return None;
+        };
+        let owner = module.sections[patched].owner?;
+        let counts = module.is_dynamic_shared(name)
+            && module.sections[patched].kind == SectionKind::Text
+            && module.is_section_linked(patched)
+            && module.symbols[module.functions[owner].symbol].is_entry();
+        counts.then_some((owner, name))
+    })
 }
 
 /// Returns the size in bytes of a section of shared variables: one that does not exceed its

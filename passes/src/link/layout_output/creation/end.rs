@@ -1,6 +1,7 @@
 //! What is created after all objects: headers, and what kernels have of their own.
 
 use super::*;
+use crate::link::place_memory::shared_relocatable::dynamic_references;
 
 impl Replay<'_, '_> {
     pub(super) fn end(&mut self) {
@@ -98,16 +99,22 @@ impl Replay<'_, '_> {
     }
 
     /// Creates what relocatable output has for the dynamic shared memory of each kernel that refers
-    /// to it: a symbol, and the section of shared memory where nothing made it yet because options
-    /// leave the kernel out.
+    /// to it, at the first reference: a symbol, and the section of shared memory where nothing made
+    /// it yet because options leave the kernel out [dynamic-shared-instance].
     fn dynamic_instances(&mut self) {
         if !self.module.options.relocatable {
             return;
         }
-        for &(link, kernel) in &self.live.kernels {
-            if self.module.functions[kernel].dynamic_shared.is_none() {
+        let mut seen = HashSet::<_, FixedState>::default();
+        for (kernel, _) in dynamic_references(self.module) {
+            let Some(link) = self
+                .outcomes
+                .get(kernel)
+                .link
+                .filter(|_| seen.insert(kernel))
+            else {
                 continue;
-            }
+            };
             if !self.module.shows_dynamic_shared() {
                 let toolkit = self.module.toolkit;
                 if toolkit.has(&behaviours::symbols::WEAK_BEFORE_GLOBAL) {
