@@ -36,6 +36,9 @@ codes! {
     OWN_TABLE "own-table":
         "tables of switches that stay"
         when "A copy of a function with the table of a switch took the place of an earlier one with another table, for sm_100 and up; nvlink writes offsets of the earlier one over it (D23).";
+    EMPTIED_RANGES "emptied-ranges":
+        "ranges of registers that are empty"
+        when "Debug information says in which registers a copy has its variables that another replaced, in ranges that the linked code does not have, for sm_100 and up; nvlink writes what its memory holds (D25).";
     NEWER_FINALIZER "newer-finalizer":
         "code for sm_100 and later as CUDA 13.0 links it"
         when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."

@@ -97,7 +97,11 @@ codes! {
         advice "Link fewer objects at once.";
     REGISTER_RANGES "register-ranges":
         "ranges of registers of another form"
-        when "Debug information of registers cannot be taken apart into functions, or names one that is not linked and ranges after the code that is.";
+        when "Debug information of registers cannot be taken apart into functions, or has ranges of two functions of one name.";
+    RANGES_AFTER_CODE "ranges-after-code":
+        "ranges of registers of a copy that is not linked"
+        when "With `--cuweld-strict`: the first copy of a function has a range of registers whose end is none of the code that is linked; nvlink writes what its memory holds (deviation D25)."
+        advice "Without strict mode such ranges are empty.";
     RELOCATION_VIEWS "relocation-views":
         "relocations in two views that differ"
         when "The relocations of a section do not stand for each other in the two views.";

@@ -11,6 +11,10 @@ use super::sass::Instruction;
 /// Bytes of a unit of Mercury code.
 const UNIT: u64 = 16;
 
+/// `WARPSYNC` of all lanes. A range that begins right before it begins at `!0` in one of thirty
+/// functions; which, the code does not tell.
+const BREAKING: u16 = 0x948;
+
 /// The register that is none.
 const RZ: u128 = 255;
 
@@ -38,6 +42,8 @@ struct Start {
     frame: Option<u64>,
     /// Whether SASS without Mercury lies before it.
     is_after_padding: bool,
+    /// Whether it stands alone for [`BREAKING`].
+    is_breaking: bool,
 }
 
 impl Offsets {
@@ -73,6 +79,7 @@ impl Offsets {
                 main,
                 frame,
                 is_after_padding: padding.take().is_some(),
+                is_breaking: matches!(own, [only] if only.operation() == BREAKING),
             });
             mercury += units * UNIT;
             frame = main.map(|main| main + INSTRUCTION);
@@ -84,6 +91,7 @@ impl Offsets {
             main: Some(sass),
             frame,
             is_after_padding: false,
+            is_breaking: false,
         });
         let offsets = Offsets {
             starts,
@@ -113,26 +121,28 @@ impl Offsets {
         }
     }
 
-    /// Returns the range in the SASS of this range of the Mercury code, from main instruction to
-    /// main instruction, with 0 for an end within an instruction; `None` if an end lies after the
-    /// code, or is not known.
+    /// Returns the range in the SASS of this range of the Mercury code: from the SASS instruction
+    /// before the main one of the next instruction to the main one, with 0 for an end within an
+    /// instruction; `None` if an end is not within the code, or is not known.
     pub fn range(&self, mercury: [u64; 2]) -> Option<[u64; 2]> {
-        let last = self.starts.last()?.mercury;
-        let main = |mercury: u64| match self.at(mercury) {
-            Some(number) => {
-                let start = self.starts.get(number)?;
-                start.main.filter(|_| !start.is_after_padding)
-            }
-            None => Some(0).filter(|_| mercury < last),
+        let (last, instructions) = self.starts.split_last()?;
+        let end = |start: &Start| start.main.filter(|_| !start.is_after_padding);
+        let begin = |number: usize| {
+            let next = self.starts.get(number + 1)?;
+            (!next.is_breaking && !next.is_after_padding)
+                .then_some(next.main?)?
+                .checked_sub(INSTRUCTION)
         };
-        // An empty range in front of several SASS instructions ends before it begins.
-        let is_empty = mercury[0] == mercury[1] && mercury[0] != 0;
-        let next = self
-            .starts
-            .get(self.at(mercury[0]).map_or(0, |number| number + 1));
-        let is_odd = is_empty && next.is_none_or(|next| next.main != Some(next.sass));
-        let range = [main(mercury[0])?, main(mercury[1])?];
-        (!is_odd).then_some(range)
+        let within = |mercury: u64| Some(0).filter(|_| mercury < last.mercury);
+        let begin = match self.at(mercury[0]) {
+            Some(number) => begin(number),
+            None => within(mercury[0]),
+        };
+        let end = match self.at(mercury[1]) {
+            Some(number) => end(instructions.get(number)?),
+            None => within(mercury[1]),
+        };
+        Some([begin?, end?])
     }
 
     /// Returns the offset in the SASS of a rule for the unwinder at this offset of the Mercury
@@ -161,15 +171,22 @@ fn units_of_record(record: &[u8]) -> Option<u64> {
 fn main_of(sass: &[Instruction]) -> Option<u64> {
     let operations: Vec<u16> = sass.iter().map(|word| word.operation()).collect();
     let waits = operations.iter().take_while(|code| **code == 0x984).count();
-    match operations.get(waits..)? {
-        // `MEMBAR` twice; then `ERRBAR`, `CGAERRBAR` and one more.
-        [0x992, 0x992, 0x9ab, 0x5ab, 0x98f | 0x9c7] if waits == 0 || waits == 4 => {
-            Some(waits as u64 + 1)
-        }
+    let main = match operations.get(waits..)? {
+        // `MEMBAR`.
+        [0x992] if waits > 0 => 0,
+        // `MEMBAR` twice; then `ERRBAR`, `CGAERRBAR` and one or two more.
+        [0x992, 0x992, 0x9ab, 0x5ab, 0x98f | 0x9c7] => 1,
+        [0x992, 0x992, 0x9ab, 0x5ab, 0x9a8, 0x98f] => 4,
+        _ if waits > 0 => return None,
         // `MEMBAR`, `ERRBAR`, `CGAERRBAR`, `EXIT`.
-        [0x992, 0x9ab, 0x5ab, 0x94d] if waits == 0 => Some(3),
-        _ => None,
-    }
+        [0x992, 0x9ab, 0x5ab, 0x94d] => 3,
+        // `BAR` and others, as measured.
+        [0x348, 0x918 | 0x389, 0x91b] => 1,
+        [0x948, 0x819, 0x812, 0x31d, 0x819, 0x91b] => 3,
+        [0xb1d, 0x31c] | [0x202, 0x202] | [0x805, 0x824, 0xb82] => 0,
+        _ => return None,
+    };
+    Some((waits + main) as u64)
 }
 
 /// Returns the units of the Mercury instruction that a plain item with this SASS instruction stands
@@ -238,6 +255,20 @@ mod tests {
         words.flatten().collect()
     }
 
+    #[test]
+    fn what_begins_before_a_barrier_of_memory_or_lanes() {
+        let mut record = [0; 16];
+        record[0] = 1;
+        let run = [&(3_u16 << 7 | 0x51).to_le_bytes()[..], &record].concat();
+        let capsule = capsule(&[None, Some(&run), None, Some(&record), None]);
+        let code = code(&[0x202, 0x984, 0x984, 0x992, 0x202, 0x948, 0x202]);
+        let offsets = Offsets::new(&capsule, &code, 0x50).unwrap();
+        assert_eq!(offsets.range([0, 0x10]), Some([0x20, 0x30]));
+        assert_eq!(offsets.range([0x10, 0x20]), Some([0x30, 0x40]));
+        assert_eq!(offsets.range([0x20, 0x30]), None);
+        assert_eq!(offsets.range([0x30, 0x30]), Some([0x50, 0x50]));
+    }
+
     /// A move, an addition of an immediate, a record of one unit, `EXIT` for the debugger, padding.
     fn function() -> (Vec<u8>, Vec<u8>) {
         let mut record = [0; 16];
@@ -273,11 +304,12 @@ mod tests {
             [Some(0), Some(0x20), Some(0x30), Some(0), size, size]
         );
         assert_eq!(offsets.range([0x10, 0x40]), Some([0x10, 0x60]));
-        assert_eq!(offsets.range([0x10, 0x50]), Some([0x10, 0x70]));
+        assert_eq!(offsets.range([0x10, 0x50]), None);
         assert_eq!(offsets.range([0x10, 0x20]), Some([0x10, 0]));
         assert_eq!(offsets.range([0x10, 0x60]), None);
         assert_eq!(offsets.range([0x10, 0x10]), Some([0x10, 0x10]));
-        assert_eq!(offsets.range([0x30, 0x30]), None);
+        // An empty range in front of several SASS instructions ends before it begins.
+        assert_eq!(offsets.range([0x30, 0x30]), Some([0x50, 0x20]));
         assert_eq!(offsets.frame(0x20), None);
         assert_eq!(offsets.frame(0x40), Some(Some(0x30)));
         assert_eq!(offsets.frame(0x50), Some(Some(0x70)));
@@ -297,7 +329,8 @@ mod tests {
         let offsets = Offsets::new(&capsule, &code, 0x30).unwrap();
         assert_eq!(offsets.frame(0x10), Some(None));
         assert_eq!(offsets.frame(0x20), Some(None));
-        assert_eq!(offsets.range([0, 0x10]), None);
+        assert_eq!(offsets.range([0, 0x10]), Some([0x10, 0x20]));
+        assert_eq!(offsets.range([0, 0]), None);
         assert_eq!(
             (offsets.address(0x10), offsets.address(0x20)),
             (Some(0x20), None)

@@ -37,18 +37,18 @@ impl Row<'_> {
 }
 
 /// Returns the ranges of the rows `sass` of a function in other code, by the rows `mercury` that it
-/// has in the Mercury view; `None` if the rows do not stand for each other, or if an end of a
-/// range is not known.
+/// has in the Mercury view: `None` for a range with an end that is not known, and for all if the
+/// rows do not stand for each other.
 pub fn in_other_code(
     sass: &[Row<'_>],
     mercury: &[Row<'_>],
     offsets: &Offsets,
-) -> Option<Vec<[u32; 2]>> {
+) -> Vec<Option<[u32; 2]>> {
     let mut mercury = mercury.to_vec();
     mercury.sort_by_key(Row::key);
     let is_alike = |(sass, mercury): (&Row<'_>, &Row<'_>)| sass.variable == mercury.variable;
     if sass.len() != mercury.len() || !sass.iter().zip(&mercury).all(is_alike) {
-        return None;
+        return vec![None; sass.len()];
     }
     let ranges = mercury.iter().map(|row| {
         let [begin, end] = offsets.range(row.range.map(u64::from))?;

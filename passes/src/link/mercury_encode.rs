@@ -269,6 +269,8 @@ struct Encode<'m, 'data> {
     /// The first code whose applied rows stand beside those of another local function of its name
     /// (deviation D22).
     applied_together: Option<&'data [u8]>,
+    /// The first function with ranges of registers that are emptied (deviation D25).
+    emptied_ranges: Option<FunctionId>,
     refusals: Vec<Refusal>,
 }
 
@@ -309,6 +311,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             early,
             whole_name: None,
             applied_together: None,
+            emptied_ranges: None,
             refusals: Vec::new(),
         }
     }
@@ -342,6 +345,8 @@ impl<'m, 'data> Encode<'m, 'data> {
         segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
         let notes = self.whole_name.map(names::whole_name).into_iter();
         let notes = notes.chain(self.applied_together.map(resolved::applied_together));
+        let emptied = |function| registers::emptied_ranges(self.module.function_name(function));
+        let notes = notes.chain(self.emptied_ranges.map(emptied));
         Ok((self.plan, notes.collect()))
     }
 

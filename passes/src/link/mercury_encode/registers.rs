@@ -1,6 +1,8 @@
 //! `.nv_debug_info_reg_sass` and `.nv_debug_info_reg_type`: in which registers variables of code
 //! for the debugger are, and of which types these are.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::mercury::register_ranges;
 use cuweld_elf::mercury::register_ranges::Ranges;
@@ -76,26 +78,29 @@ impl<'m> Encode<'m, '_> {
                     _ if row.rows.is_empty() => continue,
                     // [mercury-early-aliases]
                     (None, _) if self.early.in_output(module, symbol) => {
-                        Ok(vec![[0; 2]; row.rows.len()])
+                        vec![[0; 2]; row.rows.len()]
                     }
                     (None, None) if is_linked => continue,
                     (None, Some(function)) => {
                         let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));
-                        self.ranges_in_linked_code(row, mercury, function)
-                            .ok_or("ranges of registers of a copy that is not linked")
+                        let places = self.ranges_in_linked_code(row, mercury, function);
+                        if places.contains(&None) {
+                            self.emptied_ranges.get_or_insert(function);
+                            if module.options.strict {
+                                let what = mercury::RANGES_AFTER_CODE;
+                                self.refusals.push(Refusal::new(what, id));
+                                return;
+                            }
+                        }
+                        places.into_iter().map(Option::unwrap_or_default).collect()
                     }
                     (Some(false), losing) if is_linked || losing.is_some() => {
-                        Err("ranges of registers of two functions of one name")
-                    }
-                    _ => Ok(vec![[0; 2]; row.rows.len()]),
-                };
-                let places = match places {
-                    Ok(places) => places,
-                    Err(what) => {
-                        self.refusals
-                            .push(Refusal::with(mercury::REGISTER_RANGES, what, id));
+                        let what = "ranges of registers of two functions of one name";
+                        let refusal = Refusal::with(mercury::REGISTER_RANGES, what, id);
+                        self.refusals.push(refusal);
                         return;
                     }
+                    _ => vec![[0; 2]; row.rows.len()],
                 };
                 for (row, [begin, end]) in row.rows.iter().zip(places) {
                     let place = start + row.place;
@@ -112,19 +117,25 @@ impl<'m> Encode<'m, '_> {
     }
 
     /// Returns the ranges of a copy in the code that is linked in its place
-    /// [ranges-of-replaced-copies]; `None` if they are not known. `mercury` has those of its object
-    /// in the Mercury view, by function.
+    /// [ranges-of-replaced-copies]; `None` for one that is not known. `mercury` has those of its
+    /// object in the Mercury view, by function.
     fn ranges_in_linked_code(
         &self,
         ranges: &Ranges<'_>,
         mercury: &NamedRanges<'_>,
         copy: FunctionId,
-    ) -> Option<Vec<[u32; 2]>> {
+    ) -> Vec<Option<[u32; 2]>> {
         let module = self.module;
-        let link = module.symbols[module.functions[copy].symbol].link?;
-        let offsets = module.mercury_offsets(module.link_function(link)?)?;
-        let mercury = mercury.get(ranges.function)?.as_ref()?;
-        register_ranges::in_other_code(&ranges.rows, mercury, &offsets)
+        let link = module.symbols[module.functions[copy].symbol].link;
+        let linked = link.and_then(|link| module.link_function(link));
+        let offsets = linked.and_then(|linked| module.mercury_offsets(linked));
+        let mercury = mercury.get(ranges.function).and_then(Option::as_ref);
+        match mercury.zip(offsets) {
+            Some((mercury, offsets)) => {
+                register_ranges::in_other_code(&ranges.rows, mercury, &offsets)
+            }
+            None => vec![None; ranges.rows.len()],
+        }
     }
 
     /// Returns the ranges of the Mercury view beside a section of the SASS view, without those of
@@ -210,4 +221,16 @@ impl<'m> Encode<'m, '_> {
             _ => None,
         }
     }
+}
+
+/// Says that ranges of registers are empty of which nvlink writes what lies in its memory
+/// (deviation D25).
+pub(super) fn emptied_ranges(function: &[u8]) -> Diagnostic {
+    let name = String::from_utf8_lossy(function);
+    let message = format!(
+        "ranges of registers of '{name}' in another object are empty: the linked code has none for them"
+    );
+    let mut note = Diagnostic::remark(deviation::EMPTIED_RANGES, message);
+    note.deviation = Some("D25");
+    note
 }
