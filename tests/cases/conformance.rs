@@ -164,7 +164,7 @@ fn kept(nvlink: &Linker, folder: &Path, arguments: &[String]) -> Result<(), Stri
     let mut theirs = link(nvlink, folder, arguments)?;
     let mut kept = ours("--cuweld-self-check")?;
     let strictly = ours("--cuweld-strict-finalize")?;
-    match crate::harness::kept_schedule::mask(&mut theirs, &mut kept, &strictly) {
+    match crate::harness::kept_schedule::mask(&mut theirs, &mut kept, &strictly, |_| false) {
         Some(_) => equal(theirs, &kept),
         None => Err("no code is kept".to_owned()),
     }

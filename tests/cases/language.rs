@@ -221,7 +221,9 @@ fn one(
         return Ok(());
     }
     let mut seen = engine.run(&link, folder.path())?;
-    if let Verdict::Differs(report) = &mut seen.verdict {
+    if let (Verdict::Differs(_), Some(codes)) = (&seen.verdict, seen.reported.take()) {
+        seen.verdict = Verdict::Reported(codes);
+    } else if let Verdict::Differs(report) = &mut seen.verdict {
         let commands = seen.commands.join("\n    ");
         *report = format!(
             "{}\n    {commands}\n    {}",

@@ -82,7 +82,9 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
                         Verdict::SameError => summary.errors += 1,
                         Verdict::Crash => summary.crashes += 1,
                         Verdict::Refused(what) => summary.refused.push(what),
-                        Verdict::Differs(report) => summary.different.push((seed, report)),
+                        Verdict::Differs(report) | Verdict::Reported(report) => {
+                            summary.different.push((seed, report));
+                        }
                     }
                 }
             });

@@ -50,8 +50,13 @@ pub enum Kept {
 }
 
 /// Takes what differs on purpose out of both results, `strictly` being that of the link with `--cuweld-strict-finalize`;
-/// says what there was.
-pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Option<Kept> {
+/// says what there was. With code of another length the sections that `differs` names are left out, too.
+pub fn mask(
+    theirs: &mut Outcome,
+    ours: &mut Outcome,
+    strictly: &Outcome,
+    differs: fn(&str) -> bool,
+) -> Option<Kept> {
     let kept: Vec<&String> = strictly
         .lines
         .iter()
@@ -74,7 +79,7 @@ pub fn mask(theirs: &mut Outcome, ours: &mut Outcome, strictly: &Outcome) -> Opt
             mask_code(output, section);
         }
         if what == Kept::MemoryBarrier {
-            *output = frame(output);
+            *output = frame(output, differs);
         }
     }
     (!kept.is_empty()).then_some(what)
@@ -92,7 +97,7 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
 
 /// What two files have in common whose code has another length: the headers of sections but for places and sizes, symbols
 /// but for values and sizes, the sizes of attributes, relocations and tables of switches, and the contents of whatever does not speak of code.
-fn frame(file: &[u8]) -> Vec<u8> {
+fn frame(file: &[u8], differs: fn(&str) -> bool) -> Vec<u8> {
     let file = ElfFile64::<Endianness>::parse(file).expect("a linked file is an ELF file");
     let mut frame = Vec::new();
     let starts =
@@ -108,6 +113,9 @@ fn frame(file: &[u8]) -> Vec<u8> {
             word(header.sh_info),
         );
         frame.extend_from_slice(name);
+        if differs(&String::from_utf8_lossy(name)) {
+            continue;
+        }
         frame.extend_from_slice(format!(" {shape:x?}").as_bytes());
         let plain = name.strip_prefix(b".nv.merc").unwrap_or(name);
         let flags = SectionFlags::from_bits_retain(shape.1.0);

@@ -9,5 +9,6 @@ pub mod kept_schedule;
 pub mod link;
 pub mod oracle;
 pub mod own_names;
+pub mod reported;
 pub mod tally;
 pub mod verdict;

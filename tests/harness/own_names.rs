@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use cuweld_elf::target::section_types::{SectionFlags, is_no_bits};
+
 use super::link::Outcome;
 
 const HEADER: usize = 64;
@@ -216,9 +218,11 @@ fn contents(linked: &Outcome) -> Option<Vec<impl PartialEq>> {
     let rows = sections.iter().map(|section| {
         let is_named = section.is_symbols()
             || matches!(section.ty, SHT_STRTAB | SHT_CALLGRAPH | SHT_PROTOTYPE)
-            // The note has the names of the inputs. What is reserved has no bytes of its own.
+            // The note has the names of the inputs.
             || section.name == b".note.nv.tkinfo"
-            || section.name == b".nv.merc.nv.shared.reserved.0";
+            // What is reserved has bytes that are others'.
+            || section.name == b".nv.merc.nv.shared.reserved.0"
+            || is_no_bits(section.ty, SectionFlags::from_bits_retain(section.flags));
         let contents = match is_named {
             true => None,
             false => bytes.get(section.offset..section.offset + section.size),

@@ -62,7 +62,7 @@ impl Tally {
         if matches!(verdict, Verdict::Differs(_)) && theirs.output.is_some() {
             let arguments = [&["--cuweld-strict-finalize".to_owned()], arguments].concat();
             let strictly = Linker::ours().link(folder, &arguments).unwrap();
-            if kept_schedule::mask(&mut theirs, &mut ours, &strictly).is_some() {
+            if kept_schedule::mask(&mut theirs, &mut ours, &strictly, |_| false).is_some() {
                 self.kept += 1;
                 verdict = judge(&theirs, &ours, false);
             }

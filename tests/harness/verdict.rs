@@ -9,6 +9,8 @@ pub enum Verdict {
     Identical,
     /// Identical with `--cuweld-strict`: one of the deviations.
     Deviation,
+    /// Different, as the link says: these deviations, whose bytes were not compared.
+    Reported(String),
     /// Both say the same error.
     SameError,
     /// We say that we do not support it, or that the changed input is damaged.

@@ -16,6 +16,7 @@ use crate::harness::kept_schedule::{self, Kept};
 use crate::harness::link::Outcome;
 use crate::harness::oracle::Reference;
 use crate::harness::own_names;
+use crate::harness::reported;
 use crate::harness::verdict::{Verdict, judge, message_template};
 use crate::mutate::mutation::{Numbers, mutate};
 use crate::mutate::object::Object;
@@ -33,6 +34,8 @@ pub struct Seen {
     pub change: Option<String>,
     /// The command lines, for reports.
     pub commands: Vec<String>,
+    /// The deviations that a link reports whose results differ.
+    pub reported: Option<String>,
     /// What kernels that keep their code left to be compared, if there are any.
     pub kept: Option<Kept>,
     /// Time in nvlink and in cuweld.
@@ -73,6 +76,7 @@ impl Engine {
             features: BTreeSet::new(),
             change: None,
             commands: Vec::new(),
+            reported: None,
             kept: None,
             times: [Duration::ZERO; 2],
         };
@@ -121,31 +125,15 @@ impl Engine {
                 seen.verdict = Verdict::Deviation;
                 break;
             }
-            if matches!(seen.verdict, Verdict::Differs(_)) && both_linked {
-                let strictly = with(&["--cuweld-strict-finalize"])?;
-                let mut masked = theirs.clone();
-                seen.kept = kept_schedule::mask(&mut masked, &mut ours, &strictly);
-                if seen.kept.is_some() {
-                    seen.verdict = judge(&masked, &ours, false);
-                    // Other deviations of the same link.
-                    if matches!(seen.verdict, Verdict::Differs(_)) {
-                        let mut strict = with(&["--cuweld-strict"])?;
-                        if strict.exit == Some(0) {
-                            kept_schedule::mask(&mut theirs, &mut strict, &strictly);
-                            seen.verdict = judge(&theirs, &strict, false);
-                        }
-                    }
-                    if seen.verdict == Verdict::Identical {
-                        seen.verdict = Verdict::Deviation;
-                    }
-                    break;
-                }
-            }
             if matches!(seen.verdict, Verdict::Differs(_)) {
-                let strict_verdict = judge(&theirs, &with(&["--cuweld-strict"])?, false);
-                if matches!(strict_verdict, Verdict::Identical | Verdict::SameError) {
-                    seen.verdict = Verdict::Deviation;
-                }
+                seen.reported = reported::codes(&with(&["--cuweld-explain=on"])?);
+                let strict = with(&["--cuweld-strict"])?;
+                let finalized = match both_linked {
+                    true => Some(with(&["--cuweld-strict-finalize"])?),
+                    false => None,
+                };
+                (seen.verdict, seen.kept) =
+                    judge_deviation(&theirs, &ours, &strict, finalized.as_ref());
             }
             if matches!(seen.verdict, Verdict::Differs(_))
                 && static_names::are_to_blame(&theirs, &ours, images)
@@ -319,6 +307,36 @@ fn wrapped(input: &Input, arch: &str, image: &[u8], seen: &mut Seen) -> Vec<u8> 
             let id = format!("_id_{}", input.name);
             host_object(&fatbin(&[(arch, image)], *codec), &id, lists.as_ref())
         }
+    }
+}
+
+/// Judges results that differ by what cuweld makes of the link with `--cuweld-strict`, and with `--cuweld-strict-finalize` if both
+/// have linked it.
+fn judge_deviation(
+    theirs: &Outcome,
+    ours: &Outcome,
+    strict: &Outcome,
+    finalized: Option<&Outcome>,
+) -> (Verdict, Option<Kept>) {
+    let refused = reported::refused(strict);
+    let differs = refused.map_or((|_| false) as fn(&str) -> bool, |refused| refused.differs);
+    let without_kept = |outcome: &Outcome| {
+        let (mut theirs, mut outcome) = (theirs.clone(), outcome.clone());
+        let kept = finalized.and_then(|finalized| {
+            kept_schedule::mask(&mut theirs, &mut outcome, finalized, differs)
+        });
+        (theirs, outcome, kept)
+    };
+    let (their_rest, our_rest, kept) = without_kept(ours);
+    let verdict = judge(&their_rest, &our_rest, false);
+    let (of_theirs, of_strict, _) = without_kept(strict);
+    let as_strict = judge(&of_theirs, &of_strict, false);
+    let is_deviation = verdict == Verdict::Identical
+        || matches!(as_strict, Verdict::Identical | Verdict::SameError)
+        || refused.is_some_and(|refused| refused.are_alike(&their_rest, &our_rest));
+    match is_deviation {
+        true => (Verdict::Deviation, kept),
+        false => (verdict, kept),
     }
 }
 

@@ -197,7 +197,7 @@ fn add(tally: &mut Tally, way: &Way, (number, target): (u32, &'static str), seen
         Verdict::Identical | Verdict::Deviation => tally.rescheduled += 1,
         Verdict::SameError | Verdict::Crash => tally.errors += 1,
         Verdict::Refused(_) => tally.refused += 1,
-        Verdict::Differs(report) => {
+        Verdict::Differs(report) | Verdict::Reported(report) => {
             let commands = seen.commands.join("; ");
             tally
                 .different

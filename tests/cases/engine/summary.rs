@@ -1,7 +1,7 @@
 //! What a run has shown, counted and printed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::time::Duration;
 
 use super::execute::Seen;
@@ -13,6 +13,7 @@ use crate::harness::verdict::{Verdict, message_template};
 struct Row {
     identical: u32,
     deviations: u32,
+    reported: u32,
     errors: u32,
     refused: u32,
     crashes: u32,
@@ -35,6 +36,7 @@ pub struct Summary {
     targets: BTreeMap<String, Row>,
     modes: BTreeMap<Mode, Row>,
     refusals: BTreeMap<String, (u32, u32)>,
+    reported: BTreeMap<String, Vec<u32>>,
     features: BTreeMap<String, u32>,
     /// Links that differ.
     pub mismatches: Vec<Mismatch>,
@@ -56,6 +58,9 @@ impl Summary {
             let entry = self.refusals.entry(reason.clone()).or_insert((0, seed));
             entry.0 += 1;
             entry.1 = entry.1.min(seed);
+        }
+        if let Verdict::Reported(codes) = &seen.verdict {
+            self.reported.entry(codes.clone()).or_default().push(seed);
         }
         if let Verdict::Differs(report) = seen.verdict {
             self.mismatches.push(Mismatch {
@@ -100,11 +105,18 @@ pub fn class(report: &str) -> String {
     format!("output: {}", message_template(place))
 }
 
+/// The first seeds of a list, each after a space.
+fn some_of(seeds: &[u32]) -> String {
+    let seeds = seeds.iter().take(6).map(|seed| format!(" {seed}"));
+    seeds.collect()
+}
+
 impl Row {
     fn add(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Identical => self.identical += 1,
             Verdict::Deviation => self.deviations += 1,
+            Verdict::Reported(_) => self.reported += 1,
             Verdict::SameError => self.errors += 1,
             Verdict::Refused(_) => self.refused += 1,
             Verdict::Crash => self.crashes += 1,
@@ -115,6 +127,7 @@ impl Row {
     fn sum(&mut self, other: &Row) {
         self.identical += other.identical;
         self.deviations += other.deviations;
+        self.reported += other.reported;
         self.errors += other.errors;
         self.refused += other.refused;
         self.crashes += other.crashes;
@@ -127,15 +140,16 @@ impl fmt::Display for Row {
         let Row {
             identical,
             deviations,
+            reported,
             errors,
             refused,
             crashes,
             different,
         } = self;
-        let links = identical + deviations + errors + refused + crashes + different;
+        let links = identical + deviations + reported + errors + refused + crashes + different;
         write!(
             f,
-            "{links:>7} {identical:>10} {errors:>11} {deviations:>10} {refused:>8} {crashes:>15} {different:>9}"
+            "{links:>7} {identical:>10} {errors:>11} {deviations:>10} {reported:>9} {refused:>8} {crashes:>15} {different:>9}"
         )
     }
 }
@@ -144,7 +158,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<16}   links  identical  same error  deviation  refused  nvlink crashes  MISMATCH",
+            "{:<16}   links  identical  same error  deviation  reported  refused  nvlink crashes  MISMATCH",
             ""
         )?;
         let mut all = Row::default();
@@ -163,6 +177,13 @@ impl fmt::Display for Summary {
         for (reason, (count, seed)) in refusals {
             writeln!(f, "refused {count:>6}: {reason} (seed {seed})")?;
         }
+        for (codes, seeds) in &self.reported {
+            let (count, some) = (seeds.len(), some_of(seeds));
+            writeln!(
+                f,
+                "reported {count:>5}: {codes}, not compared (seeds{some})"
+            )?;
+        }
         let mut classes: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for mismatch in &self.mismatches {
             classes
@@ -173,11 +194,8 @@ impl fmt::Display for Summary {
         let mut classes: Vec<_> = classes.into_iter().collect();
         classes.sort_by_key(|(class, seeds)| (std::cmp::Reverse(seeds.len()), *class));
         for (class, seeds) in classes {
-            let mut some = String::new();
-            for seed in seeds.iter().take(6) {
-                let _ = write!(some, " {seed}");
-            }
-            writeln!(f, "MISMATCH {:>5}: {class} (seeds{some})", seeds.len())?;
+            let (count, some) = (seeds.len(), some_of(&seeds));
+            writeln!(f, "MISMATCH {count:>5}: {class} (seeds{some})")?;
         }
         writeln!(
             f,
