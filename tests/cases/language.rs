@@ -223,15 +223,20 @@ fn one(
     let mut seen = engine.run(&link, folder.path())?;
     if let (Verdict::Differs(_), Some(codes)) = (&seen.verdict, seen.reported.take()) {
         seen.verdict = Verdict::Reported(codes);
-    } else if let Verdict::Differs(report) = &mut seen.verdict {
+    }
+    let differs = matches!(seen.verdict, Verdict::Differs(_));
+    if differs || std::env::var_os("CUWELD_LANGUAGE_KEEP").is_some() {
+        let said = match &seen.verdict {
+            Verdict::Differs(report) => report.trim_end().replace('\n', "\n    "),
+            other => format!("{other:?}"),
+        };
         let commands = seen.commands.join("\n    ");
-        *report = format!(
-            "{}\n    {commands}\n    {}",
-            report.trim_end().replace('\n', "\n    "),
-            rows_of(&program)
-        );
+        let report = format!("{said}\n    {commands}\n    {}", rows_of(&program));
         write_sources(&link, folder.path())?;
-        engine.keep(folder.path(), &format!("link-{seed}"), report)?;
+        engine.keep(folder.path(), &format!("link-{seed}"), &report)?;
+        if differs {
+            seen.verdict = Verdict::Differs(report);
+        }
     }
     let mut run = lock();
     run.pairs.add(&program);

@@ -81,10 +81,6 @@ codes! {
     CLEARS_UNLINKED "clears-unlinked":
         "clearing the site of a section that goes"
         when "A relocation that clears its field has a section as target that is not linked.";
-    UNDEFINED_CONSTANT "undefined-constant":
-        "the address of an undefined constant variable for sm_100 and up"
-        when "Code takes the address of a `__constant__` variable that no object defines."
-        advice "Link the object that defines the variable.";
     REPLACED_CONSTANTS "replaced-constants":
         "constants with relocations of a copy that is replaced"
         when "Constants of a definition that another replaced stay in the output, and have relocations.";

@@ -120,6 +120,11 @@ super::behaviours! {
         "losing-copy-table-mercury",
         "relocatable-losing-copy-table-mercury",
     ];
+    /// In relocatable output an instruction that refers to a constant variable that no object defines
+    /// has an address from -1 on, and keeps its bank.
+    MERCURY_UNDEFINED_CONSTANTS = "mercury-undefined-constants", shown by [
+        "relocatable-undefined-constants-mercury",
+    ];
     /// Compiler constants of relocatable output are named by their section and their number in the
     /// object.
     MERCURY_CONSTANT_NAMES = "mercury-constant-names", shown by [

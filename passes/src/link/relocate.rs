@@ -235,14 +235,17 @@ fn apply(
     // The bank of an undefined symbol, as for any other [relocatable-without-slots].
     let has_slot = row.makes_slot && !module.options.relocatable;
     let bank = || match has_slot && is_header(module, reloc.target) {
-        true => 0,
+        true => Some(0),
         false => constant_bank(module, reloc.target),
     };
-    match row.bank {
-        BankField::None => {}
-        BankField::At(bit) => push(bit, 5, bank(), in_place),
-        BankField::Split => {
-            let bank = bank();
+    let bank = match row.bank {
+        BankField::None => None,
+        _ => bank(),
+    };
+    match (row.bank, bank) {
+        (BankField::None, _) | (_, None) => {}
+        (BankField::At(bit), Some(bank)) => push(bit, 5, bank, in_place),
+        (BankField::Split, Some(bank)) => {
             push(42, 4, bank & 15, in_place);
             push(26, 1, bank >> 4, in_place);
         }
@@ -258,8 +261,10 @@ fn is_header(module: &Module<'_>, target: SymbolRef) -> bool {
 }
 
 /// Returns the bank number that nvlink derives from the type of the section that defines the
-/// target, without looking whether it is a constant bank.
-fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
+/// target, without looking whether it is a constant bank; `None` if the instruction keeps its own:
+/// nvlink encodes it anew from Mercury, which has none to fill in for an undefined variable
+/// [mercury-undefined-constants].
+fn constant_bank(module: &Module<'_>, target: SymbolRef) -> Option<u64> {
     let section = match target {
         SymbolRef::Section(section) => Some(section),
         // Dynamic shared memory has no section in the input; with -g and -r nvlink makes it one
@@ -270,7 +275,9 @@ fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
                     .link
                     .is_some_and(|link| module.is_dynamic_shared(link)) =>
         {
-            return u64::from(sht::CUDA_SHARED.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f);
+            return Some(u64::from(
+                sht::CUDA_SHARED.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f,
+            ));
         }
         SymbolRef::Symbol(symbol) => {
             let link = module.symbols[symbol].link;
@@ -282,6 +289,10 @@ fn constant_bank(module: &Module<'_>, target: SymbolRef) -> u64 {
         }
         SymbolRef::None => None,
     };
-    let ty = section.map_or(0, |section| module.sections[section].ty);
-    u64::from(ty.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f)
+    let ty = match section {
+        Some(section) => module.sections[section].ty,
+        None if module.is_capmerc() => return None,
+        None => 0,
+    };
+    Some(u64::from(ty.wrapping_sub(sht::CUDA_CONSTANT0) & 0x1f))
 }

@@ -104,10 +104,6 @@ impl<'data> Row<'_, '_, 'data> {
             }
             (_, Some(Clear)) => Drop,
 
-            // nvlink encodes the instruction anew, with fewer bits of it.
-            (Missing, Some(Applied | Yield)) if has_mercury && !self.is_of(Symbol::is_shared) => {
-                Refuse(relocation::UNDEFINED_CONSTANT)
-            }
             (Known { value, .. }, Some(Applied | Yield)) => Apply(value),
             (Missing, Some(Applied | Yield)) => Apply(u64::MAX),
             (Nothing, Some(Applied | Yield)) => Apply(self.facts.null_symbol()),
