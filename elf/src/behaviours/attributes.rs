@@ -36,6 +36,14 @@ super::behaviours! {
         "only-kernel-attributes",
         "mercury-only-kernel-fragments",
     ];
+    /// The only kernel of a link takes the masks of sparse matrices of device functions if a function
+    /// of the link is left out or has none; else it keeps its own.
+    ONLY_KERNEL_MASKS = "only-kernel-masks", shown by [
+        "only-kernel-masks",
+        "only-kernel-masks-left-out",
+    ];
+    /// The only kernel of a link takes over no NUM_MBARRIERS if that of all functions is 0.
+    ONLY_KERNEL_NO_BARRIERS = "only-kernel-no-barriers", shown by ["only-kernel-no-barriers"];
     /// The only kernel of a link takes over no VRC_CTA_INIT_COUNT.
     ONLY_KERNEL_CTA_INIT = "only-kernel-cta-init", shown by ["mercury-tensor-memory-only-kernel"];
     /// Where the order of device functions matters for what kernels take over, it is that of the

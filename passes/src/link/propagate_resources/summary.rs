@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::hash::Hash;
 
 use cuweld_elf::target::attributes as code;
+use cuweld_ir::Fate;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
@@ -245,6 +246,8 @@ pub struct Summaries {
     pub mbarriers: Vec<u16>,
     /// Whether any function of the link has SPARSE_MMA_MASK.
     pub any_sparse_mma: bool,
+    /// Whether a function of the link is left out.
+    is_function_left_out: bool,
     /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
     pub(super) granularities: [bool; 2],
     /// All externs that the output keeps, with their places; they repeat.
@@ -266,6 +269,11 @@ impl Summaries {
             only_kernel: None,
             mbarriers: Vec::new(),
             any_sparse_mma: false,
+            is_function_left_out: module.functions.iter().any(|(id, function)| {
+                function.fate == Fate::Prevailing
+                    && !module.is_function_live(id)
+                    && module.aliased(id).is_none()
+            }),
             granularities: [false; 2],
             externs: Vec::new(),
         };
@@ -363,6 +371,14 @@ impl Summaries {
     /// Returns `true` if the link has one kernel.
     pub fn has_only_kernel(&self) -> bool {
         self.only_kernel.is_some()
+    }
+
+    /// Returns `true` if a kernel of this summary does not take masks of sparse matrices: the only
+    /// one, where each function of the link stays and has a mask [only-kernel-masks].
+    pub fn keeps_own_mask(&self, summary: &Summary) -> bool {
+        self.has_only_kernel()
+            && !self.is_function_left_out
+            && summary.sparse_mma & NO_SPARSE_MMA_MASK == 0
     }
 
     /// Returns the externs of all functions, each once, in the order in which they are first named,
