@@ -393,8 +393,10 @@ where
                 self.raw(source, Image::Nvvm(image), ObjectOrigin::Cubin);
             }
             FileKind::Fatbin => {
-                if let Some(image) = self.fatbin(source, bytes, 0)? {
-                    self.raw(source, image, ObjectOrigin::Fatbin);
+                match self.fatbin(source, bytes, 0)? {
+                    Some(image) => self.raw(source, image, ObjectOrigin::Fatbin),
+                    // [host-lists-count]
+                    None => self.found.host_info.set_unknown(source.path),
                 }
                 self.further_regions(source, bytes, 0, true)?;
             }
