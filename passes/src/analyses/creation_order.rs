@@ -27,7 +27,7 @@ pub struct LiveFunctions {
     /// [kernels-in-order-of-definition].
     pub kernels: Vec<(LinkSymbolId, FunctionId)>,
     /// The same in order of creation.
-    created_kernels: Vec<(LinkSymbolId, FunctionId)>,
+    pub created_kernels: Vec<(LinkSymbolId, FunctionId)>,
     /// The kernel that nvlink takes for the only one of the link: the only live one or, where it is
     /// known which ones host code refers to, the only one of these. What others reach, which stay
     /// because their address is taken, counts for nothing then.

@@ -15,7 +15,7 @@ impl<'data> Replay<'_, 'data> {
         let mut ordinal = Vec::new();
         if groups().any(|group| group.len() > 1) {
             ordinal.resize(module.functions.len(), 0);
-            for (index, (_, function)) in self.live.kernels.iter().enumerate() {
+            for (index, (_, function)) in self.live.created_kernels.iter().enumerate() {
                 ordinal[function.index()] = index;
             }
         }
