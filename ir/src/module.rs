@@ -323,6 +323,12 @@ impl<'data> Module<'data> {
         self.symbols[self.functions[function].symbol].name
     }
 
+    /// Returns `true` if a name is that of a kernel that no object of the link defines.
+    pub fn is_undefined_kernel(&self, link: LinkSymbolId) -> bool {
+        let row = &self.link_symbols[link];
+        row.definition.is_none() && self.symbols[row.first].is_entry()
+    }
+
     /// Returns `true` if a function is part of the output: its copy was chosen and its name is
     /// live.
     pub fn is_function_live(&self, function: FunctionId) -> bool {

@@ -315,9 +315,12 @@ fn addresses_without_calls(
             _ => {}
         }
     }
-    // Kernels that have what they reach may be launched.
+    // Kernels that have what they reach may be launched, and so may those that no object defines.
     for (kernel, _) in kernels {
         direct[kernel.index()] = true;
+    }
+    for link in functions {
+        direct[link.index()] |= module.is_undefined_kernel(*link);
     }
     let uncalled = functions
         .iter()

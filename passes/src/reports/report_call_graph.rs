@@ -113,7 +113,7 @@ fn nodes(module: &Module<'_>, live: &LiveFunctions) -> String {
             continue;
         }
         let function = module.link_function(*link);
-        let mark = match is_entry[link.index()] {
+        let mark = match is_entry[link.index()] || module.is_undefined_kernel(*link) {
             true => "^",
             false => "",
         };
