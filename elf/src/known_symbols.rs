@@ -33,6 +33,11 @@ pub const RESERVED_SHARED_OFFSET: &[u8] = b".nv.reservedSmem.offset0";
 /// The end of the reserved part.
 pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
 
+/// Returns `true` if a name is that of the stub of a unified function.
+pub fn is_unified_stub(name: &[u8]) -> bool {
+    name.starts_with(b"__cuda_uf_stub_")
+}
+
 /// Returns `true` if a name is that of a variable in reserved shared memory that ptxas makes: one
 /// in every object with code for sm_110, and one in objects with `tcgen05.alloc`.
 pub fn is_reserved_shared_variable(name: &[u8]) -> bool {

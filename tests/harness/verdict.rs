@@ -15,7 +15,7 @@ pub enum Verdict {
     SameError,
     /// We say that we do not support it, or that the changed input is damaged.
     Refused(String),
-    /// nvlink crashed or ran too long, and we said an error.
+    /// nvlink crashed, ran too long, or ended in an internal error, and we said an error.
     Crash,
     /// Anything else: a fault.
     Differs(String),
@@ -47,10 +47,22 @@ pub fn judge(theirs: &Outcome, ours: &Outcome, changed: bool) -> Verdict {
         output: theirs.output.clone(),
     };
     match compare(ours, &expected) {
+        Err(_) if is_internal_error(theirs) && ours.exit != Some(0) && ours.output.is_none() => {
+            Verdict::Crash
+        }
         Err(report) => Verdict::Differs(report),
         Ok(()) if theirs.exit == Some(0) => Verdict::Identical,
         Ok(()) => Verdict::SameError,
     }
+}
+
+/// Whether nvlink found a fault of its own.
+fn is_internal_error(theirs: &Outcome) -> bool {
+    theirs.exit != Some(0)
+        && theirs
+            .lines
+            .iter()
+            .any(|line| line.contains(" fatal   : Internal error: "))
 }
 
 /// A message without what differs from program to program: quoted names, numbers, file names.

@@ -16,6 +16,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::behaviours::symbols;
+use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::Attribute;
@@ -37,6 +38,7 @@ use crate::analyses::LiveFunctions;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
+use crate::analyses::all_functions_in_creation_order;
 use crate::link::merge_metadata::created;
 use crate::link::merge_metadata::value_record;
 use crate::pass::Changed;
@@ -86,7 +88,7 @@ impl Pass for PropagateResources {
         let listed = listed(module, kernels);
         let leaves_out = live.kernels.len() != kernels.len();
         let summaries = Summaries::new(module, meanings, graph, live.only_kernel, &listed);
-        for &(link, _) in kernels {
+        for link in roots(module, live, kernels) {
             let summary = summaries.of(graph, link);
             if summary.stack.is_none() && !module.options.reports.suppress_stack_size_warning {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
@@ -159,6 +161,27 @@ impl Pass for PropagateResources {
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
     }
+}
+
+/// Returns what counts as a kernel for messages: kernels that get what they reach, and beside more
+/// than one of them stubs of unified functions, live or not. A link with such stubs ends where
+/// memory is placed.
+fn roots(
+    module: &Module<'_>,
+    live: &LiveFunctions,
+    kernels: &[(LinkSymbolId, FunctionId)],
+) -> Vec<LinkSymbolId> {
+    let mut is_root = vec![false; module.link_symbols.len()];
+    for (kernel, _) in kernels {
+        is_root[kernel.index()] = true;
+    }
+    let takes_stubs = live.only_kernel.is_none();
+    let mut roots = all_functions_in_creation_order(module);
+    roots.retain(|link| {
+        is_root[link.index()]
+            || takes_stubs && known_symbols::is_unified_stub(module.link_name(*link))
+    });
+    roots
 }
 
 /// A function with a list of records in the output.
