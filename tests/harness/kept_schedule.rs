@@ -49,6 +49,14 @@ pub enum Kept {
     MemoryBarrier,
 }
 
+/// Takes the messages about code that is kept out of a result.
+pub fn drop_notes(ours: &mut Outcome) {
+    let is_note = |line: &str| KEEPS.iter().any(|words| line.contains(words));
+    ours.lines.retain(|line| !is_note(line));
+    let lines = ours.stderr.lines().filter(|line| !is_note(line));
+    ours.stderr = lines.map(|line| format!("{line}\n")).collect();
+}
+
 /// Takes what differs on purpose out of both results, `strictly` being that of the link with `--cuweld-strict-finalize`;
 /// says what there was. With code of another length the sections that `differs` names are left out, too.
 pub fn mask(
@@ -62,10 +70,7 @@ pub fn mask(
         .iter()
         .filter(|line| line.contains(NEEDS))
         .collect();
-    let is_note = |line: &str| KEEPS.iter().any(|words| line.contains(words));
-    ours.lines.retain(|line| !is_note(line));
-    let lines = ours.stderr.lines().filter(|line| !is_note(line));
-    ours.stderr = lines.map(|line| format!("{line}\n")).collect();
+    drop_notes(ours);
     let of_other_length = ["memory barrier", "a compiler after", " for sm_"];
     let is_of_other_length =
         |line: &&String| of_other_length.iter().any(|words| line.contains(words));

@@ -114,6 +114,10 @@ impl Engine {
                     seen.features.insert(format!("message {text}"));
                 }
             }
+            // nvlink says nothing of code that it would compile anew if it fails.
+            if ours.exit != Some(0) {
+                kept_schedule::drop_notes(&mut ours);
+            }
             let named = self.with_own_names(&mut arguments, folder, (&mut theirs, &mut ours))?;
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
             let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
