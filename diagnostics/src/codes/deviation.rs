@@ -39,6 +39,9 @@ codes! {
     EMPTIED_RANGES "emptied-ranges":
         "ranges of registers that are empty"
         when "Debug information says in which registers a copy has its variables that another replaced, in ranges that the linked code does not have, for sm_100 and up; nvlink writes what its memory holds (D25).";
+    LINES_ONCE "lines-once":
+        "lines of a replaced copy that stand once"
+        when "A line of a copy that another replaced comes back right after one that the linked code does not have, for sm_100 and up; nvlink sometimes writes it again (D26).";
     NEWER_FINALIZER "newer-finalizer":
         "code for sm_100 and later as CUDA 13.0 links it"
         when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."

@@ -44,7 +44,7 @@ codes! {
         when "The Mercury of a function does not have the form that compilers write.";
     LINE_TABLE "line-table":
         "a line table of another form"
-        when "A line table cannot be taken apart into functions, or has lines of a replaced definition, and where they lie in the code that is linked is not known.";
+        when "A line table cannot be taken apart into functions, or has lines of a replaced definition, and where they lie in the code that is linked is not known. With `--cuweld-strict` also where nvlink may repeat a line (deviation D26).";
     LINE_VALUE "line-value":
         "a value in the lines of a function"
         when "A relocation of a line table refers to something else than an address.";

@@ -10,6 +10,7 @@
 
 mod remake;
 
+pub use self::remake::Remade;
 pub use self::remake::in_mercury;
 pub use self::remake::remake;
 pub use self::remake::units;

@@ -98,17 +98,23 @@ impl Pass for PlanRelocations {
                 break;
             }
         }
-        if !failed
-            && module.is_capmerc()
-            && let early = cx.analyses.get::<EarlyAliases>(module)
-            && let Err(section) = lines::place(module, early)
-        {
-            cx.diagnostics.emit(
-                Diagnostic::refusal(mercury::LINE_TABLE)
-                    .note(located(module, section))
-                    .at(module.sections[section].object.index_u32(), 0),
-            );
-            failed = true;
+        if !failed && module.is_capmerc() {
+            let early = cx.analyses.get::<EarlyAliases>(module);
+            match lines::place(module, early) {
+                Ok(None) => {}
+                Ok(Some(function)) => {
+                    let note = lines::lines_once(module.function_name(function));
+                    cx.diagnostics.emit(note);
+                }
+                Err(section) => {
+                    cx.diagnostics.emit(
+                        Diagnostic::refusal(mercury::LINE_TABLE)
+                            .note(located(module, section))
+                            .at(module.sections[section].object.index_u32(), 0),
+                    );
+                    failed = true;
+                }
+            }
         }
         if let Some((first, count)) = lost.filter(|_| !failed) {
             cx.diagnostics.emit(kept_address(module, first, count));

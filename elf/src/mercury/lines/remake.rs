@@ -40,17 +40,27 @@ struct Rows {
 /// Rows at the beginning of a sequence in which nvlink may repeat a line.
 const FIRST_ROWS: usize = 5;
 
+/// A sequence that is made anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remade {
+    /// Its bytes.
+    pub codes: Vec<u8>,
+    /// Whether it is known to be what nvlink writes.
+    pub is_certain: bool,
+}
+
 /// Makes the sequence of a function in the SASS view from that in the Mercury view whose address
 /// lies at `address` in a unit: each Mercury instruction has the line of the last row that does not
 /// lie after it, in code of `size` bytes. `None` if the unit is of another form.
 ///
 /// Where a row within an instruction is passed over, and the next one has the line of the one
 /// before, nvlink writes no row. Among the first ones it sometimes does, and it is not known when:
-/// `None`.
-pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option<Vec<u8>> {
+/// then the result is not certain.
+pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option<Remade> {
     let rows = rows(sequence(unit, usize::try_from(address).ok()?)?)?;
     let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
     let (mut last_row, mut written, mut count, mut at) = (None, None, 0, 0);
+    let mut is_certain = true;
     for (mercury, sass) in offsets.instructions() {
         let row = rows.lines.range(..=mercury).next_back();
         let Some((_, line)) = row.filter(|_| row != last_row) else {
@@ -58,9 +68,7 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
         };
         last_row = row;
         if written == Some(*line) {
-            if count < FIRST_ROWS {
-                return None;
-            }
+            is_certain &= count >= FIRST_ROWS;
             continue;
         }
         write_row(written, *line, sass.checked_sub(at)?, &mut out)?;
@@ -73,7 +81,10 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
     out.push(ADVANCE_ADDRESS);
     write_signed(i64::try_from(size.checked_sub(at)?).ok()?, &mut out);
     out.extend_from_slice(&END);
-    Some(out)
+    Some(Remade {
+        codes: out,
+        is_certain,
+    })
 }
 
 /// Makes the sequence of a function whose addresses stay those in Mercury code, from that in the
@@ -246,12 +257,23 @@ mod tests {
             &[3, 2, 2, 0x10, 1, 3, 2, 2, 0x10, 1, 3, 2, 2, 0xd0, 0, 1],
         ]
         .concat();
-        let made = remake(&table(&codes), 27, &offsets(), 0x80).unwrap();
+        let made = remake(&table(&codes), 27, &offsets(), 0x80).unwrap().codes;
         let expected = [4, 1, 3, 4, 1, 0xf1, 0xf1, 2, 0xe0, 0, 0, 1, 1];
         assert_eq!(made[11..], expected);
         // A statement that begins at once has two rows.
-        let made = remake(&table(&[4, 1, 3, 4, 1]), 27, &offsets(), 0x30).unwrap();
+        let made = remake(&table(&[4, 1, 3, 4, 1]), 27, &offsets(), 0x30)
+            .unwrap()
+            .codes;
         assert_eq!(made[11..], [4, 1, 3, 4, 1, 3, 0, 1, 2, 0x30, 0, 1, 1]);
+    }
+
+    #[test]
+    fn a_line_that_comes_back_after_a_row_within_an_instruction_is_not_certain() {
+        // Line 5 at 0 and at 0x30, with another within the instruction between.
+        let codes = [4, 1, 3, 4, 1, 3, 2, 2, 0x20, 1, 3, 0x7e, 2, 0x10, 1];
+        let made = remake(&table(&codes), 27, &offsets(), 0x30).unwrap();
+        assert!(!made.is_certain);
+        assert_eq!(made.codes[11..], [4, 1, 3, 4, 1, 3, 0, 1, 2, 0x30, 0, 1, 1]);
     }
 
     #[test]

@@ -5,7 +5,10 @@
 
 use std::rc::Rc;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_elf::mercury::lines::Kept;
+use cuweld_elf::mercury::lines::Remade;
 use cuweld_elf::mercury::lines::SET_ADDRESS;
 use cuweld_elf::mercury::lines::Staying;
 use cuweld_elf::mercury::lines::in_mercury;
@@ -70,18 +73,27 @@ pub(crate) fn of_section<'m>(
                     let text = module.functions[function].views.sass.text;
                     module.sections[text].size()
                 };
-                made = Some(match (other, unmade) {
+                let name = module.sections[section].name;
+                let remade = match (other, unmade) {
                     // [mercury-early-aliases]
-                    _ if is_early => in_mercury(lines.unit, lines.address)?,
+                    _ if is_early => None,
                     (Some(function), _) => {
-                        let name = module.sections[section].name;
                         let offsets = linked.offsets(module, function, name)?;
-                        lines.remade(&offsets, size(function))?
+                        Some((function, lines.remade(&offsets, size(function))?))
                     }
                     (None, function) => {
                         let function = function?;
                         let offsets = module.mercury_offsets(function)?;
-                        lines.remade(&offsets, size(function))?
+                        Some((function, lines.remade(&offsets, size(function))?))
+                    }
+                };
+                made = Some(match remade {
+                    None => in_mercury(lines.unit, lines.address)?,
+                    Some((_, remade)) if remade.is_certain => remade.codes,
+                    Some(_) if module.options.strict => return None,
+                    Some((function, remade)) => {
+                        linked.uncertain.get_or_insert(function);
+                        remade.codes
                     }
                 });
             }
@@ -169,7 +181,7 @@ impl<'m> Table<'m> {
 impl Lines<'_> {
     /// Returns lines of the Mercury view as they are in the SASS view of code with these
     /// instructions and of `size` bytes [lines-of-replaced-copies].
-    fn remade(self, offsets: &Offsets, size: u64) -> Option<Vec<u8>> {
+    fn remade(self, offsets: &Offsets, size: u64) -> Option<Remade> {
         remake(self.unit, self.address, offsets, size)
     }
 
@@ -188,6 +200,8 @@ pub(crate) struct LinkedLines<'m> {
     tables: HashMap<(ObjectId, &'m [u8]), Option<[Table<'m>; 2]>, FixedState>,
     /// Of each function and the name of a table.
     offsets: HashMap<(FunctionId, &'m [u8]), Option<Rc<Offsets>>, FixedState>,
+    /// The first function with lines that nvlink may repeat (deviation D26).
+    uncertain: Option<FunctionId>,
 }
 
 impl<'m> LinkedLines<'m> {
@@ -236,21 +250,25 @@ impl<'m> LinkedLines<'m> {
         match (sass.next(target), mercury.next(target)) {
             (Some(sass), Some(mercury)) => mercury
                 .remade(offsets, size)
-                .is_some_and(|made| sass.are(&made)),
+                .is_some_and(|made| sass.are(&made.codes)),
             _ => true,
         }
     }
 }
 
-/// Gives rows of the SASS view that refer to line tables the places that these have in it; the
-/// section with a table of another form if there is one.
-pub(super) fn place(module: &mut Module<'_>, early: &EarlyAliases) -> Result<(), SectionId> {
+/// Gives rows of the SASS view that refer to line tables the places that these have in it; returns
+/// the first function with lines that nvlink may repeat, or the section with a table of another
+/// form if there is one.
+pub(super) fn place(
+    module: &mut Module<'_>,
+    early: &EarlyAliases,
+) -> Result<Option<FunctionId>, SectionId> {
     let objects = module.included_objects();
     let sections = objects.flat_map(|(_, object)| object.sections.iter());
     let tables = sections.filter(|id| is_line_table(module, *id));
     let tables: Vec<SectionId> = tables.collect();
     if tables.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let mut rows_of: HashMap<SectionId, SectionId, FixedState> = HashMap::default();
     for (id, section) in module.sections.iter() {
@@ -280,6 +298,7 @@ pub(super) fn place(module: &mut Module<'_>, early: &EarlyAliases) -> Result<(),
             moved.insert(id, [before, after]);
         }
     }
+    let uncertain = linked.uncertain;
     drop(linked);
     let ids: Vec<RelocId> = rows_of
         .values()
@@ -305,5 +324,17 @@ pub(super) fn place(module: &mut Module<'_>, early: &EarlyAliases) -> Result<(),
             _ => {}
         }
     }
-    Ok(())
+    Ok(uncertain)
+}
+
+/// Says that lines of a copy that is not linked stand once, which nvlink may repeat (deviation
+/// D26).
+pub(super) fn lines_once(function: &[u8]) -> Diagnostic {
+    let name = String::from_utf8_lossy(function);
+    let message = format!(
+        "lines of '{name}' in another object stand once where nvlink may repeat them for the linked code"
+    );
+    let mut note = Diagnostic::remark(deviation::LINES_ONCE, message);
+    note.deviation = Some("D26");
+    note
 }
