@@ -37,10 +37,11 @@ super::behaviours! {
         "mercury-only-kernel-fragments",
     ];
     /// The only kernel of a link takes the masks of sparse matrices of device functions if a function
-    /// of the link is left out or has none; else it keeps its own.
+    /// of the link is left out, defined by no object (`malloc`), or has none; else it keeps its own.
     ONLY_KERNEL_MASKS = "only-kernel-masks", shown by [
         "only-kernel-masks",
         "only-kernel-masks-left-out",
+        "only-kernel-masks-undefined",
     ];
     /// The only kernel of a link takes over no NUM_MBARRIERS if that of all functions is 0.
     ONLY_KERNEL_NO_BARRIERS = "only-kernel-no-barriers", shown by ["only-kernel-no-barriers"];

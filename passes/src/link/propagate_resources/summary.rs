@@ -246,12 +246,26 @@ pub struct Summaries {
     pub mbarriers: Vec<u16>,
     /// Whether any function of the link has SPARSE_MMA_MASK.
     pub any_sparse_mma: bool,
-    /// Whether a function of the link is left out.
-    is_function_left_out: bool,
+    /// Whether a function of the link is left out, or defined by no object, as `malloc`.
+    is_function_missing: bool,
     /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
     pub(super) granularities: [bool; 2],
     /// All externs that the output keeps, with their places; they repeat.
     pub(super) externs: Vec<(u64, LinkSymbolId)>,
+}
+
+/// Returns `true` if a function of the link is left out, or defined by no object.
+fn is_function_missing(module: &Module<'_>) -> bool {
+    let is_left_out = module.functions.iter().any(|(id, function)| {
+        function.fate == Fate::Prevailing
+            && !module.is_function_live(id)
+            && module.aliased(id).is_none()
+    });
+    is_left_out
+        || module
+            .link_symbols
+            .iter()
+            .any(|(_, row)| row.definition.is_none() && module.symbols[row.first].is_function())
 }
 
 impl Summaries {
@@ -269,11 +283,7 @@ impl Summaries {
             only_kernel: None,
             mbarriers: Vec::new(),
             any_sparse_mma: false,
-            is_function_left_out: module.functions.iter().any(|(id, function)| {
-                function.fate == Fate::Prevailing
-                    && !module.is_function_live(id)
-                    && module.aliased(id).is_none()
-            }),
+            is_function_missing: is_function_missing(module),
             granularities: [false; 2],
             externs: Vec::new(),
         };
@@ -374,10 +384,10 @@ impl Summaries {
     }
 
     /// Returns `true` if a kernel of this summary does not take masks of sparse matrices: the only
-    /// one, where each function of the link stays and has a mask [only-kernel-masks].
+    /// one, where each function that the objects name stays and has a mask [only-kernel-masks].
     pub fn keeps_own_mask(&self, summary: &Summary) -> bool {
         self.has_only_kernel()
-            && !self.is_function_left_out
+            && !self.is_function_missing
             && summary.sparse_mma & NO_SPARSE_MMA_MASK == 0
     }
 
