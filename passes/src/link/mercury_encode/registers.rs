@@ -45,11 +45,15 @@ impl<'m> Encode<'m, '_> {
         let mut named: HashMap<&[u8], bool, FixedState> = HashMap::default();
         for (id, _) in self.inputs.debug_sections(module, REGISTER_RANGES) {
             let object = &module.objects[module.sections[id].object];
-            let functions: HashMap<&[u8], FunctionId, FixedState> = object
-                .functions
-                .iter()
-                .map(|function| (module.function_name(function), function))
-                .collect();
+            // The first of each name, and the first that is linked.
+            let mut functions: HashMap<&[u8], (FunctionId, Option<FunctionId>), FixedState> =
+                HashMap::default();
+            for function in object.functions.iter() {
+                let linked = Some(function).filter(|id| module.is_function_live(*id));
+                let name = module.function_name(function);
+                let known = functions.entry(name).or_insert((function, linked));
+                known.1 = known.1.or(linked);
+            }
             let bytes = module.sections[id].bytes();
             let Some(ranges) = register_ranges::parse(bytes) else {
                 self.refusals.push(Refusal::with(
@@ -63,11 +67,15 @@ impl<'m> Encode<'m, '_> {
             out.extend_from_slice(bytes);
             let mut mercury = None;
             for row in &ranges {
-                let function = functions.get(row.function).copied();
+                let of_name = functions.get(row.function).copied();
+                let function = of_name.map(|(first, _)| first);
                 let is_linked = function.is_some_and(|function| module.is_function_live(function));
                 // nvlink finds a function by its name, once: later ones are empty, copies and local
-                // functions.
-                let losing = function.filter(|function| self.is_losing(*function));
+                // functions. A local function that is left out passes for another of its name.
+                let losing = match of_name {
+                    Some((first, Some(other))) if other != first => Some(other),
+                    _ => function.filter(|function| self.is_losing(*function)),
+                };
                 let known = named.get(row.function).copied();
                 if known.is_none() {
                     named.insert(row.function, is_linked || losing.is_some());
