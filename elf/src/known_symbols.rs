@@ -38,13 +38,38 @@ pub fn is_unified_stub(name: &[u8]) -> bool {
     name.starts_with(b"__cuda_uf_stub_")
 }
 
-/// Returns `true` if a name is that of a variable in reserved shared memory that ptxas makes: one
-/// in every object with code for sm_110, and one in objects with `tcgen05.alloc`.
-pub fn is_reserved_shared_variable(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"__nv_reservedSMEM_gb10b_war_var" | TENSOR_MEMORY_PARTITION
-    )
+/// The variables in reserved shared memory that ptxas makes, with their alignments and sizes in
+/// bytes: one in every object with code for sm_110, and one in objects with `tcgen05.alloc`.
+const RESERVED_SHARED_VARIABLES: [(&[u8], u64, u64); 2] = [
+    (b"__nv_reservedSMEM_gb10b_war_var", 16, 128),
+    (TENSOR_MEMORY_PARTITION, 1, 32),
+];
+
+/// Returns `true` if a name is that of a variable in reserved shared memory, with this alignment and
+/// size in bytes.
+pub fn is_reserved_shared_variable(name: &[u8], align: u64, size: u64) -> bool {
+    RESERVED_SHARED_VARIABLES.contains(&(name, align, size))
+}
+
+/// Returns `true` if a section of reserved shared memory with this alignment and size in bytes holds
+/// a variable with this alignment and size, alone or beside the other one.
+pub fn holds_reserved_shared_variable(section: (u64, u64), variable: (u64, u64)) -> bool {
+    let both = RESERVED_SHARED_VARIABLES
+        .iter()
+        .fold((1, 0), |(align, size), row| {
+            (row.1.max(align), size + row.2)
+        });
+    section == variable || section == both
+}
+
+/// Returns the offset in bytes of a variable in reserved shared memory, from the section of its
+/// object and its own alignment and size: that of the largest alignment comes first
+/// [reserved-shared-variables-order].
+pub fn reserved_shared_variable_offset(section: (u64, u64), variable: (u64, u64)) -> u64 {
+    match variable.0 == section.0 {
+        true => 0,
+        false => section.1.saturating_sub(variable.1),
+    }
 }
 
 /// The variable that code with `tcgen05.alloc` keeps its columns of tensor memory in.

@@ -21,6 +21,7 @@ use crate::reloc::Reloc;
 use crate::section::Section;
 use crate::section::SectionKind;
 use crate::symbol::Symbol;
+use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::PrimaryMap;
 use cuweld_elf::align::align_up;
@@ -321,6 +322,21 @@ impl<'data> Module<'data> {
     /// Returns the name of a function.
     pub fn function_name(&self, function: FunctionId) -> &'data [u8] {
         self.symbols[self.functions[function].symbol].name
+    }
+
+    /// Returns the address in bytes of a variable in reserved shared memory, of an executable.
+    pub fn reserved_variable_place(&self, symbol: &Symbol<'_>) -> u64 {
+        let offset = match symbol.place {
+            SymbolPlace::Section(section) => {
+                let section = &self.sections[section];
+                known_symbols::reserved_shared_variable_offset(
+                    (section.align, section.size()),
+                    (symbol.value, symbol.size),
+                )
+            }
+            _ => 0,
+        };
+        self.toolkit.reserved_shared_start.saturating_add(offset)
     }
 
     /// Returns `true` if a name is that of a kernel that no object of the link defines.

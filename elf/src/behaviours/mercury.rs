@@ -120,6 +120,11 @@ super::behaviours! {
         "losing-copy-table-mercury",
         "relocatable-losing-copy-table-mercury",
     ];
+    /// Of the variables in reserved shared memory that of the largest alignment comes first.
+    RESERVED_SHARED_VARIABLES_ORDER = "reserved-shared-variables-order", shown by [
+        "mercury-reserved-shared-two-variables",
+        "mercury-reserved-shared-two-variables-relocatable",
+    ];
     /// In relocatable output an instruction that refers to a constant variable that no object defines
     /// has an address from -1 on, and keeps its bank.
     MERCURY_UNDEFINED_CONSTANTS = "mercury-undefined-constants", shown by [

@@ -278,10 +278,11 @@ pub(super) fn with_symbols(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<b
 
 /// Returns the code of the finding about an unsupported variable in reserved shared memory.
 fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
-    let fits = known_symbols::is_reserved_shared_variable(symbol.name)
+    let variable = (symbol.value, symbol.size);
+    let fits = known_symbols::is_reserved_shared_variable(symbol.name, variable.0, variable.1)
         && (symbol.bind, symbol.ty) == (Binding::WEAK, SymbolType::CUDA_OBJECT)
         && symbol.other == SymbolOther::RESERVED
-        && (symbol.value, symbol.size) == (section.align, section.size());
+        && known_symbols::holds_reserved_shared_variable((section.align, section.size()), variable);
     (!fits).then_some(unsupported::RESERVED_SHARED_SYMBOL)
 }
 

@@ -110,7 +110,8 @@ impl<'data> Encode<'_, 'data> {
                     };
                     twin.other |= space;
                     if space == SymbolOther::RESERVED && !relocatable {
-                        twin.value = 0;
+                        let start = self.module.toolkit.reserved_shared_start;
+                        twin.value = symbol.value.saturating_sub(start);
                     }
                     // The Mercury view has no reserved block.
                     if space == SymbolOther::SHARED && !relocatable {

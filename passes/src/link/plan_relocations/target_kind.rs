@@ -377,7 +377,7 @@ impl Named<'_, '_, '_> {
             (ReservedShared, false) if self.patched.kind == MercuryText => {
                 TargetKind::ReservedShared
             }
-            (ReservedShared, false) => known(module.toolkit.reserved_shared_start, true),
+            (ReservedShared, false) => known(module.reserved_variable_place(definition), true),
             // [weak-left-open]
             (_, true) if is_weak => TargetKind::Undefined,
             _ => constant,

@@ -218,7 +218,7 @@ impl<'data> Finish<'_, 'data> {
             value: if is_constants_size {
                 self.constants_size()
             } else if !relocatable && in_reserved {
-                self.module.toolkit.reserved_shared_start
+                self.module.reserved_variable_place(symbol)
             } else {
                 self.link_value(link, symbol, shared)
             },
