@@ -97,7 +97,7 @@ codes! {
         advice "Link fewer objects at once.";
     REGISTER_RANGES "register-ranges":
         "ranges of registers of another form"
-        when "Debug information of registers cannot be taken apart into functions, or has ranges of two functions of one name.";
+        when "Debug information of registers cannot be taken apart into functions.";
     RANGES_AFTER_CODE "ranges-after-code":
         "ranges of registers of a copy that is not linked"
         when "With `--cuweld-strict`: the first copy of a function has a range of registers whose end is none of the code that is linked; nvlink writes what its memory holds (deviation D25)."

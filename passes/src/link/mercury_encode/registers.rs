@@ -15,6 +15,7 @@ use cuweld_ir::plan::PlanSection;
 use cuweld_ir::section::view_name;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
@@ -41,18 +42,24 @@ impl<'m> Encode<'m, '_> {
         };
         let module = self.module;
         let mut out = Vec::new();
-        // Whether the first function of each name has ranges, as it or another copy is linked.
-        let mut named: HashMap<&[u8], bool, FixedState> = HashMap::default();
+        // The first linked function of each name.
+        let mut linked: HashMap<&[u8], FunctionId, FixedState> = HashMap::default();
+        for (_, object) in module.included_objects() {
+            let live = object.functions.iter();
+            for function in live.filter(|function| module.is_function_live(*function)) {
+                let name = module.function_name(function);
+                linked.entry(name).or_insert(function);
+            }
+        }
+        // The names that ranges were looked up for.
+        let mut known: HashSet<&[u8], FixedState> = HashSet::default();
         for (id, _) in self.inputs.debug_sections(module, REGISTER_RANGES) {
             let object = &module.objects[module.sections[id].object];
-            // The first of each name, and the first that is linked.
-            let mut functions: HashMap<&[u8], (FunctionId, Option<FunctionId>), FixedState> =
-                HashMap::default();
+            let mut functions: HashMap<&[u8], FunctionId, FixedState> = HashMap::default();
             for function in object.functions.iter() {
-                let linked = Some(function).filter(|id| module.is_function_live(*id));
-                let name = module.function_name(function);
-                let known = functions.entry(name).or_insert((function, linked));
-                known.1 = known.1.or(linked);
+                functions
+                    .entry(module.function_name(function))
+                    .or_insert(function);
             }
             let bytes = module.sections[id].bytes();
             let Some(ranges) = register_ranges::parse(bytes) else {
@@ -67,29 +74,27 @@ impl<'m> Encode<'m, '_> {
             out.extend_from_slice(bytes);
             let mut mercury = None;
             for row in &ranges {
-                let of_name = functions.get(row.function).copied();
-                let function = of_name.map(|(first, _)| first);
+                let function = functions.get(row.function).copied();
                 let is_linked = function.is_some_and(|function| module.is_function_live(function));
                 // nvlink finds a function by its name, once: later ones are empty, copies and local
                 // functions. A local function that is left out passes for another of its name.
-                let losing = match of_name {
-                    Some((first, Some(other))) if other != first => Some(other),
-                    _ => function.filter(|function| self.is_losing(*function)),
+                let other = match is_linked {
+                    true => None,
+                    false => linked.get(row.function).copied(),
                 };
-                let known = named.get(row.function).copied();
-                if known.is_none() {
-                    named.insert(row.function, is_linked || losing.is_some());
-                }
+                let is_first = known.insert(row.function);
                 let symbol = function.map(|function| module.functions[function].symbol);
                 let unmade = self.early.in_object(module, symbol);
-                let places = match (known, losing.or(unmade)) {
+                let places = match other.or(unmade) {
                     _ if row.rows.is_empty() => continue,
+                    _ if !is_first => vec![[0; 2]; row.rows.len()],
                     // [mercury-early-aliases]
-                    (None, _) if self.early.in_output(module, symbol) => {
+                    _ if self.early.in_output(module, symbol) => {
                         vec![[0; 2]; row.rows.len()]
                     }
-                    (None, None) if is_linked => continue,
-                    (None, Some(function)) => {
+                    None if is_linked => continue,
+                    None => vec![[0; 2]; row.rows.len()],
+                    Some(function) => {
                         let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));
                         let places = self.ranges_in_linked_code(row, mercury, function);
                         if places.contains(&None) {
@@ -102,13 +107,6 @@ impl<'m> Encode<'m, '_> {
                         }
                         places.into_iter().map(Option::unwrap_or_default).collect()
                     }
-                    (Some(false), losing) if is_linked || losing.is_some() => {
-                        let what = "ranges of registers of two functions of one name";
-                        let refusal = Refusal::with(mercury::REGISTER_RANGES, what, id);
-                        self.refusals.push(refusal);
-                        return;
-                    }
-                    _ => vec![[0; 2]; row.rows.len()],
                 };
                 for (row, [begin, end]) in row.rows.iter().zip(places) {
                     let place = start + row.place;
