@@ -171,15 +171,16 @@ fn roots(
     live: &LiveFunctions,
     kernels: &[(LinkSymbolId, FunctionId)],
 ) -> Vec<LinkSymbolId> {
+    if live.only_kernel.is_some() {
+        return kernels.iter().map(|(link, _)| *link).collect();
+    }
     let mut is_root = vec![false; module.link_symbols.len()];
     for (kernel, _) in kernels {
         is_root[kernel.index()] = true;
     }
-    let takes_stubs = live.only_kernel.is_none();
     let mut roots = all_functions_in_creation_order(module);
     roots.retain(|link| {
-        is_root[link.index()]
-            || takes_stubs && known_symbols::is_unified_stub(module.link_name(*link))
+        is_root[link.index()] || known_symbols::is_unified_stub(module.link_name(*link))
     });
     roots
 }

@@ -246,7 +246,8 @@ pub struct Summaries {
     pub mbarriers: Vec<u16>,
     /// Whether any function of the link has SPARSE_MMA_MASK.
     pub any_sparse_mma: bool,
-    /// Whether a function of the link is left out, or defined by no object, as `malloc`.
+    /// Whether a function of a link with an only kernel is left out, or defined by no object, as
+    /// `malloc`.
     is_function_missing: bool,
     /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
     pub(super) granularities: [bool; 2],
@@ -283,7 +284,7 @@ impl Summaries {
             only_kernel: None,
             mbarriers: Vec::new(),
             any_sparse_mma: false,
-            is_function_missing: is_function_missing(module),
+            is_function_missing: only_kernel.is_some() && is_function_missing(module),
             granularities: [false; 2],
             externs: Vec::new(),
         };
