@@ -22,6 +22,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
 use cuweld_passes::checks::check_objects::CheckObjects;
+use cuweld_passes::checks::check_objects::newest_accepted;
 use cuweld_passes::pass::Pass;
 use cuweld_passes::pipeline::Facts;
 
@@ -262,6 +263,11 @@ fn find_inputs<'r, 'data>(
     }
 }
 
+/// Returns `true` if objects of toolkits that are not known yet are linked.
+fn accepts_newer(request: &Request<'_>) -> bool {
+    request.toolkit.is_none() && !request.controls.strict
+}
+
 /// Returns the toolkit of a link whose newest object is of the one with this number: the last
 /// version of that release, or the nearest that is known.
 fn toolkit_of(number: u32) -> &'static Toolkit {
@@ -282,7 +288,10 @@ fn find_inputs_of<'r, 'data>(
     arena: &'data Arena,
 ) -> Found<'r, 'data> {
     let (discover, threads) = (&discover, &request.threads);
-    let newest = request.toolkit.unwrap_or(Toolkit::newest());
+    let newest = newest_accepted(
+        request.toolkit.unwrap_or(Toolkit::newest()),
+        accepts_newer(request),
+    );
     let mut reading = Reading::new(newest, threads, request.hooks);
     // With -lto it is the whole program that tells what is linked.
     let mut goes_on = !discover.lto;
@@ -380,6 +389,7 @@ fn lower_inputs<'data>(
         Some(toolkit) => toolkit,
         None => toolkit_of(newest_toolkit(&part)),
     };
+    options.accept_newer = accepts_newer(request) && newest_toolkit(&part) > toolkit.number;
     for (index, (image, read)) in images.iter().zip(&read).enumerate() {
         if let (Some(image), Some(Err(error))) = (image, read) {
             let said = unreadable(image, error, (toolkit, target), options.strict);

@@ -24,6 +24,9 @@ pub struct LinkOptions {
     /// Reproduce nvlink even where its output does not do what the program says
     /// (`docs/deviations.md`).
     pub strict: bool,
+    /// Link objects of later releases of the toolkit's major version, by the toolkit's rules: it is the
+    /// newest that is known, and nobody asked for it by name.
+    pub accept_newer: bool,
     /// What host code refers to.
     pub host: HostReferences,
     /// Layout of memory.

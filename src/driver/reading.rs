@@ -1,6 +1,5 @@
 //! Images to rows, while the files after them are looked for: their bytes are in the cache.
 
-use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
 use cuweld_ir::elf::ReadError;
@@ -20,7 +19,8 @@ pub(super) type Outcome = Option<Result<(), ReadError>>;
 
 /// Images on their way to rows.
 pub(super) struct Reading<'r, 'data> {
-    toolkit: &'static Toolkit,
+    /// The number of the newest toolkit that an object may have.
+    newest: u32,
     threads: &'r Threads,
     reader: ObjectReader<'data>,
     images: Vec<Candidate<'data>>,
@@ -37,9 +37,10 @@ pub(super) struct Reading<'r, 'data> {
 const IMAGES_BEFORE_ROOM: usize = 8;
 
 impl<'r, 'data> Reading<'r, 'data> {
-    pub(super) fn new(toolkit: &'static Toolkit, threads: &'r Threads, hooks: Hooks) -> Self {
+    /// Starts to read for a link of objects up to the toolkit with the number `newest`.
+    pub(super) fn new(newest: u32, threads: &'r Threads, hooks: Hooks) -> Self {
         Reading {
-            toolkit,
+            newest,
             threads,
             reader: ObjectReader::default(),
             images: Vec::new(),
@@ -55,7 +56,7 @@ impl<'r, 'data> Reading<'r, 'data> {
     pub(super) fn all_of(self, images: &[Candidate<'data>]) -> (ObjectPart<'data>, Vec<Outcome>) {
         let mut reading = match images.get(..self.images.len()) {
             Some(first) if *first == *self.images => self,
-            _ => Reading::new(self.toolkit, self.threads, self.hooks),
+            _ => Reading::new(self.newest, self.threads, self.hooks),
         };
         let rest = images.get(reading.images.len()..).unwrap_or(&[]);
         let bytes: u64 = rest.iter().map(size).sum();
@@ -101,7 +102,7 @@ impl<'r, 'data> Reading<'r, 'data> {
         objects.any(|object| {
             let sections = &part.sections[object.sections.indices()];
             let notes = &part.notes[object.notes.indices()];
-            is_too_new(object, (sections, notes), self.toolkit)
+            is_too_new(object, (sections, notes), self.newest)
         })
     }
 

@@ -46,6 +46,10 @@ codes! {
         "code for sm_100 and later as CUDA 13.0 links it"
         when "The toolkit is newer than 13.0, whose rules for sm_100 and later are the last that are known (D20)."
         advice "`--cuweld-strict` makes it an error.";
+    NEWER_TOOLKIT "newer-toolkit":
+        "objects of a toolkit that is not known yet"
+        when "An object is of a later release of CUDA 13 than all that are known, whose newest rules it is linked by (D27)."
+        advice "Look for a newer cuweld. `--cuweld-strict`, and a toolkit that is asked for by name, make it an error.";
     DYNAMIC_SHARED_ALIGN "dynamic-shared-align":
         "dynamic shared memory at the largest alignment of its names"
         when "A kernel reaches names of dynamic shared memory with different alignments, which are one address; nvlink since CUDA 13.1 aligns it for one of them only (D21).";

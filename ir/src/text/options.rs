@@ -9,7 +9,7 @@ use super::quote::put_quoted;
 use crate::options::LinkOptions;
 
 /// Options that are set or not.
-fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 24] {
+fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
     [
         ("relocatable", &mut options.relocatable),
         ("debug", &mut options.debug),
@@ -57,6 +57,7 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 24] {
         ),
         ("cap-merc", &mut options.mercury.cap_merc),
         ("strict", &mut options.strict),
+        ("accept-newer", &mut options.accept_newer),
         ("strict-finalize", &mut options.mercury.strict),
         ("whole-program", &mut options.whole_program),
     ]

@@ -165,6 +165,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             allow_undefined_globals: r.coin(),
             strict: r.coin(),
             whole_program: r.coin(),
+            accept_newer: r.coin(),
             host: HostReferences {
                 kernels_used: r.texts(),
                 variables_used: r.texts(),

@@ -30,6 +30,7 @@ use cuweld_elf::validate::validate_architecture;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
 use cuweld_ir::Object;
+use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::Section;
@@ -72,6 +73,7 @@ impl Pass for CheckObjects {
             cx.diagnostics.emit(finding);
         }
         let mut before = Before::default();
+        let mut newer = Newer::default();
         let objects = module.objects.values().as_slice();
         let work = Work::Objects(objects.len());
         let facts = cx
@@ -83,6 +85,7 @@ impl Pass for CheckObjects {
             }
             cx.statistics.add("objects", 1);
             let mut findings = Vec::new();
+            let facts = newer.bring_down(module, id, facts);
             let checked = check(module, (object, facts), &mut before, &mut findings);
             for finding in findings {
                 emit(cx.diagnostics, finding, id.index_u32());
@@ -91,6 +94,9 @@ impl Pass for CheckObjects {
                 emit(cx.diagnostics, fatal, id.index_u32());
                 return Err(PassError::Diagnosed);
             }
+        }
+        if let Some(finding) = newer.finding(module) {
+            cx.diagnostics.emit(finding);
         }
         // An input that could not be read ends the link, too, and so does a warning that is an
         // error.
@@ -106,14 +112,70 @@ impl Pass for CheckObjects {
     }
 }
 
-/// Returns `true` if an object is of a newer toolkit than the link's, given the object's own rows:
-/// no later input is looked at then.
+/// Returns `true` if an object is of a newer toolkit than a link may have, given the object's own
+/// rows and the number of the newest toolkit ([`newest_accepted`]): no later input is looked at then.
 pub fn is_too_new(
     object: &Object<'_>,
     (sections, notes): (&[Section<'_>], &[Note<'_>]),
-    toolkit: &Toolkit,
+    newest: u32,
 ) -> bool {
-    object.e_type != ET_EXEC && origin(object, sections, notes).toolkit > toolkit.number
+    object.e_type != ET_EXEC && origin(object, sections, notes).toolkit > newest
+}
+
+/// Returns the number of the newest toolkit whose objects are linked: the link's own, or the last of
+/// its major version if newer ones are accepted.
+pub fn newest_accepted(toolkit: &Toolkit, accept_newer: bool) -> u32 {
+    let major = toolkit.number / 10 * 10;
+    match accept_newer {
+        true => major + 9,
+        false => toolkit.number,
+    }
+}
+
+/// Objects of toolkits that are newer than all that are known.
+#[derive(Default)]
+struct Newer {
+    /// The first one, and its toolkit.
+    first: Option<(ObjectId, u32)>,
+    count: usize,
+}
+
+impl Newer {
+    /// Has an object that is accepted although it is newer pass for one of the link's toolkit.
+    fn bring_down(&mut self, module: &Module<'_>, id: ObjectId, facts: ObjectFacts) -> ObjectFacts {
+        let toolkit = module.toolkit;
+        let newest = newest_accepted(toolkit, module.options.accept_newer);
+        if facts.toolkit <= toolkit.number || facts.toolkit > newest {
+            return facts;
+        }
+        self.first.get_or_insert((id, facts.toolkit));
+        self.count += 1;
+        ObjectFacts {
+            toolkit: toolkit.number,
+            ..facts
+        }
+    }
+
+    /// Says which objects those are.
+    fn finding(&self, module: &Module<'_>) -> Option<Diagnostic> {
+        let (first, number) = self.first?;
+        let name = module.objects[first].display();
+        let more = match self.count {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let mut note = Diagnostic::remark(
+            deviation::NEWER_TOOLKIT,
+            format!(
+                "'{name}'{more}: of toolkit {}.{}, linked as {} would link objects of its own",
+                number / 10,
+                number % 10,
+                module.toolkit.linker()
+            ),
+        );
+        note.deviation = Some("D27");
+        Some(note)
+    }
 }
 
 /// Emits a finding about an object, after those about its file from while it was read.

@@ -170,6 +170,7 @@ fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
         allow_undefined_globals: low.given(Id::AllowUndefinedGlobals),
         strict: low.given(Id::CuweldStrict),
         whole_program: false,
+        accept_newer: false,
         host: HostReferences {
             kernels_used: given_list(low, Id::KernelsUsed),
             variables_used: given_list(low, Id::VariablesUsed),

@@ -107,6 +107,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             allow_undefined_globals: true,
             strict: true,
             whole_program: true,
+            accept_newer: true,
             host: HostReferences {
                 kernels_used: Some(vec!["a".to_owned(), "b c".to_owned()]),
                 variables_used: Some(Vec::new()),
