@@ -4,11 +4,15 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::toolkit::Toolkit;
 
+use crate::toolkit::profile::Profile;
+
 /// What options say of the toolkit whose linker cuweld stands in for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChosenToolkit {
     /// The one that is asked for; `None` for the newest one that made an input.
     pub fixed: Option<&'static Toolkit>,
+    /// The one that stands for those of all inputs before any is read, if it is not the default.
+    pub assumed: Option<&'static Toolkit>,
     /// Whether the output says that NVIDIA's linker made it.
     pub stamp_nvlink: bool,
 }
@@ -16,8 +20,8 @@ pub struct ChosenToolkit {
 impl ChosenToolkit {
     /// Reads the values of `--cuweld-toolkit` (`auto`, a release or a version) and
     /// `--cuweld-stamp` (`cuweld`, `nvlink`, or nvlink with a version). A version in the stamp
-    /// chooses the toolkit, too. `shadowed` is the toolkit that a shadow was made from, which `auto`
-    /// means then.
+    /// chooses the toolkit, too. `shadowed` is what is known of the toolkit that a shadow was made
+    /// from, which `auto` means then.
     ///
     /// # Errors
     ///
@@ -25,7 +29,7 @@ impl ChosenToolkit {
     pub fn parse(
         toolkit: Option<&str>,
         stamp: Option<&str>,
-        shadowed: Option<&'static Toolkit>,
+        shadowed: Option<Profile>,
     ) -> Result<Self, Diagnostic> {
         let asked = match toolkit {
             None | Some("auto") => None,
@@ -48,14 +52,15 @@ impl ChosenToolkit {
                 .help("the stamp 'nvlink' is that of the toolkit, whichever it is"));
         }
         Ok(ChosenToolkit {
-            fixed: asked.or(stamped).or(shadowed),
+            fixed: asked.or(stamped).or(shadowed.and_then(Profile::fixed)),
+            assumed: shadowed.map(Profile::toolkit),
             stamp_nvlink: !matches!(stamp, None | Some("cuweld")),
         })
     }
 
     /// Returns the toolkit, as far as it is known before any input is read.
     pub fn before_inputs(self) -> &'static Toolkit {
-        self.fixed.unwrap_or_default()
+        self.fixed.or(self.assumed).unwrap_or_default()
     }
 }
 
@@ -113,8 +118,16 @@ mod tests {
 
     #[test]
     fn a_shadow_is_of_the_toolkit_that_it_was_made_from() {
-        let shadowed = Toolkit::by_version("13.2.78");
-        let chosen = ChosenToolkit::parse(Some("auto"), None, shadowed).expect("right");
-        assert_eq!(chosen.before_inputs().version, "13.2.78");
+        let parse = |toolkit, version| {
+            let shadowed = Some(Profile::of(version));
+            let chosen = ChosenToolkit::parse(toolkit, None, shadowed).expect("right");
+            let fixed = chosen.fixed.map(|toolkit| toolkit.version);
+            (fixed, chosen.before_inputs().version)
+        };
+        let known = (Some("13.2.78"), "13.2.78");
+        assert_eq!(parse(Some("auto"), "13.2.78"), known);
+        assert_eq!(parse(Some("13.2.78"), "13.5.37"), known);
+        let newest = Toolkit::newest().version;
+        assert_eq!(parse(None, "13.9.1"), (None, newest));
     }
 }

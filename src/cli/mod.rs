@@ -6,8 +6,10 @@ use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
+use self::nvlink::environment::Surroundings;
 use crate::driver::Hooks;
 use crate::extend::Register;
+use crate::toolkit::shadow::Shadowed;
 
 mod bisect;
 mod check;
@@ -72,7 +74,12 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
             .get(if by_name { 1 } else { 2 }..)
             .unwrap_or_default();
         let environment = |name: &str| std::env::var_os(name).map(OsString::into_vec);
-        nvlink::run(words, &environment, program, &mut stdout, &mut stderr)
+        let shadowed = by_name.then(Shadowed::of_this_program).flatten();
+        let surroundings = Surroundings {
+            environment: &environment,
+            shadowed: shadowed.as_ref(),
+        };
+        nvlink::run(words, surroundings, program, &mut stdout, &mut stderr)
     } else {
         let words: Vec<String> = arguments
             .iter()

@@ -25,6 +25,7 @@ use super::explain::ExplainArgs;
 use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
+use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
 use super::passes::PassesArgs;
 use super::pipeline_args::InputArgs;
@@ -157,7 +158,11 @@ pub fn run(
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
-            super::nvlink::run(&words, &|_| None, program, stdout, stderr)
+            let surroundings = Surroundings {
+                environment: &|_| None,
+                shadowed: None,
+            };
+            super::nvlink::run(&words, surroundings, program, stdout, stderr)
         }
         Command::Document { kind } => {
             let text = match kind.as_str() {

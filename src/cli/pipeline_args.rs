@@ -106,6 +106,7 @@ impl InputArgs {
                 ptxas: ptxas.or_else(|| variable("CUWELD_PTXAS").map(PathBuf::from)),
                 cuda_home: variable("CUDA_HOME").map(PathBuf::from),
                 path: variable("PATH"),
+                toolkit: None,
             },
             ptxas: PtxasOptions {
                 debug: self.debug,

@@ -1,4 +1,5 @@
-//! `cuweld toolkit`: a CUDA toolkit with cuweld in the place of nvlink.
+//! `cuweld toolkit`: a CUDA toolkit with cuweld in the place of nvlink, and what would link with
+//! what.
 
 use std::io;
 use std::io::Write;
@@ -6,32 +7,61 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use clap::Args;
+use cuweld_elf::toolkit::Toolkit;
 
-use crate::toolkit::make_shadow;
+use crate::compile::nvjitlink::NvJitLink;
+use crate::toolkit::installed;
+use crate::toolkit::profile::Profile;
+use crate::toolkit::shadow::Shadowed;
+use crate::toolkit::shadow::ToolkitError;
+use crate::toolkit::shadow::make_shadow;
 
 /// Arguments of `cuweld toolkit`.
 #[derive(Args, Debug)]
 pub struct ToolkitArgs {
-    /// The root of the toolkit, the folder above its bin/nvcc.
-    #[arg(long, value_name = "CUDA_ROOT")]
-    from: PathBuf,
+    /// The toolkit: the folder above its bin/nvcc, or one that a package manager installs into
+    /// (/usr, $CONDA_PREFIX, a virtual environment).
+    #[arg(long, value_name = "CUDA_ROOT", requires = "to")]
+    from: Option<PathBuf>,
     /// The folder to make.
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    #[arg(long, value_name = "DIR", requires = "from")]
+    to: Option<PathBuf>,
+    /// Say what would link with what in a toolkit, and make nothing.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "from",
+        required_unless_present = "from"
+    )]
+    check: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(args: &ToolkitArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
-    let linker = std::env::current_exe()?;
-    if let Err(error) = make_shadow(&args.from, &args.to, &linker) {
-        writeln!(stderr, "error: {error}")?;
-        return Ok(1);
+    if let Some(folder) = &args.check {
+        return check(folder, stdout, stderr);
     }
-    let root = std::path::absolute(&args.to)?;
+    let (Some(from), Some(to)) = (&args.from, &args.to) else {
+        return Ok(2);
+    };
+    let linker = std::env::current_exe()?;
+    let shadowed = match make_shadow(from, to, &linker) {
+        Ok(shadowed) => shadowed,
+        Err(error) => {
+            writeln!(stderr, "error: {error}")?;
+            return Ok(1);
+        }
+    };
+    warn(&shadowed, stderr)?;
+    let root = std::path::absolute(to)?;
     let bin = |name: &str| root.join("bin").join(name);
+    let as_linker = match shadowed.profile() {
+        Some(profile) => format!(", as {} does", profile.toolkit().linker()),
+        None => String::new(),
+    };
     writeln!(
         stdout,
-        "{} links with cuweld. Use it as\n  \
+        "{} links with cuweld{as_linker}. Use it as\n  \
          nvcc:   {} ...\n  \
          CMake:  -DCMAKE_CUDA_COMPILER={}\n  \
          clang:  --cuda-path={}",
@@ -41,6 +71,113 @@ pub fn run(args: &ToolkitArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -
         show(&root),
     )?;
     Ok(0)
+}
+
+/// Says what a user of the toolkit has to know.
+fn warn(toolkit: &Shadowed, stderr: &mut dyn Write) -> io::Result<()> {
+    let root = show(&toolkit.root);
+    let Some(version) = &toolkit.version else {
+        return writeln!(
+            stderr,
+            "warning: '{root}' does not say its version: links are those of the newest toolkit that made an input"
+        );
+    };
+    match Profile::of(version).warning() {
+        Some(warning) => writeln!(stderr, "warning: '{root}' is CUDA {version}; {warning}"),
+        None => Ok(()),
+    }
+}
+
+/// Prints what is in a toolkit, and what would link with what.
+fn check(folder: &Path, stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::Result<u8> {
+    let folder = std::path::absolute(folder)?;
+    // Of a shadow its toolkit is looked at.
+    let shadowed = Shadowed::of_linker(&folder.join("bin/nvlink"));
+    let root = match &shadowed {
+        Some(shadowed) => Some(shadowed.root.clone()),
+        None => installed::find_root(&folder),
+    };
+    let Some(root) = root else {
+        writeln!(stderr, "error: {}", ToolkitError::NotAToolkit(folder))?;
+        return Ok(1);
+    };
+    let toolkit = Shadowed::of_root(root);
+    let root = &toolkit.root;
+    match shadowed {
+        Some(_) => writeln!(
+            stdout,
+            "{}: links with cuweld, in the place of {}",
+            show(&folder),
+            show(root)
+        )?,
+        None => writeln!(stdout, "{}", show(root))?,
+    }
+    let profile = toolkit.profile();
+    let links_as = match profile {
+        Some(profile) => profile.toolkit(),
+        None => Toolkit::newest(),
+    };
+    let mut row = |name: &str, version: Option<&str>, what: &str| {
+        writeln!(
+            stdout,
+            "  {name:<13} {:<9} {what}",
+            version.unwrap_or("none")
+        )
+    };
+    let version =
+        |name| installed::program(root, name).and_then(|path| installed::version_of(&path));
+    row(
+        "nvlink",
+        version("nvlink").as_deref(),
+        &format!("cuweld links as {}", links_as.linker()),
+    )?;
+    row("nvcc", version("nvcc").as_deref(), "")?;
+    row(
+        "ptxas",
+        version("ptxas").as_deref(),
+        "compiles PTX among the inputs",
+    )?;
+    let optimiser = optimiser(root);
+    row(
+        "libnvJitLink",
+        optimiser.as_deref(),
+        "optimises LTO-IR (-dlto)",
+    )?;
+    let of = |number: u32| format!("{}.{}", number / 10, number % 10);
+    let newest = match profile {
+        Some(Profile::Newer(_)) | None => "later ones of CUDA 13".to_owned(),
+        _ => of(links_as.number),
+    };
+    writeln!(
+        stdout,
+        "  objects       of CUDA {} to {newest}",
+        of(links_as.oldest_number)
+    )?;
+    let (first, mercury) = (
+        links_as.release == Toolkit::DEFAULT.release,
+        "sm_100 and up",
+    );
+    writeln!(stdout, "  sm_75..sm_90a {}", links_as.linker())?;
+    writeln!(
+        stdout,
+        "  {mercury} {}",
+        match first {
+            true => links_as.linker(),
+            false => "by the rules of CUDA 13.0, with a note (deviation D20)".to_owned(),
+        }
+    )?;
+    warn(&toolkit, stderr)?;
+    Ok(0)
+}
+
+/// Returns the version of a toolkit's libnvJitLink, or that it cannot be loaded.
+fn optimiser(root: &Path) -> Option<String> {
+    let path = installed::library(root, Toolkit::DEFAULT.jit_library)?;
+    let version = NvJitLink::load(Some(path), &[]).and_then(|library| library.version());
+    Some(match version {
+        Ok((major, minor)) => format!("{major}.{minor}"),
+        Err(_) => "unusable".to_owned(),
+    })
 }
 
 fn show(path: &Path) -> std::path::Display<'_> {

@@ -13,6 +13,8 @@ use cuweld_diagnostics::codes::system;
 pub struct ToolPaths {
     /// The program `ptxas` itself (`--cuweld-ptxas`, `CUWELD_PTXAS`).
     pub ptxas: Option<PathBuf>,
+    /// The root of the toolkit that the program is the linker of, in a shadow of it.
+    pub toolkit: Option<PathBuf>,
     /// The toolkit's root (`CUDA_HOME`).
     pub cuda_home: Option<PathBuf>,
     /// Folders of programs (`PATH`).
@@ -29,8 +31,8 @@ pub struct MissingTool {
 }
 
 impl ToolPaths {
-    /// Returns the program `ptxas`: the one that was named, else that of `CUDA_HOME`, else the
-    /// first on `PATH`. One that was named and is not there is not replaced by another.
+    /// Returns the program `ptxas`: the one that was named, else that of the toolkit, else that of
+    /// `CUDA_HOME`, else the first on `PATH`. One that was named and is not there is not replaced by another.
     pub fn ptxas(&self) -> Result<PathBuf, MissingTool> {
         self.find("ptxas", self.ptxas.as_deref())
     }
@@ -43,6 +45,13 @@ impl ToolPaths {
             }
             looked_at.push(format!("'{}'", named.display()));
             return Err(MissingTool { tool, looked_at });
+        }
+        if let Some(root) = &self.toolkit {
+            let program = root.join("bin").join(tool);
+            if is_program(&program) {
+                return Ok(absolute(&program));
+            }
+            looked_at.push(format!("the toolkit ('{}')", program.display()));
         }
         if let Some(root) = &self.cuda_home {
             let program = root.join("bin").join(tool);
@@ -108,21 +117,25 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_named_then_cuda_home_then_path() {
+    fn the_order_is_named_then_toolkit_then_cuda_home_then_path() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let named = program(&root.join("named"), "my-ptxas");
+        let own = program(&root.join("shadowed/bin"), "ptxas");
         let home = program(&root.join("toolkit/bin"), "ptxas");
         std::fs::create_dir(root.join("empty")).unwrap();
         let second = program(&root.join("second"), "ptxas");
         let path = std::env::join_paths([root.join("empty"), root.join("second")]).unwrap();
         let mut tools = ToolPaths {
             ptxas: Some(named.clone()),
+            toolkit: Some(root.join("shadowed")),
             cuda_home: Some(root.join("toolkit")),
             path: Some(path),
         };
         assert_eq!(tools.ptxas(), Ok(named));
         tools.ptxas = None;
+        assert_eq!(tools.ptxas(), Ok(own));
+        tools.toolkit = None;
         assert_eq!(tools.ptxas(), Ok(home));
         tools.cuda_home = Some(root.join("empty"));
         assert_eq!(tools.ptxas(), Ok(second));

@@ -6,6 +6,7 @@
 //! may have, ptxas makes an object, and nvlink links that in the place of the last LTO-IR (see
 //! "Link-time optimisation" in `docs/formats/device-elf.md`).
 
+use crate::toolkit::installed::library_folders;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -322,7 +323,8 @@ fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
 fn folders(options: &CompileOptions) -> Vec<PathBuf> {
     let beside = options.lto.nvvm_path.iter().map(|path| path.join(".."));
     beside
+        .chain(options.tools.toolkit.clone())
         .chain(options.tools.cuda_home.clone())
-        .flat_map(|root| [root.join("lib64"), root.join("lib")])
+        .flat_map(|root| library_folders(&root).collect::<Vec<_>>())
         .collect()
 }

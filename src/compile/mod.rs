@@ -76,6 +76,9 @@ pub struct PtxOutcomes {
     pub times: Vec<CompileTime>,
 }
 
+/// What ptxas says of PTX that is newer than itself, with both versions behind it.
+const NEWER_PTX: &str = "Unsupported .version";
+
 /// Puts cubins into the place of all PTX, up to the first that does not compile.
 pub fn compile_ptx<'data>(
     inputs: &mut [DeviceInput<'data>],
@@ -123,9 +126,18 @@ pub fn compile_ptx<'data>(
                     say(written(messages));
                 }
                 say(match &error {
-                    CompileError::Refused { .. } => {
-                        Diagnostic::fatal(system::COMPILER_FAILED, "elfLink fatbinary error")
-                            .note(format!("ptxas does not compile the PTX of '{input}'"))
+                    CompileError::Refused { messages } => {
+                        let fatal =
+                            Diagnostic::fatal(system::COMPILER_FAILED, "elfLink fatbinary error")
+                                .note(format!("ptxas does not compile the PTX of '{input}'"));
+                        match messages.contains(NEWER_PTX) {
+                            true => fatal.help(format!(
+                                "it is of a newer toolkit than '{}': name that toolkit's ptxas with \
+                                 --cuweld-ptxas or CUWELD_PTXAS",
+                                ptxas.path().display()
+                            )),
+                            false => fatal,
+                        }
                     }
                     error => Diagnostic::fatal(
                         system::COMPILER_FAILED,

@@ -77,6 +77,7 @@ pub enum NvJitLinkError {
 
 type Handle = *mut c_void;
 type Create = unsafe extern "C" fn(*mut Handle, u32, *const *const c_char) -> c_int;
+type Version = unsafe extern "C" fn(*mut u32, *mut u32) -> c_int;
 type Destroy = unsafe extern "C" fn(*mut Handle) -> c_int;
 type AddData = unsafe extern "C" fn(Handle, c_int, *const c_void, usize, *const c_char) -> c_int;
 type Complete = unsafe extern "C" fn(Handle) -> c_int;
@@ -115,6 +116,22 @@ impl NvJitLink {
         unsafe { self.library.get(name.as_bytes()) }.map_err(|error| NvJitLinkError::Library {
             reason: error.to_string(),
         })
+    }
+
+    /// Returns the library's major and minor version.
+    pub fn version(&self) -> Result<(u32, u32), NvJitLinkError> {
+        let function = "nvJitLinkVersion";
+        let version = self.function::<Version>(function)?;
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the function writes both numbers and keeps neither address.
+        match unsafe { version(&mut major, &mut minor) } {
+            0 => Ok((major, minor)),
+            code => Err(NvJitLinkError::Call {
+                function,
+                code,
+                log: String::new(),
+            }),
+        }
     }
 
     /// Optimises the inputs as one program and gives its PTX.

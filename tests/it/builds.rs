@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::harness::oracle;
+use crate::harness::oracle::Reference;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
@@ -134,6 +135,71 @@ impl Build {
     fn library_path(&self) -> String {
         format!("-L{}", self.real.join("lib").display())
     }
+}
+
+/// A shadow of another toolkit links as that toolkit's linker does, whatever made the objects, and says its version.
+#[test]
+fn shadows_link_as_their_toolkit() -> Result {
+    let Some(build) = Build::new()? else {
+        return Ok(());
+    };
+    for version in ["13.3.73", "13.5.37"] {
+        let Some(other) = Reference::of_toolkit(version) else {
+            writeln!(
+                std::io::stdout(),
+                "builds: no shadow of {version}, it is not installed (see tests/tools/toolkit)"
+            )?;
+            continue;
+        };
+        let real = other.nvlink.ancestors().nth(2).ok_or("no root")?;
+        let shadow = build.folder().join(version);
+        let cuweld = Path::new(env!("CARGO_BIN_EXE_cuweld"));
+        run(Command::new(cuweld).arg("toolkit").args([
+            "--from".as_ref(),
+            real,
+            "--to".as_ref(),
+            &shadow,
+        ]))?;
+        let said = Command::new(shadow.join("bin/nvlink")).arg("-V").output()?;
+        let said = String::from_utf8(said.stdout)?;
+        assert!(said.contains(&format!(", V{version}\n")), "{said}");
+        // The objects are of 13.0: it is the shadow that makes the link one of its toolkit.
+        let nvcc = || build.command(&build.real.join("bin/nvcc"));
+        for name in ["k", "g"] {
+            let (source, object) = (format!("{name}.cu"), format!("{name}.cubin"));
+            run(nvcc().args(["-rdc=true", "-cubin", "-arch=sm_90", &source, "-o", &object]))?;
+        }
+        let mut outputs = Vec::new();
+        for toolkit in [real, &shadow] {
+            run(build
+                .command(&toolkit.join("bin/nvcc"))
+                .env("CUWELD_STAMP", "nvlink")
+                .args(["-dlink", "-cubin", "-arch=sm_90", "k.cubin", "g.cubin"])
+                .args(["-o", "out.cubin", &build.library_path()]))?;
+            outputs.push(std::fs::read(build.folder().join("out.cubin"))?);
+        }
+        assert!(outputs[0] == outputs[1], "{version}: the outputs differ");
+        // The shadow is not there where the link is run again.
+        let linker = shadow.join("bin/nvlink");
+        run(build.command(&linker).env("CUWELD_STAMP", "nvlink").args([
+            "-arch=sm_90",
+            "k.cubin",
+            "g.cubin",
+            "-o",
+            "first.cubin",
+            "--cuweld-repro=link.tar",
+        ]))?;
+        let shown = build
+            .command(cuweld)
+            .args(["replay", "--show", "link.tar"])
+            .output()?;
+        let shown = String::from_utf8(shown.stdout)?;
+        assert!(
+            shown.contains(&format!("nvlink --cuweld-toolkit={version} ")),
+            "{shown}"
+        );
+    }
+    Ok(())
 }
 
 fn run(command: &mut Command) -> Result {

@@ -11,7 +11,7 @@ use cuweld_elf::toolkit::Toolkit;
 use super::args::NvlinkArgs;
 use super::check::check;
 use super::check::check_release;
-use super::environment::Environment;
+use super::environment::Surroundings;
 use super::environment::apply_environment;
 use super::environment::explains;
 use super::environment::explains_all;
@@ -23,6 +23,7 @@ use super::parse::parse;
 use super::value::lossy;
 use crate::chosen_toolkit::ChosenToolkit;
 use crate::diagnostics::Reporter;
+use crate::toolkit::shadow::Shadowed;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
@@ -51,10 +52,11 @@ pub enum Command {
 /// `-tool-name` and the target of `-report-arch`.
 pub fn read_command_line(
     arguments: &[&[u8]],
-    environment: &Environment<'_>,
+    surroundings: Surroundings<'_>,
     read_file: &mut ReadFile<'_>,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<Command>> {
+    let environment = surroundings.environment;
     let mut low = LowArgs::default();
     let mut redefinitions = Vec::new();
     let parsed = parse(arguments, read_file, &mut low, &mut redefinitions);
@@ -87,7 +89,8 @@ pub fn read_command_line(
     }
     let text = |id| low.text(id).map(lossy);
     let (asked, stamp) = (text(Id::CuweldToolkit), text(Id::CuweldStamp));
-    let chosen = match ChosenToolkit::parse(asked.as_deref(), stamp.as_deref(), None) {
+    let shadowed = surroundings.shadowed.and_then(Shadowed::profile);
+    let chosen = match ChosenToolkit::parse(asked.as_deref(), stamp.as_deref(), shadowed) {
         Ok(chosen) => chosen,
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;

@@ -9,9 +9,19 @@ use super::parse::LowArgs;
 use super::value::Value;
 use super::value::convert;
 use super::value::lossy;
+use crate::toolkit::shadow::Shadowed;
 
 /// Looks up an environment variable. The library never reads the environment itself.
 pub type Environment<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
+
+/// What a link depends on beside its arguments and files.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Looks up environment variables.
+    pub environment: &'a Environment<'a>,
+    /// The toolkit whose nvlink the program stands in the place of, in a shadow of it.
+    pub shadowed: Option<&'a Shadowed>,
+}
 
 /// Gives our own options the values of their environment variables, unless the command line has
 /// them. An empty variable counts as unset.

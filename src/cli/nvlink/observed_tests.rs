@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::command_line::Command;
 use super::command_line::read_command_line;
+use crate::cli::nvlink::environment::Surroundings;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 
@@ -49,7 +50,11 @@ fn run(case: &Case, files: &BTreeMap<String, String>) -> Outcome {
     let environment = |name: &str| (name == "CUWELD_EXPLAIN").then(|| b"off".to_vec());
     let mut stderr = Vec::new();
     let mut reporter = Reporter::new(&mut stderr, Style::Nvlink);
-    let command = read_command_line(&arguments, &environment, &mut read_file, &mut reporter)
+    let surroundings = Surroundings {
+        environment: &environment,
+        shadowed: None,
+    };
+    let command = read_command_line(&arguments, surroundings, &mut read_file, &mut reporter)
         .expect("a Vec takes everything");
     let exit = reporter.exit_code();
     Outcome {

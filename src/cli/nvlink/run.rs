@@ -11,12 +11,13 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 
 use super::args::NvlinkArgs;
 use super::command_line::Command;
 use super::command_line::read_command_line;
-use super::environment::Environment;
+use super::environment::Surroundings;
 use super::help::help_text;
 use super::host_linker_script::host_linker_script;
 use super::output::report_output;
@@ -41,7 +42,7 @@ use crate::repro::finish;
 /// Runs the arguments after the program's name; returns the exit code.
 pub fn run(
     arguments: &[&[u8]],
-    environment: &Environment<'_>,
+    surroundings: Surroundings<'_>,
     program: Program<'_>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
@@ -52,7 +53,7 @@ pub fn run(
         std::fs::read(path)
     };
     let mut reporter = Reporter::new(stderr, Style::Nvlink);
-    let command = read_command_line(arguments, environment, &mut read_file, &mut reporter)?;
+    let command = read_command_line(arguments, surroundings, &mut read_file, &mut reporter)?;
     match command {
         None => {}
         Some(Command::Help) => stdout.write_all(help_text("nvlink").as_bytes())?,
@@ -75,15 +76,17 @@ pub fn run(
         }
         Some(Command::Link(mut args)) => {
             args.controls.extensions.register = program.register.to_vec();
-            let debug = environment("CAN_FINALIZE_DEBUG");
+            let debug = (surroundings.environment)("CAN_FINALIZE_DEBUG");
             let debug = debug.map(|value| String::from_utf8_lossy(&value).into_owned());
             args.link.reports.trace_compatibility = traces_compatibility(debug.as_deref());
-            let recorder = || recorder(arguments, &options_files);
+            let chosen = args.toolkit.fixed;
+            let toolkit = chosen.filter(|_| surroundings.shadowed.is_some());
+            let recorder = || recorder(arguments, toolkit, &options_files);
             run_link(
                 &args,
                 recorder,
                 program.hooks,
-                environment,
+                surroundings,
                 stdout,
                 &mut reporter,
             )?;
@@ -93,7 +96,7 @@ pub fn run(
 }
 
 /// Builds the recorder with what a reproducer of the link needs beside its inputs.
-fn recorder(arguments: &[&[u8]], options_files: &[String]) -> Recorder {
+fn recorder(arguments: &[&[u8]], toolkit: Option<&Toolkit>, options_files: &[String]) -> Recorder {
     let words = arguments
         .iter()
         .map(|word| String::from_utf8_lossy(word).into_owned());
@@ -101,7 +104,14 @@ fn recorder(arguments: &[&[u8]], options_files: &[String]) -> Recorder {
     let is_own = |word: &String| word.trim_start_matches('-').starts_with("cuweld-");
     let nvlinks = words.iter().filter(|word| !is_own(word)).cloned().collect();
     let mut all = vec!["nvlink".to_owned()];
-    all.extend(words);
+    match toolkit {
+        None => all.extend(words),
+        // The shadow toolkit is not there where the link is run again.
+        Some(toolkit) => {
+            all.push(format!("--cuweld-toolkit={}", toolkit.version));
+            all.extend(without_option(&words, "--cuweld-toolkit"));
+        }
+    }
     let mut recorder = Recorder::new(all);
     recorder.nvlink_arguments(nvlinks);
     for file in options_files {
@@ -114,7 +124,7 @@ fn run_link(
     args: &NvlinkArgs,
     recorder: impl FnOnce() -> Recorder,
     hooks: Hooks,
-    environment: &Environment<'_>,
+    surroundings: Surroundings<'_>,
     stdout: &mut dyn Write,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
@@ -139,6 +149,7 @@ fn run_link(
     if let Some(file) = &args.index_file {
         return reporter.report(&refused_index(file));
     }
+    let environment = surroundings.environment;
     let library_path =
         environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
     let discover = DiscoverOptions {
@@ -155,6 +166,7 @@ fn run_link(
     };
     let mut compile = args.compile.clone();
     let variable = |name| environment(name).filter(|value| !value.is_empty());
+    compile.tools.toolkit = surroundings.shadowed.map(|toolkit| toolkit.root.clone());
     compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
     compile.tools.path = variable("PATH").map(OsString::from_vec);
     let request = Request {

@@ -24,7 +24,7 @@ pub(super) const OPTIONS: [OptionSpec; 21] = [
     own(
         OptionId::CuweldToolkit,
         ValueKind::Text,
-        "The toolkit whose nvlink is stood in for, such as 13.5 or 13.0.88. Default: auto, the newest that made an input.",
+        "The toolkit whose nvlink is stood in for, such as 13.5 or 13.0.88. Default: auto, that of the shadow toolkit or the newest that made an input.",
     )
     .names("cuweld-toolkit", "")
     .metavar("VERSION|auto")

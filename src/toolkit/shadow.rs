@@ -7,26 +7,26 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Says that a folder is one of ours and may be made anew.
+use super::installed;
+use super::profile::Profile;
+
+/// Says that a folder is one of ours and may be made anew, and of which toolkit: a line with its
+/// version, if it is known, and one with its root.
 const MARKER: &str = ".cuweld-toolkit";
 
 /// Why there is no shadow toolkit.
 #[derive(Debug, Error)]
 pub enum ToolkitError {
     /// The folder is no toolkit.
-    #[error("'{}' is not the root of a CUDA toolkit: there is no bin/{missing}", root.display())]
-    NotAToolkit {
-        /// The folder.
-        root: PathBuf,
-        /// The program that is not there.
-        missing: &'static str,
-    },
+    #[error("'{}' is not the root of a CUDA toolkit: there is no bin/nvcc with its nvcc.profile", .0.display())]
+    NotAToolkit(PathBuf),
     /// The folder holds something else.
     #[error("'{}' exists, and is not a toolkit that cuweld made", .0.display())]
     Occupied(PathBuf),
@@ -40,35 +40,81 @@ pub enum ToolkitError {
     },
 }
 
+/// The toolkit that a shadow was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shadowed {
+    /// Its root.
+    pub root: PathBuf,
+    /// Its version, if its linker or compiler could be asked.
+    pub version: Option<String>,
+}
+
+impl Shadowed {
+    /// Asks the toolkit with this root for its version.
+    pub fn of_root(root: PathBuf) -> Self {
+        let mut tools = ["nvlink", "nvcc"]
+            .into_iter()
+            .filter_map(|name| installed::program(&root, name));
+        let version = tools.find_map(|tool| installed::version_of(&tool));
+        Shadowed { root, version }
+    }
+
+    /// Finds the toolkit behind the shadow whose linker is the program at a path.
+    pub fn of_linker(program: &Path) -> Option<Self> {
+        let root = program.parent()?.parent()?;
+        let text = fs::read_to_string(root.join(MARKER)).ok()?;
+        let (version, root) = text.split_once('\n')?;
+        Some(Shadowed {
+            root: root.into(),
+            version: (!version.is_empty()).then(|| version.to_owned()),
+        })
+    }
+
+    /// Finds the toolkit behind the shadow that this program was called in.
+    pub fn of_this_program() -> Option<Self> {
+        let path = rustix::param::linux_execfn();
+        Self::of_linker(Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())))
+    }
+
+    /// Returns as which linker cuweld stands in for the toolkit's.
+    pub fn profile(&self) -> Option<Profile> {
+        self.version.as_deref().map(Profile::of)
+    }
+
+    fn marker(&self) -> Vec<u8> {
+        let version = self.version.as_deref().unwrap_or_default();
+        let mut text = format!("{version}\n").into_bytes();
+        text.extend(self.root.as_os_str().as_bytes());
+        text
+    }
+}
+
 /// Makes the shadow of the toolkit `from` in the folder `to`, with `linker` as its nvlink. A shadow
-/// that is there already is replaced.
-pub fn make_shadow(from: &Path, to: &Path, linker: &Path) -> Result<(), ToolkitError> {
+/// that is there already is replaced. Returns the toolkit.
+pub fn make_shadow(from: &Path, to: &Path, linker: &Path) -> Result<Shadowed, ToolkitError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| ToolkitError::System { path, error }
     };
     // Not resolved further: its spelling gets into the output, in the record of the -L options.
     let from = std::path::absolute(from).map_err(failed(from))?;
+    let Some(from) = installed::find_root(&from) else {
+        return Err(ToolkitError::NotAToolkit(from));
+    };
     let profile = from.join("bin/nvcc.profile");
-    for missing in ["nvcc", "nvcc.profile"] {
-        if !from.join("bin").join(missing).exists() {
-            return Err(ToolkitError::NotAToolkit {
-                root: from,
-                missing,
-            });
-        }
-    }
+    let shadowed = Shadowed::of_root(from.clone());
     clear(to)?;
     let bin = to.join("bin");
     fs::create_dir_all(&bin).map_err(failed(&bin))?;
-    fs::write(to.join(MARKER), from.to_string_lossy().as_bytes()).map_err(failed(to))?;
+    fs::write(to.join(MARKER), shadowed.marker()).map_err(failed(to))?;
     link_entries(&from, to, &["bin", MARKER])?;
     link_entries(&from.join("bin"), &bin, &["nvlink", "nvcc.profile"])?;
     let nvlink = bin.join("nvlink");
     symlink(linker, &nvlink).map_err(failed(&nvlink))?;
     let text = fs::read_to_string(&profile).map_err(failed(&profile))?;
     let edited = bin.join("nvcc.profile");
-    fs::write(&edited, edit_profile(&text, &from)).map_err(failed(&edited))
+    fs::write(&edited, edit_profile(&text, &from)).map_err(failed(&edited))?;
+    Ok(shadowed)
 }
 
 /// Removes an older shadow; only links, our marker and our profile are in it.
@@ -126,15 +172,24 @@ fn edit_profile(text: &str, root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn toolkit(root: &Path) {
         for folder in ["bin/crt", "include", "lib64"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        for file in ["nvcc", "ptxas", "nvlink"] {
+        for file in ["nvcc", "ptxas"] {
             fs::write(root.join("bin").join(file), file).unwrap();
         }
+        let nvlink = root.join("bin/nvlink");
+        fs::write(
+            &nvlink,
+            "#!/bin/sh\necho Cuda tools, release 13.2, V13.2.51\n",
+        )
+        .unwrap();
+        fs::set_permissions(nvlink, fs::Permissions::from_mode(0o755)).unwrap();
         let profile =
             "\nTOP              = $(_HERE_)/..\nTOPICS = x\nPATH += $(TOP)/nvvm/bin:$(_HERE_):\n";
         fs::write(root.join("bin/nvcc.profile"), profile).unwrap();
@@ -148,7 +203,11 @@ mod tests {
         toolkit(&from);
         fs::write(&linker, "ours").unwrap();
         for _ in 0..2 {
-            make_shadow(&from, &to, &linker).unwrap();
+            let shadowed = make_shadow(&from, &to, &linker).unwrap();
+            assert_eq!(shadowed.version.as_deref(), Some("13.2.51"));
+            let nvlink = to.join("bin/nvlink");
+            assert_eq!(Shadowed::of_linker(&nvlink), Some(shadowed));
+            assert_eq!(Shadowed::of_linker(&from.join("bin/nvlink")), None);
             let read = |name: &str| fs::read_to_string(to.join(name)).unwrap();
             assert_eq!(read("bin/nvlink"), "ours");
             assert_eq!(read("bin/ptxas"), "ptxas");
@@ -159,8 +218,8 @@ mod tests {
             assert_eq!(read("bin/nvcc.profile"), expected);
             assert!(to.join("include").is_dir() && to.join("bin/crt").is_dir());
         }
-        let real = fs::read_to_string(from.join("bin/nvlink")).unwrap();
-        assert_eq!(real, "nvlink");
+        let real = fs::read_to_string(from.join("bin/ptxas")).unwrap();
+        assert_eq!(real, "ptxas");
     }
 
     #[test]
@@ -179,11 +238,11 @@ mod tests {
         ));
         assert!(matches!(
             make("mine", "new"),
-            Err(ToolkitError::NotAToolkit { .. })
+            Err(ToolkitError::NotAToolkit(_))
         ));
         assert!(matches!(
             make("none", "new"),
-            Err(ToolkitError::NotAToolkit { .. })
+            Err(ToolkitError::NotAToolkit(_))
         ));
         assert!(!root.join("new").exists());
     }
