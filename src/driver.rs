@@ -36,6 +36,7 @@ use crate::input::HostInfo;
 use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::InputError;
+use crate::input::Target;
 use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
 use crate::output::OutputError;
@@ -247,7 +248,7 @@ fn find_inputs<'r, 'data>(
     let found = find(request.discover);
     let toolkit = match request.toolkit {
         Some(toolkit) => toolkit,
-        None => toolkit_of(found.reading.newest_toolkit()),
+        None => toolkit_of(found.reading.newest_toolkit(), request.discover.target),
     };
     // Which members of fatbins are linked depends on the toolkit.
     let finds_others = toolkit.has(&behaviours::messages::SPECIFIC_FOR_ITSELF)
@@ -269,13 +270,13 @@ fn accepts_newer(request: &Request<'_>) -> bool {
 }
 
 /// Returns the toolkit of a link whose newest object is of the one with this number: the last
-/// version of that release, or the nearest that is known.
-fn toolkit_of(number: u32) -> &'static Toolkit {
-    let newest = Toolkit::newest();
+/// version of that release, or the nearest that is known and has the target.
+fn toolkit_of(number: u32, target: Target) -> &'static Toolkit {
+    let (first, newest) = (Toolkit::first_for(target.sm), Toolkit::newest());
     match Toolkit::by_number(number) {
-        Some(toolkit) => toolkit,
+        Some(toolkit) if toolkit.has_target(target.sm) => toolkit,
         None if number > newest.number => newest,
-        None => Toolkit::DEFAULT,
+        _ => first,
     }
 }
 
@@ -387,7 +388,7 @@ fn lower_inputs<'data>(
     let (part, read) = reading.all_of(&images);
     let toolkit = match request.toolkit {
         Some(toolkit) => toolkit,
-        None => toolkit_of(newest_toolkit(&part)),
+        None => toolkit_of(newest_toolkit(&part), target),
     };
     options.accept_newer = accepts_newer(request) && newest_toolkit(&part) > toolkit.number;
     for (index, (image, read)) in images.iter().zip(&read).enumerate() {

@@ -31,6 +31,15 @@ pub struct Stamp {
     pub branch: &'static str,
 }
 
+/// SMs that came after CUDA 13.0, with the release that brought them.
+const LATER_TARGETS: [(u16, Release); 1] = [(
+    107,
+    Release {
+        major: 13,
+        minor: 4,
+    },
+)];
+
 /// A release of the CUDA toolkit.
 pub struct Toolkit {
     /// Its minor release, by which rules differ.
@@ -46,8 +55,6 @@ pub struct Toolkit {
     pub oldest_number: u32,
     /// Objects of older toolkits make the linker record HAS_PRE_V10_OBJECT [pre-v10-object].
     pub first_v10_number: u32,
-    /// SMs with the letters of their variants.
-    pub targets: &'static [(u16, &'static str)],
     /// Contents of `.nv.rel.action`: the field layout of CONST_FIELD22_37 for older drivers.
     pub relocation_action: [u8; 16],
     /// What the names of system calls begin with [system-functions].
@@ -99,6 +106,23 @@ impl Toolkit {
     pub fn by_stamp(name: &str) -> Option<&'static Toolkit> {
         let mut all = Self::ALL.iter().copied();
         all.find(|toolkit| toolkit.stamp.name == name)
+    }
+
+    /// Returns `true` if the toolkit has an SM as target.
+    pub fn has_target(&self, sm: u16) -> bool {
+        let later = LATER_TARGETS.iter().find(|(later, _)| *later == sm);
+        match later {
+            Some((_, since)) => self.release >= *since,
+            None => Target::ALL.iter().any(|(known, _)| *known == sm),
+        }
+    }
+
+    /// Returns the oldest release that has an SM as target, in its last version; the default for an
+    /// unknown one.
+    pub fn first_for(sm: u16) -> &'static Toolkit {
+        let later = LATER_TARGETS.iter().find(|(later, _)| *later == sm);
+        let first = later.and_then(|(_, since)| Self::by_version(&since.to_string()));
+        first.unwrap_or(Self::DEFAULT)
     }
 
     /// Returns `true` if the toolkit's linker follows a rule.
@@ -177,6 +201,15 @@ mod tests {
             releases::V13_5_37.stamp.branch,
             "Build cuda_13.5.r13.5/compiler.39125733_0"
         );
+    }
+
+    #[test]
+    fn later_targets_are_of_later_releases() {
+        let has = |version, sm| Toolkit::by_version(version).expect("known").has_target(sm);
+        assert!(!has("13.3", 107) && has("13.4.59", 107) && has("13.5", 107));
+        assert!(has("13.0", 103) && !has("13.5", 70));
+        assert_eq!(Toolkit::first_for(107).version, "13.4.92");
+        assert_eq!(Toolkit::first_for(90), Toolkit::DEFAULT);
     }
 
     #[test]

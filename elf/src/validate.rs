@@ -427,7 +427,7 @@ pub fn validate_architecture(
     // [specific-for-itself]
     if toolkit.has(&behaviours::messages::SPECIFIC_FOR_ITSELF)
         && specific
-        && (found, Suffix::Specific) != (target.sm, target.suffix)
+        && target.suffix != Suffix::Specific
     {
         return Err(ArchitectureError::Specific);
     }

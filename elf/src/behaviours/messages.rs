@@ -38,7 +38,8 @@ super::behaviours! {
         "note-cuver",
     ];
     /// Code for an `a` architecture is linked for that target alone: of fatbins nothing else takes
-    /// it, and an object of it ends any other link before its architecture is looked at.
+    /// it, and an object of it ends any link for a target without an `a` before its architecture is
+    /// looked at.
     SPECIFIC_FOR_ITSELF = "specific-for-itself" since (13, 1), shown by [
         "toolkit-13-specific-objects",
         "toolkit-13-specific-members",

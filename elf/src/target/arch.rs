@@ -38,8 +38,9 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// All targets of toolkit 13.0.
-    pub const ALL: [(u16, &'static str); 12] = [
+    /// All targets that a toolkit has, by SM with the letters of their variants. Which toolkits have
+    /// them says [`Toolkit::has_target`](crate::toolkit::Toolkit::has_target).
+    pub const ALL: [(u16, &'static str); 13] = [
         (75, ""),
         (80, ""),
         (86, ""),
@@ -49,6 +50,7 @@ impl Target {
         (90, "a"),
         (100, "af"),
         (103, "af"),
+        (107, "af"),
         (110, "af"),
         (120, "af"),
         (121, "af"),

@@ -3,7 +3,6 @@
 use super::Stamp;
 use super::Toolkit;
 use crate::behaviours::Release;
-use crate::target::Target;
 
 /// CUDA 13.0, in its last version.
 pub static V13_0: Toolkit = BASE;
@@ -24,7 +23,6 @@ pub(super) const BASE: Toolkit = Toolkit {
     number: 0x82,
     oldest_number: 0x78,
     first_v10_number: 0x64,
-    targets: &Target::ALL,
     relocation_action: [
         0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36,
     ],

@@ -219,7 +219,10 @@ fn check(
     let validated = validate_architecture(&facts, (module.toolkit, module.target));
     let is_limited = match validated {
         Ok(()) => !before.sass,
-        Err(error) => matches!(error, ArchitectureError::Sm { .. }),
+        Err(error) => matches!(
+            error,
+            ArchitectureError::Sm { .. } | ArchitectureError::Specific
+        ),
     };
     if is_sass && is_limited {
         findings.push(limited(object, module.target));

@@ -224,7 +224,7 @@ pub fn off_target_message(source: u16, target: u16) -> String {
 
 /// Returns `true` if there is code for an SM: 101 is an older name of 110.
 fn has_code_generator(toolkit: &Toolkit, sm: u16) -> bool {
-    sm == 101 || toolkit.targets.iter().any(|(known, _)| *known == sm)
+    sm == 101 || toolkit.has_target(sm)
 }
 
 /// Checks the guard of a stage: a file is finalized once, and only if it has Mercury.

@@ -5,6 +5,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_elf::behaviours::Release;
+use cuweld_elf::toolkit::Toolkit;
 
 use super::error::ArgError;
 use super::options;
@@ -33,7 +34,17 @@ pub struct Arch {
 /// # Errors
 ///
 /// The first option or value that is not, and those that are but that cuweld does not follow.
-pub fn check_release(low: &LowArgs, release: Option<Release>) -> Result<(), ArgError> {
+pub fn check_release(low: &LowArgs, toolkit: Option<&Toolkit>) -> Result<(), ArgError> {
+    let release = toolkit.map(|toolkit| toolkit.release);
+    if let (Some(toolkit), Some(arch)) = (toolkit, low.text(Id::Arch).map(lossy))
+        && let Ok(Arch { target, .. }) = parse_arch(&arch)
+        && !toolkit.has_target(target.sm)
+    {
+        return Err(ArgError::UndefinedValue {
+            value: arch,
+            option: "arch",
+        });
+    }
     let is_later = |since: Release| release.is_some_and(|release| since > release);
     let mut given = options::all().filter(|option| low.given(option.id));
     if let Some(option) = given.find(|option| is_later(option.since)) {
@@ -168,12 +179,17 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_release() {
-        let release = |minor| Some(Release { major: 13, minor });
+        let release = |minor| Toolkit::by_version(&Release { major: 13, minor }.to_string());
         let mut low = LowArgs::default();
         low.set(Id::CpuArch, Value::Text(b"RISCV64".to_vec()));
         assert!(check_release(&low, release(2)).is_err());
         assert_eq!(check_release(&low, release(3)), Ok(()));
         assert_eq!(check_release(&low, None), Ok(()));
+        low.set(Id::Arch, Value::Text(b"sm_107a".to_vec()));
+        assert!(check_release(&low, release(3)).is_err());
+        assert_eq!(check_release(&low, release(4)), Ok(()));
+        assert_eq!(check_release(&low, None), Ok(()));
+        low.set(Id::Arch, Value::Text(b"sm_90".to_vec()));
         low.set(Id::LinkAsToolsPatch, Value::Flag);
         let said = |minor| check_release(&low, release(minor)).map_err(|error| error.to_string());
         assert_eq!(said(2), Err("Unknown option 'astoolspatch'".to_owned()));

@@ -101,8 +101,7 @@ pub fn read_command_line(
         return Ok(Some(Command::Version(chosen.before_inputs())));
     }
     set_up(reporter, &low);
-    let release = chosen.fixed.map(|toolkit| toolkit.release);
-    if let Err(error) = check_release(&low, release) {
+    if let Err(error) = check_release(&low, chosen.fixed) {
         return refuse(reporter, &error);
     }
     if let Some(kind) = low.text(Id::GenHostLinkerScript) {

@@ -38,9 +38,6 @@ pub fn for_unknown(name: &str) -> Option<String> {
 
 /// Returns a help line for a value that `option` does not know.
 pub fn for_value(value: &str, option: &str) -> Option<String> {
-    if option == "arch" && value.trim_end_matches(['a', 'f']).ends_with("_107") {
-        return Some("sm_107 came with CUDA 13.4; cuweld does not link for it".to_owned());
-    }
     let spec = options::find_long(option.as_bytes())?;
     let choices = match spec.kind {
         ValueKind::Choice(choices) | ValueKind::OptionalChoice(choices, _) => choices,
@@ -65,8 +62,6 @@ mod tests {
 
     #[test]
     fn unknown_options_are_explained() {
-        let later = for_value("sm_107f", "arch").expect("known");
-        assert!(later.contains("13.4"), "{later}");
         assert_eq!(
             for_unknown("debug").as_deref(),
             Some("long options take two dashes: --debug")

@@ -8,12 +8,13 @@ use super::Recorded;
 use super::Section;
 use super::ValueKind;
 
-/// SM numbers and suffixes of toolkit 13.0.
+/// SM numbers and suffixes. 107 is of toolkit 13.4 and later.
 const ARCHITECTURES: Choices = Choices {
     prefixes: &["sm_", "compute_", "lto_"],
     names: &[
         "75", "80", "86", "87", "88", "89", "90", "90a", "100", "100a", "100f", "103", "103a",
-        "103f", "110", "110a", "110f", "120", "120a", "120f", "121", "121a", "121f",
+        "103f", "107", "107a", "107f", "110", "110a", "110f", "120", "120a", "120f", "121", "121a",
+        "121f",
     ],
 };
 
