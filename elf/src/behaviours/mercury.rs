@@ -98,10 +98,12 @@ super::behaviours! {
     ];
     /// Where another copy than the first of its name is linked, the ranges of registers of the first
     /// are those of its Mercury code: they end where the instruction does its work that begins there,
-    /// and begin one before that of the next instruction.
+    /// and begin one before that of the next instruction. At barriers of some lanes they begin where
+    /// the barrier does, or after it.
     RANGES_OF_REPLACED_COPIES = "ranges-of-replaced-copies", shown by [
         "mercury-replaced-ranges",
         "mercury-replaced-ranges-barriers",
+        "mercury-replaced-ranges-collectives",
     ];
     /// Addresses that debug information has of a copy that is not linked are looked up in the Mercury
     /// code of the linked one: the next instruction, the size of the SASS after the end, and 0

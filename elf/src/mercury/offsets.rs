@@ -15,6 +15,12 @@ const UNIT: u64 = 16;
 /// functions; which, the code does not tell.
 const BREAKING: u16 = 0x948;
 
+/// `WARPSYNC.COLLECTIVE`, with which barriers of some lanes begin.
+const BARRIER: u16 = 0x348;
+
+/// `BSYNC`.
+const AFTER_BARRIER: u16 = 0x941;
+
 /// The register that is none.
 const RZ: u128 = 255;
 
@@ -38,12 +44,17 @@ struct Start {
     /// The SASS instruction that is the main one of those that stand for it; `None` for SASS of an
     /// unknown form.
     main: Option<u64>,
+    /// The SASS instruction before which a range begins that begins at the Mercury instruction before.
+    first: Option<u64>,
     /// Where the main SASS instruction ends of the Mercury instruction before.
     frame: Option<u64>,
     /// Whether SASS without Mercury lies before it.
     is_after_padding: bool,
     /// Whether it stands alone for [`BREAKING`].
     is_breaking: bool,
+    /// Whether it is a barrier of some lanes or what such lanes do after one ([`BARRIER`],
+    /// [`AFTER_BARRIER`]): ranges begin at its end.
+    is_barrier: bool,
 }
 
 impl Offsets {
@@ -61,8 +72,8 @@ impl Offsets {
             let first = usize::try_from(item.instruction).ok()?;
             let own = sass.get(first..first.checked_add(usize::try_from(item.count).ok()?)?)?;
             let (units, main) = match item.form {
-                Form::Plain => (units(*own.first()?)?, Some(0)),
-                Form::Record(record) => (units_of_record(record)?, Some(0)),
+                Form::Plain => (units(*own.first()?)?, Some(Main::ONLY)),
+                Form::Record(record) => (units_of_record(record)?, Some(Main::ONLY)),
                 Form::Run(Some(record)) => (units_of_record(record)?, main_of(own)),
                 // Without Mercury: within the code or at its end.
                 Form::Run(None) => {
@@ -72,14 +83,17 @@ impl Offsets {
                 Form::Note(_) => return None,
             };
             let start = item.instruction * INSTRUCTION;
-            let main = main.map(|main| start + main * INSTRUCTION);
+            let first = main.map(|main| start + main.first * INSTRUCTION);
+            let main = main.map(|main| start + main.number * INSTRUCTION);
             starts.push(Start {
                 mercury,
                 sass: start,
                 main,
+                first,
                 frame,
                 is_after_padding: padding.take().is_some(),
                 is_breaking: matches!(own, [only] if only.operation() == BREAKING),
+                is_barrier: [BARRIER, AFTER_BARRIER].contains(&own.first()?.operation()),
             });
             mercury += units * UNIT;
             frame = main.map(|main| main + INSTRUCTION);
@@ -89,9 +103,11 @@ impl Offsets {
             mercury,
             sass,
             main: Some(sass),
+            first: Some(sass),
             frame,
             is_after_padding: false,
             is_breaking: false,
+            is_barrier: false,
         });
         let offsets = Offsets {
             starts,
@@ -123,14 +139,16 @@ impl Offsets {
 
     /// Returns the range in the SASS of this range of the Mercury code: from the SASS instruction
     /// before the main one of the next instruction to the main one, with 0 for an end within an
-    /// instruction; `None` if an end is not within the code, or is not known.
+    /// instruction; before the first one of a barrier, and after the last one of it; `None` if an end is not within the code, or is not known.
     pub fn range(&self, mercury: [u64; 2]) -> Option<[u64; 2]> {
         let (last, instructions) = self.starts.split_last()?;
         let end = |start: &Start| start.main.filter(|_| !start.is_after_padding);
         let begin = |number: usize| {
             let next = self.starts.get(number + 1)?;
+            let is_barrier = self.starts.get(number)?.is_barrier;
+            let first = if is_barrier { next.sass } else { next.first? };
             (!next.is_breaking && !next.is_after_padding)
-                .then_some(next.main?)?
+                .then_some(first)?
                 .checked_sub(INSTRUCTION)
         };
         let within = |mercury: u64| Some(0).filter(|_| mercury < last.mercury);
@@ -166,9 +184,26 @@ fn units_of_record(record: &[u8]) -> Option<u64> {
     record.first().map(|byte| u64::from(byte & 3))
 }
 
-/// Returns the number of the main one of the SASS instructions that one Mercury instruction became;
-/// `None` for a form that is not known.
-fn main_of(sass: &[Instruction]) -> Option<u64> {
+/// What counts of the SASS instructions that one Mercury instruction became, by number.
+#[derive(Clone, Copy)]
+struct Main {
+    /// The main one.
+    number: u64,
+    /// The one before which ranges begin: the main one but for barriers.
+    first: u64,
+}
+
+impl Main {
+    /// That of a single instruction.
+    const ONLY: Main = Main {
+        number: 0,
+        first: 0,
+    };
+}
+
+/// Returns what counts of the SASS instructions that one Mercury instruction became; `None` for a
+/// form that is not known.
+fn main_of(sass: &[Instruction]) -> Option<Main> {
     let operations: Vec<u16> = sass.iter().map(|word| word.operation()).collect();
     let waits = operations.iter().take_while(|code| **code == 0x984).count();
     let main = match operations.get(waits..)? {
@@ -186,7 +221,11 @@ fn main_of(sass: &[Instruction]) -> Option<u64> {
         [0xb1d, 0x31c] | [0x202, 0x202] | [0x805, 0x824, 0xb82] => 0,
         _ => return None,
     };
-    Some((waits + main) as u64)
+    let is_barrier = operations.first() == Some(&BARRIER);
+    Some(Main {
+        number: (waits + main) as u64,
+        first: if is_barrier { 0 } else { waits + main } as u64,
+    })
 }
 
 /// Returns the units of the Mercury instruction that a plain item with this SASS instruction stands
