@@ -124,7 +124,11 @@ impl Pass for PropagateResources {
             return Err(PassError::Diagnosed);
         }
         if module.options.reports.extra_warnings && !module.keeps_dead_code() {
-            for warning in addresses_without_calls(module, graph, functions, kernels) {
+            let roots = match leaves_out {
+                true => kernels.iter().map(|(link, _)| *link).collect(),
+                false => roots(module, live, kernels),
+            };
+            for warning in addresses_without_calls(module, graph, functions, &roots) {
                 cx.diagnostics.emit(warning);
             }
         }
@@ -306,14 +310,15 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
 /// Returns what `-extrawarn` reports: device functions whose address is taken while nothing that a
 /// kernel reaches calls them, or makes an indirect call of their prototype; not where nothing
 /// dies. Kernels are launched, not called, but for those that options or host information leave
+/// out; `roots` are those that are launched, with stubs of unified functions where none is left
 /// out.
 fn addresses_without_calls(
     module: &Module<'_>,
     graph: &CallGraph,
     functions: &[LinkSymbolId],
-    kernels: &[(LinkSymbolId, FunctionId)],
+    roots: &[LinkSymbolId],
 ) -> Vec<Diagnostic> {
-    let reached = graph.reach(kernels.iter().map(|(link, _)| *link));
+    let reached = graph.reach(roots.iter().copied());
     let link_of = |target: SymbolRef| module.symbols[target.symbol()?].link;
     let mut called: HashSet<&[u8], FixedState> = HashSet::default();
     let mut direct = vec![false; module.link_symbols.len()];
@@ -340,8 +345,8 @@ fn addresses_without_calls(
         }
     }
     // Kernels that have what they reach may be launched, and so may those that no object defines.
-    for (kernel, _) in kernels {
-        direct[kernel.index()] = true;
+    for root in roots {
+        direct[root.index()] = true;
     }
     for link in functions {
         direct[link.index()] |= module.is_undefined_kernel(*link);
