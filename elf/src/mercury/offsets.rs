@@ -15,8 +15,9 @@ const UNIT: u64 = 16;
 /// functions; which, the code does not tell.
 const BREAKING: u16 = 0x948;
 
-/// `WARPSYNC.COLLECTIVE`, with which barriers of some lanes begin.
-const BARRIER: u16 = 0x348;
+/// `WARPSYNC.COLLECTIVE` of some lanes and of all, with which barriers begin that are more than one
+/// SASS instruction.
+const COLLECTIVE: [u16; 2] = [0x348, 0x948];
 
 /// `BSYNC`.
 const AFTER_BARRIER: u16 = 0x941;
@@ -52,8 +53,8 @@ struct Start {
     is_after_padding: bool,
     /// Whether it stands alone for [`BREAKING`].
     is_breaking: bool,
-    /// Whether it is a barrier of some lanes or what such lanes do after one ([`BARRIER`],
-    /// [`AFTER_BARRIER`]): ranges begin at its end.
+    /// Whether it is a barrier or what lanes do after one ([`COLLECTIVE`], [`AFTER_BARRIER`]): ranges
+    /// begin at its end.
     is_barrier: bool,
 }
 
@@ -93,7 +94,7 @@ impl Offsets {
                 frame,
                 is_after_padding: padding.take().is_some(),
                 is_breaking: matches!(own, [only] if only.operation() == BREAKING),
-                is_barrier: [BARRIER, AFTER_BARRIER].contains(&own.first()?.operation()),
+                is_barrier: is_collective(own) || own.first()?.operation() == AFTER_BARRIER,
             });
             mercury += units * UNIT;
             frame = main.map(|main| main + INSTRUCTION);
@@ -179,6 +180,11 @@ impl Offsets {
     }
 }
 
+/// Returns `true` for the SASS of a barrier that is more than one instruction.
+fn is_collective(sass: &[Instruction]) -> bool {
+    sass.len() > 1 && COLLECTIVE.contains(&sass[0].operation())
+}
+
 /// Returns the units of the instruction that a record stands for.
 fn units_of_record(record: &[u8]) -> Option<u64> {
     record.first().map(|byte| u64::from(byte & 3))
@@ -221,11 +227,9 @@ fn main_of(sass: &[Instruction]) -> Option<Main> {
         [0xb1d, 0x31c] | [0x202, 0x202] | [0x805, 0x824, 0xb82] => 0,
         _ => return None,
     };
-    let is_barrier = operations.first() == Some(&BARRIER);
-    Some(Main {
-        number: (waits + main) as u64,
-        first: if is_barrier { 0 } else { waits + main } as u64,
-    })
+    let number = (waits + main) as u64;
+    let first = if is_collective(sass) { 0 } else { number };
+    Some(Main { number, first })
 }
 
 /// Returns the units of the Mercury instruction that a plain item with this SASS instruction stands
@@ -356,6 +360,34 @@ mod tests {
         assert_eq!(offsets.frame(0x20), None);
         assert_eq!(offsets.frame(0x40), Some(Some(0x30)));
         assert_eq!(offsets.frame(0x50), Some(Some(0x70)));
+    }
+
+    /// As nvlink writes them for random weak functions with such barriers (64,000 rows of `-r -g`).
+    #[test]
+    fn ranges_lie_around_barriers() {
+        let run = |count: u16| {
+            let mut record = [0; 16];
+            record[0] = 1;
+            [&(count << 7 | 0x51).to_le_bytes()[..], &record].concat()
+        };
+        for barrier in [
+            &[0x348, 0x918, 0x91b][..],
+            &[0x348, 0x389, 0x91b],
+            &[0x948, 0x819, 0x812, 0x31d, 0x819, 0x91b],
+        ] {
+            let fence = [0x984, 0x984, 0x992, 0x992, 0x9ab, 0x5ab, 0x98f];
+            let operations = [&[0x202], barrier, &fence[..], &[0x941], &fence[..]].concat();
+            let (one, other) = (run(barrier.len() as u16), run(7));
+            let items = [None, Some(&one[..]), Some(&other), None, Some(&other)];
+            let offsets = Offsets::new(&capsule(&items), &code(&operations), 0x50).unwrap();
+            let begin = |mercury| offsets.range([mercury, mercury]).map(|[begin, _]| begin);
+            let end = 0x10 + barrier.len() as u64 * 0x10;
+            assert_eq!(begin(0), Some(0), "before the barrier");
+            assert_eq!(begin(0x10), Some(end - 0x10), "at it");
+            // The fence's second `MEMBAR` is the main one, which the range after `BSYNC` passes over.
+            assert_eq!(begin(0x20), Some(end + 0x60), "before `BSYNC`");
+            assert_eq!(begin(0x30), Some(end + 0x70), "at it");
+        }
     }
 
     #[test]
