@@ -38,6 +38,7 @@ use std::sync::OnceLock;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_ir::CallKind;
+use cuweld_ir::CallRecord;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -196,14 +197,20 @@ impl Link<'_, '_> {
     }
 
     /// Returns `true` if an object takes the address of a device function, and code that can run
-    /// calls functions of its type by address. Objects of discarded definitions count, too.
+    /// calls functions of its type by address. Objects of discarded definitions count among those
+    /// that take the address; calls are those of the linked code.
     fn is_called_by_address(&self, function: LinkSymbolId) -> bool {
         let find = || {
             let calls = || self.module.calls.values();
             let of_kind = |kind| calls().filter(move |call| call.kind == kind);
             let runs = |link: LinkSymbolId| self.running[link.index()];
+            let is_of_linked_code = |call: &&CallRecord<'_>| {
+                self.of(call.from).is_some_and(|link| {
+                    runs(link) && self.module.link_symbols[link].definition == call.from.symbol()
+                })
+            };
             let called = of_kind(CallKind::Indirect)
-                .filter(|call| self.of(call.from).is_some_and(runs))
+                .filter(is_of_linked_code)
                 .map(|call| call.prototype);
             let called: HashSet<&[u8], FixedState> = called.collect();
             let is_kernel = |link: LinkSymbolId| {
