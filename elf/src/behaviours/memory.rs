@@ -93,8 +93,12 @@ super::behaviours! {
         "dynamic-shared-again-sized-relocatable",
     ];
     /// In relocatable output the section of shared memory of a kernel that options leave out is
-    /// made too late for the alignment of others, unless it has variables.
-    LEFT_OUT_SHARED_LAST = "left-out-shared-last", shown by ["relocatable-kernels-used-again"];
+    /// made too late for the alignment of others, unless it has variables, or an object before the
+    /// kernel's own refers to the kernel.
+    LEFT_OUT_SHARED_LAST = "left-out-shared-last", shown by [
+        "relocatable-kernels-used-again",
+        "relocatable-kernel-by-address-dynamic-shared",
+    ];
     /// In executables the section of shared memory of a kernel that options leave out, and that
     /// stays, is made after the call graph and before banks of constants, unless a variable of the
     /// kernel made it: when a variable that the kernel uses is laid out, or dynamic shared memory.

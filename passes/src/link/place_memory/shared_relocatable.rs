@@ -83,8 +83,13 @@ pub fn place(
         let mut size = sizes[kernel.index()];
         let own_align: Option<u64> = own_aligns[kernel.index()];
         // The section of a kernel that options leave out is made too late for the others'
-        // alignment, unless it has variables [left-out-shared-last].
-        let is_late = !everything && !host.contains(link) && own_align.is_none();
+        // alignment, unless it has variables, or an object before its own refers to it
+        // [left-out-shared-last].
+        let first = &module.symbols[module.link_symbols[link].first];
+        let is_late = !everything
+            && !host.contains(link)
+            && own_align.is_none()
+            && !first.is_undefined();
         let slots_align = if is_late { 1 } else { slots_align };
         let row = &mut module.functions[kernel];
         let mut align = slots_align.max(own_align.unwrap_or(1));
