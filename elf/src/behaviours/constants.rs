@@ -79,8 +79,8 @@ super::behaviours! {
         "too-much-constant-data-by-variables",
     ];
     /// While every kernel's bank of compiler constants fits into 64 KiB nothing is merged. If one
-    /// does not, all kernels that have such a bank get one pool of distinct values; only a zero of
-    /// at most 8 bytes is added each time.
+    /// does not, all kernels that have such a bank get one pool of distinct values at the largest
+    /// alignment of all; only a zero of at most 8 bytes is added each time.
     POOL_BEYOND_LIMIT = "pool-beyond-limit", shown by [
         "constant-bank-dedup-beyond-limit",
         "constant-bank-dedup-fits",

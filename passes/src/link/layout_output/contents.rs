@@ -37,7 +37,11 @@ pub(super) fn of_kernel(module: &Module<'_>, out: &mut Created<'_>, id: OutId) {
                 return;
             };
             if has_pool(module, function, bank) {
-                out.sections[id].size = module.pool_size(bank);
+                let parts = module.pool(bank).iter();
+                let aligns = parts.map(|part| module.sections[part.section].align);
+                let section = &mut out.sections[id];
+                section.size = module.pool_size(bank);
+                section.align = aligns.fold(section.align, u64::max);
                 return;
             }
             for index in 0..out.banks.of(function.index()).len() {
