@@ -86,10 +86,8 @@ pub fn place(
         // alignment, unless it has variables, or an object before its own refers to it
         // [left-out-shared-last].
         let first = &module.symbols[module.link_symbols[link].first];
-        let is_late = !everything
-            && !host.contains(link)
-            && own_align.is_none()
-            && !first.is_undefined();
+        let is_late =
+            !everything && !host.contains(link) && own_align.is_none() && !first.is_undefined();
         let slots_align = if is_late { 1 } else { slots_align };
         let row = &mut module.functions[kernel];
         let mut align = slots_align.max(own_align.unwrap_or(1));
