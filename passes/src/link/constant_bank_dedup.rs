@@ -114,6 +114,10 @@ impl Pass for ConstantBankDedup {
             banks.report_too_large(module, cx);
             return Err(PassError::Diagnosed);
         }
+        if let Some(section) = pool.misplaced {
+            cx.diagnostics.emit(untabled(module, section));
+            return Err(PassError::Diagnosed);
+        }
         cx.statistics.add("constants", pool.values.len() as u64);
         cx.statistics.add("constants merged", pool.merged);
         cx.statistics.add("bytes before", before);
@@ -297,16 +301,19 @@ struct Pool {
     merged: u64,
     /// Size in bytes.
     end: u64,
+    /// The section of the first constant that nvlink places wrongly.
+    misplaced: Option<SectionId>,
 }
 
 impl Pool {
-    /// Adds constant by constant; the section of a constant that nvlink places wrongly is an error.
+    /// Adds constant by constant; the section of a constant that lies outside of it is an error.
     fn new(module: &Module<'_>, banks: &Banks, below_limit: bool) -> Result<Self, SectionId> {
         let mut pool = Pool {
             parts: Vec::new(),
             values: Vec::new(),
             merged: 0,
             end: 0,
+            misplaced: None,
         };
         let mut of_section: Vec<Vec<SymbolId>> = vec![Vec::new(); module.sections.len()];
         for (id, symbol) in module.symbols.iter() {
@@ -333,14 +340,16 @@ impl Pool {
                     row.align.max(1)
                 };
                 let key = (if below_limit { 0 } else { row.align }, bytes);
-                if !below_limit && !has_table(size, row.align) {
-                    return Err(*section);
+                let is_looked_up = below_limit || has_table(size, row.align);
+                if !is_looked_up {
+                    pool.misplaced.get_or_insert(*section);
                 }
                 let found = known
                     .get(&key)
                     .copied()
                     .filter(|at| at.is_multiple_of(align));
-                if let Some(at) = found.filter(|_| below_limit || !is_empty_value(bytes)) {
+                let may_merge = is_looked_up && (below_limit || !is_empty_value(bytes));
+                if let Some(at) = found.filter(|_| may_merge) {
                     pool.values.push((*id, at));
                     pool.merged += 1;
                     continue;

@@ -33,8 +33,11 @@ use serde::Deserialize;
 
 use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
+use crate::link::place_memory::CONSTANT_BANK_LIMIT;
 use crate::link::place_memory::constant_merge;
 use crate::link::place_memory::constant_merge::ConstantMerge;
+use crate::link::place_memory::constants_again;
+use crate::link::place_memory::constants_again::Again;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
@@ -162,6 +165,12 @@ fn module_memory(module: &Module<'_>) -> String {
         {
             // A link that failed has no plan.
             *size = ConstantMerge::new(module).size;
+        } else if *bank == constants_again::BANK
+            && *size > CONSTANT_BANK_LIMIT
+            && !module.options.relocatable
+            && !constant_merge::is_active(module)
+        {
+            *size = Again::new(module).size;
         }
     }
     let mut text = format!("{} bytes gmem", initialised.saturating_add(uninitialised));

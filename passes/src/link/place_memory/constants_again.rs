@@ -38,16 +38,16 @@ struct Variable {
 }
 
 /// The second layout.
-pub(super) struct Again {
+pub(crate) struct Again {
     pub(super) parts: Vec<PoolPart>,
     pub(super) values: Vec<(LinkSymbolId, u64)>,
     /// Size in bytes.
-    pub(super) size: u64,
+    pub(crate) size: u64,
 }
 
 impl Again {
     /// Lays the constants of a module out. n log n in the variables.
-    pub(super) fn new(module: &Module<'_>) -> Self {
+    pub(crate) fn new(module: &Module<'_>) -> Self {
         let mut again = Again {
             parts: Vec::new(),
             values: Vec::new(),
