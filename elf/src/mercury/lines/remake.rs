@@ -6,13 +6,33 @@ use super::super::offsets::Offsets;
 use super::END;
 use super::SET_ADDRESS;
 
-/// The head of a unit after its two lengths: the version, the length of the rest of the head, then
-/// the size of an instruction, whether rows are statements, and how special codes are divided.
-const VERSION: [u8; 2] = [2, 0];
-const CODES: [u8; 14] = [1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1];
+/// Forms of a unit, by the bytes after the length in its head: the size of an instruction, whether
+/// rows are statements, and how codes are divided.
+#[derive(Clone, Copy)]
+struct UnitForm {
+    /// The version of DWARF.
+    version: u16,
+    codes: &'static [u8],
+    /// The first special code.
+    code_base: u8,
+}
+
+/// Up to CUDA 13.4, and the form of 13.5, whose rows also say where a prologue ends.
+const FORMS: [UnitForm; 2] = [
+    UnitForm {
+        version: 2,
+        codes: &[1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1],
+        code_base: 10,
+    },
+    UnitForm {
+        version: 3,
+        codes: &[1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1],
+        code_base: 13,
+    },
+];
+
 const LINE_BASE: i64 = -5;
 const LINE_RANGE: i64 = 14;
-const CODE_BASE: u8 = 10;
 
 /// Codes of a sequence.
 const EXTENDED: u8 = 0;
@@ -20,6 +40,8 @@ const COPY: u8 = 1;
 const ADVANCE_ADDRESS: u8 = 2;
 const ADVANCE_LINE: u8 = 3;
 const SET_FILE: u8 = 4;
+/// In the second of [`FORMS`].
+const PROLOGUE_END: u8 = 10;
 
 /// The extended code, of one byte, that says whether the rows that follow are of what comes before
 /// the first statement of the function.
@@ -35,6 +57,8 @@ struct Rows {
     lines: BTreeMap<u64, Line>,
     /// Whether a statement begins at the first address.
     begins_statement: bool,
+    /// The address of the row that ends the prologue, if one is said to.
+    prologue_end: Option<u64>,
 }
 
 /// Rows at the beginning of a sequence in which nvlink may repeat a line.
@@ -57,9 +81,11 @@ pub struct Remade {
 /// before, nvlink writes no row. Among the first ones it sometimes does, and it is not known when:
 /// then the result is not certain.
 pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option<Remade> {
-    let rows = rows(sequence(unit, usize::try_from(address).ok()?)?)?;
+    let form = form(unit)?;
+    let rows = rows(sequence(unit, usize::try_from(address).ok()?)?, form)?;
     let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
     let (mut last_row, mut written, mut count, mut at) = (None, None, 0, 0);
+    let mut prologue_end = rows.prologue_end;
     let mut is_certain = true;
     for (mercury, sass) in offsets.instructions() {
         let row = rows.lines.range(..=mercury).next_back();
@@ -71,7 +97,9 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
             is_certain &= count >= FIRST_ROWS;
             continue;
         }
-        write_row(written, *line, sass.checked_sub(at)?, &mut out)?;
+        let ends_prologue = prologue_end.take_if(|end| *end <= mercury).is_some();
+        let advance = sass.checked_sub(at)?;
+        write_row(written, *line, advance, (form, ends_prologue), &mut out)?;
         if written.is_none() && rows.begins_statement {
             out.extend_from_slice(&[ADVANCE_LINE, 0, COPY]);
         }
@@ -91,11 +119,14 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
 /// Mercury view whose address lies at `address` in a unit. Its last row has no code. `None` if the
 /// unit is of another form.
 pub fn in_mercury(unit: &[u8], address: u64) -> Option<Vec<u8>> {
-    let rows = rows(sequence(unit, usize::try_from(address).ok()?)?)?;
+    let form = form(unit)?;
+    let rows = rows(sequence(unit, usize::try_from(address).ok()?)?, form)?;
     let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
     let (mut written, mut at) = (None, 0);
     for (place, line) in rows.lines {
-        write_row(written, line, place.checked_sub(at)?, &mut out)?;
+        let ends_prologue = rows.prologue_end == Some(place);
+        let advance = place.checked_sub(at)?;
+        write_row(written, line, advance, (form, ends_prologue), &mut out)?;
         (written, at) = (Some(line), place);
     }
     out.extend_from_slice(&END);
@@ -103,15 +134,25 @@ pub fn in_mercury(unit: &[u8], address: u64) -> Option<Vec<u8>> {
 }
 
 /// Appends a row after that of the line `last`, which lies `advance` bytes before it.
-fn write_row(last: Option<Line>, line: Line, advance: u64, out: &mut Vec<u8>) -> Option<()> {
+fn write_row(
+    last: Option<Line>,
+    line: Line,
+    advance: u64,
+    (form, ends_prologue): (UnitForm, bool),
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let advance = i64::try_from(advance).ok()?;
     let (file, before) = last.unwrap_or((0, 1));
     if line.0 != file {
         out.extend_from_slice(&[SET_FILE, line.0]);
     }
+    if ends_prologue && last.is_some() {
+        out.push(PROLOGUE_END);
+    }
     let lines = line.1.checked_sub(before)?;
     let special =
-        i64::from(CODE_BASE) + LINE_RANGE * advance.min(255) + lines.clamp(-255, 255) - LINE_BASE;
+        i64::from(form.code_base) + LINE_RANGE * advance.min(255) + lines.clamp(-255, 255)
+            - LINE_BASE;
     let is_in_range = (LINE_BASE..LINE_BASE + LINE_RANGE).contains(&lines);
     match u8::try_from(special) {
         Ok(special) if is_in_range && lines != 0 && last.is_some() => out.push(special),
@@ -125,6 +166,8 @@ fn write_row(last: Option<Line>, line: Line, advance: u64, out: &mut Vec<u8>) ->
                 write_signed(advance, out);
             } else if advance != 0 {
                 return None;
+            } else if ends_prologue {
+                out.push(PROLOGUE_END);
             }
             out.push(COPY);
         }
@@ -146,22 +189,25 @@ pub fn units(table: &[u8]) -> Option<Vec<u64>> {
     (at == table.len()).then_some(starts)
 }
 
+/// Returns the form of a unit.
+fn form(unit: &[u8]) -> Option<UnitForm> {
+    let head = unit.get(4..)?;
+    let version = u16::from_le_bytes(*head.first_chunk()?);
+    let form = FORMS.into_iter().find(|form| form.version == version)?;
+    head.get(6..)?.starts_with(form.codes).then_some(form)
+}
+
 /// Returns the sequence whose address lies at `address` in a unit, from the codes after it on.
 fn sequence(unit: &[u8], address: usize) -> Option<&[u8]> {
-    let head = unit.get(4..10 + CODES.len())?;
-    let is_known = head.starts_with(&VERSION) && head.ends_with(&CODES);
     let sequence = unit.get(address.checked_sub(SET_ADDRESS.len())?..)?;
-    sequence
-        .strip_prefix(&SET_ADDRESS)
-        .filter(|_| is_known)?
-        .get(8..)
+    sequence.strip_prefix(&SET_ADDRESS)?.get(8..)
 }
 
 /// Reads the rows of a sequence.
-fn rows(mut codes: &[u8]) -> Option<Rows> {
+fn rows(mut codes: &[u8], form: UnitForm) -> Option<Rows> {
     let mut rows = Rows::default();
     let (mut address, mut line) = (0_u64, (1, 1));
-    let mut is_before = false;
+    let (mut is_before, mut ends_prologue) = (false, false);
     while !codes.starts_with(&END) {
         let code;
         (code, codes) = codes.split_first().map(|(code, rest)| (*code, rest))?;
@@ -188,14 +234,21 @@ fn rows(mut codes: &[u8]) -> Option<Rows> {
                 (line.0, codes) = (*file, rest);
                 continue;
             }
+            PROLOGUE_END if form.code_base > PROLOGUE_END => {
+                ends_prologue = true;
+                continue;
+            }
             COPY => {}
             special => {
-                let special = i64::from(special.checked_sub(CODE_BASE)?);
+                let special = i64::from(special.checked_sub(form.code_base)?);
                 address = address.checked_add(u64::try_from(special / LINE_RANGE).ok()?)?;
                 line.1 = line.1.checked_add(LINE_BASE + special % LINE_RANGE)?;
             }
         }
         rows.lines.insert(address, line);
+        if std::mem::take(&mut ends_prologue) {
+            rows.prologue_end.get_or_insert(address);
+        }
         rows.begins_statement |= address == 0 && !is_before;
     }
     Some(rows)
@@ -230,13 +283,13 @@ fn write_signed(mut value: i64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::super::super::offsets::Offsets;
-    use super::CODES;
+    use super::FORMS;
     use super::remake;
     use super::units;
 
     /// Builds a table of one unit with these codes after the address.
     fn table(codes: &[u8]) -> Vec<u8> {
-        let head = [&[2, 0, 14, 0, 0, 0][..], &CODES].concat();
+        let head = [&[2, 0, 14, 0, 0, 0][..], FORMS[0].codes].concat();
         let unit = [&head[..], &[0, 9, 2], &[0; 8], codes, &[0, 1, 1]].concat();
         [&(unit.len() as u32).to_le_bytes()[..], &unit].concat()
     }
@@ -265,6 +318,18 @@ mod tests {
             .unwrap()
             .codes;
         assert_eq!(made[11..], [4, 1, 3, 4, 1, 3, 0, 1, 2, 0x30, 0, 1, 1]);
+    }
+
+    #[test]
+    fn lines_of_the_later_form_are_read_and_written() {
+        // Line 5, its prologue's end, and line 7 at 0x10 by a special code: 13 + 14 * 16 + 7.
+        let codes = [4, 1, 3, 4, 1, 10, 244];
+        let head = [&[3, 0, 17, 0, 0, 0][..], FORMS[1].codes].concat();
+        let unit = [&head[..], &[0, 9, 2], &[0; 8], &codes, &[0, 1, 1]].concat();
+        let table = [&(unit.len() as u32).to_le_bytes()[..], &unit].concat();
+        let made = remake(&table, 30, &offsets(), 0x30).unwrap();
+        let expected = [4, 1, 3, 4, 1, 3, 0, 1, 10, 244, 2, 0x20, 0, 1, 1];
+        assert_eq!(made.codes[11..], expected);
     }
 
     #[test]
