@@ -24,6 +24,8 @@ pub struct Function {
     /// Address of dynamic shared memory as this function's code sees it, if it uses any; set by
     /// `place-memory`.
     pub dynamic_shared: Option<u64>,
+    /// Kernels: where shared memory lies that no symbol names, in bytes; set by `place-memory`.
+    pub unnamed_shared: Option<u64>,
     /// Which kinds of header slots at the end of its constant bank 0 the driver has to fill, a set
     /// of [`header`](cuweld_elf::symbol::header); kernels only, set by `place-memory`.
     pub header_kinds: u8,

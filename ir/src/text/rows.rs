@@ -136,6 +136,7 @@ impl<'data> Row<'data> for Function {
         v.field("registers", &mut self.registers, Decimal);
         v.optional("shared", &mut self.shared, Group);
         v.optional("dynamic-shared", &mut self.dynamic_shared, Hex);
+        v.optional("unnamed-shared", &mut self.unnamed_shared, Hex);
         v.sparse(
             "headers",
             &mut self.header_kinds,

@@ -106,7 +106,10 @@ fn not_placed(checker: &mut Checker<'_, '_>) {
         }
     }
     for (id, function) in module.functions.iter() {
-        if function.shared.is_some() || function.dynamic_shared.is_some() {
+        if function.shared.is_some()
+            || function.dynamic_shared.is_some()
+            || function.unnamed_shared.is_some()
+        {
             let place = checker.function(id);
             checker.report(Rule::EarlyPlaced, place, "its shared memory is laid out");
         }

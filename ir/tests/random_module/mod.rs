@@ -313,6 +313,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 present: r.coin(),
             }),
             dynamic_shared: r.maybe(|r| r.number()),
+            unnamed_shared: r.maybe(|r| r.number()),
             header_kinds: r.below(8) as u8,
             merc_size: r.below(2) as u64 * 0x130,
             flag_barriers: r.below(3) as u8,

@@ -119,6 +119,7 @@ impl<'data> Reader<'_, 'data> {
                         stack_limit: 0,
                         shared: None,
                         dynamic_shared: None,
+                        unnamed_shared: None,
                         header_kinds: 0,
                         merc_size: 0,
                         flag_barriers: 0,

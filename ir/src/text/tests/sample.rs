@@ -268,6 +268,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 present: true,
             }),
             dynamic_shared: chosen.then_some(0x70),
+            unnamed_shared: chosen.then_some(0x60),
             header_kinds: if chosen {
                 header::TEXTURE | header::SURFACE
             } else {

@@ -33,8 +33,8 @@ pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
     value.wrapping_add(without_symbol(module))
 }
 
-/// Returns the number of bytes by which shared memory without a symbol moves symbol 0: nvlink moves
-/// it after the reserved block, once for each kernel with such memory
+/// Returns the number of bytes by which shared memory without a symbol moves symbol 0: that of the
+/// last kernel with some has its place there, and nvlink moves it after the reserved block, once for each kernel with such memory
 /// [null-symbol-of-whole-kernels] [empty-kernel-shared].
 fn without_symbol(module: &Module<'_>) -> u64 {
     if module.options.relocatable {
@@ -47,7 +47,9 @@ fn without_symbol(module: &Module<'_>) -> u64 {
         } else {
             0
         };
-    module.reserved_shared_size() * kernels as u64
+    let mut functions = module.functions.values().rev();
+    let place = functions.find_map(|function| function.unnamed_shared);
+    place.unwrap_or(0) + module.reserved_shared_size() * kernels as u64
 }
 
 /// Returns the number of linked kernels of EWP objects with shared memory.

@@ -27,6 +27,7 @@ use super::dynamic_align;
 use super::dynamic_align::DYNAMIC_ALIGN;
 use super::dynamic_align::DynamicAlign;
 use super::empty_sections;
+use super::empty_sections::EmptySection;
 use super::empty_sections::EmptySections;
 use super::late_shared::late;
 use super::list_sort::list_sort;
@@ -88,9 +89,8 @@ pub fn place(
             if *size > 0 {
                 errors.push(empty_sections::refusal(module, section.first));
             }
-            *size = section.size;
         }
-        place_private(module, kernel, variables, size);
+        place_private(module, kernel, variables, empty.of(link), size);
     }
     whole.add_sizes(&mut sizes);
     // One variable in a slot makes every kernel take the alignment of the merged section, whichever
@@ -171,22 +171,34 @@ pub(super) fn by_kernel(
     (private, common)
 }
 
-/// Places the variables of one kernel after its slots.
+/// Places the variables of one kernel after its slots, and its section without variables among them.
 fn place_private(
     module: &mut Module<'_>,
     kernel: FunctionId,
     variables: &[Variable],
+    empty: Option<EmptySection>,
     size: &mut u64,
 ) {
+    /// The variable, if it is one, with alignment and size.
+    type Piece = (Option<LinkSymbolId>, u64, u64);
     let null = null_size(module);
-    let before =
-        |a: &Variable, b: &Variable| a.align > b.align || a.align == b.align && a.size <= b.size;
-    for variable in list_sort(variables, &mut |a, b| before(a, b)) {
-        let place = align_up((*size).max(null), variable.align);
-        let link = &mut module.link_symbols[variable.link];
-        link.value = Some(place);
-        link.kernel = Some(kernel);
-        *size = place + variable.size;
+    let variables = variables
+        .iter()
+        .map(|variable| (Some(variable.link), variable.align, variable.size));
+    let empty = empty.map(|section| (None, section.align, section.size));
+    let pieces: Vec<Piece> = empty.into_iter().chain(variables).collect();
+    let before = |a: &Piece, b: &Piece| a.1 > b.1 || a.1 == b.1 && a.2 <= b.2;
+    for (variable, align, bytes) in list_sort(&pieces, &mut |a, b| before(a, b)) {
+        let place = align_up((*size).max(null), align);
+        match variable {
+            None => module.functions[kernel].unnamed_shared = Some(place),
+            Some(variable) => {
+                let link = &mut module.link_symbols[variable];
+                link.value = Some(place);
+                link.kernel = Some(kernel);
+            }
+        }
+        *size = place + bytes;
     }
 }
 
