@@ -102,72 +102,58 @@ fn check(folder: &Path, stdout: &mut dyn Write, stderr: &mut dyn Write) -> io::R
         return Ok(1);
     };
     let toolkit = Shadowed::of_root(root);
-    let root = &toolkit.root;
+    let root = show(&toolkit.root);
     match shadowed {
-        Some(_) => writeln!(
-            stdout,
-            "{}: links with cuweld, in the place of {}",
-            show(&folder),
-            show(root)
-        )?,
-        None => writeln!(stdout, "{}", show(root))?,
+        Some(_) => writeln!(stdout, "{}, in the place of {root}", show(&folder))?,
+        None => writeln!(stdout, "{root}")?,
     }
+    for (what, text) in rows(&toolkit) {
+        writeln!(stdout, "  {what:<14} {text}")?;
+    }
+    warn(&toolkit, stderr)?;
+    Ok(0)
+}
+
+/// Returns what links with what in a toolkit, a row each.
+fn rows(toolkit: &Shadowed) -> [(&'static str, String); 6] {
+    let root = &toolkit.root;
     let profile = toolkit.profile();
-    let links_as = match profile {
-        Some(profile) => profile.toolkit(),
-        None => Toolkit::newest(),
+    let links_as = profile.map_or(Toolkit::newest(), Profile::toolkit);
+    let linker = links_as.linker();
+    let version = |name| {
+        let version = installed::program(root, name).and_then(|path| installed::version_of(&path));
+        version.unwrap_or_else(|| "none".to_owned())
     };
-    let mut row = |name: &str, version: Option<&str>, what: &str| {
-        writeln!(
-            stdout,
-            "  {name:<13} {:<9} {what}",
-            version.unwrap_or("none")
-        )
-    };
-    let version =
-        |name| installed::program(root, name).and_then(|path| installed::version_of(&path));
-    row(
-        "nvlink",
-        version("nvlink").as_deref(),
-        &format!("cuweld links as {}", links_as.linker()),
-    )?;
-    row("nvcc", version("nvcc").as_deref(), "")?;
-    row(
-        "ptxas",
-        version("ptxas").as_deref(),
-        "compiles PTX among the inputs",
-    )?;
-    let optimiser = optimiser(root);
-    row(
-        "libnvJitLink",
-        optimiser.as_deref(),
-        "optimises LTO-IR (-dlto)",
-    )?;
+    let optimiser = optimiser(root).unwrap_or_else(|| "none".to_owned());
     let of = |number: u32| format!("{}.{}", number / 10, number % 10);
     let newest = match profile {
         Some(Profile::Newer(_)) | None => "later ones of CUDA 13".to_owned(),
-        _ => of(links_as.number),
+        Some(_) => of(links_as.number),
     };
-    writeln!(
-        stdout,
-        "  objects       of CUDA {} to {newest}",
-        of(links_as.oldest_number)
-    )?;
-    let (first, mercury) = (
-        links_as.release == Toolkit::DEFAULT.release,
-        "sm_100 and up",
-    );
-    writeln!(stdout, "  sm_75..sm_90a {}", links_as.linker())?;
-    writeln!(
-        stdout,
-        "  {mercury} {}",
-        match first {
-            true => links_as.linker(),
-            false => "by the rules of CUDA 13.0, with a note (deviation D20)".to_owned(),
-        }
-    )?;
-    warn(&toolkit, stderr)?;
-    Ok(0)
+    let from_100 = match links_as.release == Toolkit::DEFAULT.release {
+        true => linker.clone(),
+        false => "by the rules of CUDA 13.0, with a note (deviation D20)".to_owned(),
+    };
+    [
+        (
+            "nvlink",
+            format!("{}: cuweld links as {linker}", version("nvlink")),
+        ),
+        (
+            "ptxas",
+            format!("{}: compiles PTX among the inputs", version("ptxas")),
+        ),
+        (
+            "libnvJitLink",
+            format!("{optimiser}: optimises LTO-IR (-dlto)"),
+        ),
+        (
+            "objects",
+            format!("of CUDA {} to {newest}", of(links_as.oldest_number)),
+        ),
+        ("up to sm_90a", linker),
+        ("from sm_100 on", from_100),
+    ]
 }
 
 /// Returns the version of a toolkit's libnvJitLink, or that it cannot be loaded.

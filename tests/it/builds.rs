@@ -163,6 +163,18 @@ fn shadows_link_as_their_toolkit() -> Result {
         let said = Command::new(shadow.join("bin/nvlink")).arg("-V").output()?;
         let said = String::from_utf8(said.stdout)?;
         assert!(said.contains(&format!(", V{version}\n")), "{said}");
+        for folder in [real, &shadow] {
+            let check = Command::new(cuweld)
+                .arg("toolkit")
+                .arg("--check")
+                .arg(folder)
+                .output()?;
+            let check = String::from_utf8(check.stdout)?;
+            assert!(
+                check.contains(&format!("cuweld links as nvlink {version}\n")),
+                "{check}"
+            );
+        }
         // The objects are of 13.0: it is the shadow that makes the link one of its toolkit.
         let nvcc = || build.command(&build.real.join("bin/nvcc"));
         for name in ["k", "g"] {
