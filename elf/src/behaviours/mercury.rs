@@ -78,6 +78,7 @@ super::behaviours! {
     MERCURY_FRAMES_OF_REPLACED_COPIES = "mercury-frames-of-replaced-copies", shown by [
         "mercury-replaced-frames",
         "mercury-replaced-frames-relocatable",
+        "mercury-replaced-frames-after-padding",
     ];
     /// The lines of a copy that another replaced are those of its Mercury code: each instruction of
     /// the linked code has the line of the last row that does not lie after it in Mercury code. A

@@ -169,7 +169,7 @@ impl Offsets {
     /// one that no instruction begins there.
     pub fn frame(&self, mercury: u64) -> Option<Option<u64>> {
         let start = self.starts.get(self.at(mercury)?)?;
-        Some(start.frame.filter(|_| !start.is_after_padding))
+        Some(start.frame)
     }
 
     /// Returns where instructions begin in the Mercury code and in the SASS, in order, without the
@@ -403,7 +403,8 @@ mod tests {
         let code = code(&[0x81c, 0x2ca, 0x202, 0x918, 0x202]);
         let offsets = Offsets::new(&capsule, &code, 0x30).unwrap();
         assert_eq!(offsets.frame(0x10), Some(None));
-        assert_eq!(offsets.frame(0x20), Some(None));
+        // After the instruction before the code without Mercury.
+        assert_eq!(offsets.frame(0x20), Some(Some(0x30)));
         assert_eq!(offsets.range([0, 0x10]), Some([0x10, 0x20]));
         assert_eq!(offsets.range([0, 0]), None);
         assert_eq!(
