@@ -45,7 +45,8 @@ struct Start {
     /// The SASS instruction that is the main one of those that stand for it; `None` for SASS of an
     /// unknown form.
     main: Option<u64>,
-    /// The SASS instruction before which a range begins that begins at the Mercury instruction before.
+    /// The SASS instruction before which a range begins that begins at the Mercury instruction
+    /// before.
     first: Option<u64>,
     /// Where the main SASS instruction ends of the Mercury instruction before.
     frame: Option<u64>,
@@ -140,7 +141,8 @@ impl Offsets {
 
     /// Returns the range in the SASS of this range of the Mercury code: from the SASS instruction
     /// before the main one of the next instruction to the main one, with 0 for an end within an
-    /// instruction; before the first one of a barrier, and after the last one of it; `None` if an end is not within the code, or is not known.
+    /// instruction. It begins before the first one of a barrier, and after the last one of it.
+    /// `None` if an end is not within the code, or is not known.
     pub fn range(&self, mercury: [u64; 2]) -> Option<[u64; 2]> {
         let (last, instructions) = self.starts.split_last()?;
         let end = |start: &Start| start.main.filter(|_| !start.is_after_padding);

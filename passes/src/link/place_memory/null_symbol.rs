@@ -33,9 +33,9 @@ pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
     value.wrapping_add(without_symbol(module))
 }
 
-/// Returns the number of bytes by which shared memory without a symbol moves symbol 0: that of the
-/// last kernel with some has its place there, and nvlink moves it after the reserved block, once for each kernel with such memory
-/// [null-symbol-of-whole-kernels] [empty-kernel-shared].
+/// Returns the number of bytes by which shared memory without a symbol moves symbol 0: the place of
+/// that of the last kernel with some lands there, and nvlink moves it after the reserved block, once
+/// for each kernel with such memory [null-symbol-of-whole-kernels] [empty-kernel-shared].
 fn without_symbol(module: &Module<'_>) -> u64 {
     if module.options.relocatable {
         return 0;
