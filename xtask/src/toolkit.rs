@@ -156,9 +156,11 @@ mod tests {
 
     #[test]
     fn a_version_gets_a_row_and_its_place_in_the_list() {
-        let later = draft(TABLE, "13.6.20", "77")
-            .expect("a table")
-            .expect("new");
+        let drafted = |version, build| {
+            let table = draft(TABLE, version, build).expect("a table");
+            table.expect("a new version")
+        };
+        let later = drafted("13.6.20", "77");
         assert!(
             later.contains("    V13_6_20 = (6, 20), compiler 77;\n}\n"),
             "{later}"
@@ -167,9 +169,7 @@ mod tests {
             later.ends_with("    &V13_5_37,\n    &V13_6_20,\n];\n"),
             "{later}"
         );
-        let between = draft(TABLE, "13.1.115", "78")
-            .expect("a table")
-            .expect("new");
+        let between = drafted("13.1.115", "78");
         assert!(
             between.contains("    &V13_1_80,\n    &V13_1_115,\n    &V13_5_37,\n"),
             "{between}"

@@ -134,11 +134,12 @@ super::behaviours! {
     ];
     /// A section of shared memory for a kernel without variables, as `-r` writes it for dynamic
     /// shared memory, is memory of its own when it is linked again: it lies among the variables of the
-    /// kernel, the first of its alignment and size, and its place lands in the null symbol. How `-r`,
-    /// `-g` and `--reserve-null-pointer` count it is not known.
+    /// kernel, the first of its alignment and size. The null symbol has the place of that of the first
+    /// kernel. How `-r`, `-g` and `--reserve-null-pointer` count it is not known.
     EMPTY_KERNEL_SHARED = "empty-kernel-shared" since (13, 4), shown by [
         "toolkit-13-dynamic-shared-again",
         "toolkit-13-dynamic-shared-again-variables",
+        "toolkit-13-dynamic-shared-again-kernels",
         "place-memory-dynamic-shared-again",
     ];
     /// A kernel may have 48 KiB of shared memory without asking for more at its launch, which is the

@@ -34,7 +34,7 @@ pub(crate) fn shown(module: &Module<'_>, merge: &ConstantMerge) -> u64 {
 }
 
 /// Returns the number of bytes by which shared memory without a symbol moves symbol 0: the place of
-/// that of the last kernel with some lands there, and nvlink moves it after the reserved block, once
+/// that of the first kernel with some lands there, and nvlink moves it after the reserved block, once
 /// for each kernel with such memory [null-symbol-of-whole-kernels] [empty-kernel-shared].
 fn without_symbol(module: &Module<'_>) -> u64 {
     if module.options.relocatable {
@@ -47,9 +47,10 @@ fn without_symbol(module: &Module<'_>) -> u64 {
         } else {
             0
         };
-    let mut functions = module.functions.values().rev();
+    let mut functions = module.functions.values();
     let place = functions.find_map(|function| function.unnamed_shared);
-    place.unwrap_or(0) + module.reserved_shared_size() * kernels as u64
+    let reserved = module.reserved_shared_size() * kernels as u64;
+    place.unwrap_or(0).wrapping_add(reserved)
 }
 
 /// Returns the number of linked kernels of EWP objects with shared memory.

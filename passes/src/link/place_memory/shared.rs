@@ -198,7 +198,7 @@ fn place_private(
                 link.kernel = Some(kernel);
             }
         }
-        *size = place + bytes;
+        *size = place.saturating_add(bytes);
     }
 }
 
