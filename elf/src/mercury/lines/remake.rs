@@ -61,9 +61,6 @@ struct Rows {
     prologue_end: Option<u64>,
 }
 
-/// Rows at the beginning of a sequence in which nvlink may repeat a line.
-const FIRST_ROWS: usize = 5;
-
 /// A sequence that is made anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remade {
@@ -78,13 +75,13 @@ pub struct Remade {
 /// lie after it, in code of `size` bytes. `None` if the unit is of another form.
 ///
 /// Where a row within an instruction is passed over, and the next one has the line of the one
-/// before, nvlink writes no row. Among the first ones it sometimes does, and it is not known when:
-/// then the result is not certain.
+/// before, nvlink writes no row. Sometimes it does, and it is not known when: the result is not
+/// certain.
 pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option<Remade> {
     let form = form(unit)?;
     let rows = rows(sequence(unit, usize::try_from(address).ok()?)?, form)?;
     let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
-    let (mut last_row, mut written, mut count, mut at) = (None, None, 0, 0);
+    let (mut last_row, mut written, mut at) = (None, None, 0);
     let mut prologue_end = rows.prologue_end;
     let mut is_certain = true;
     for (mercury, sass) in offsets.instructions() {
@@ -94,7 +91,7 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
         };
         last_row = row;
         if written == Some(*line) {
-            is_certain &= count >= FIRST_ROWS;
+            is_certain = false;
             continue;
         }
         let ends_prologue = prologue_end.take_if(|end| *end <= mercury).is_some();
@@ -104,7 +101,6 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
             out.extend_from_slice(&[ADVANCE_LINE, 0, COPY]);
         }
         (written, at) = (Some(*line), sass);
-        count += 1;
     }
     out.push(ADVANCE_ADDRESS);
     write_signed(i64::try_from(size.checked_sub(at)?).ok()?, &mut out);
