@@ -274,7 +274,7 @@ fn accepts_newer(request: &Request<'_>) -> bool {
 fn toolkit_of(number: u32, target: Target) -> &'static Toolkit {
     let (first, newest) = (Toolkit::first_for(target.sm), Toolkit::newest());
     match Toolkit::by_number(number) {
-        Some(toolkit) if toolkit.has_target(target.sm) => toolkit,
+        Some(toolkit) if toolkit.release > first.release => toolkit,
         None if number > newest.number => newest,
         _ => first,
     }

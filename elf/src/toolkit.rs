@@ -31,14 +31,21 @@ pub struct Stamp {
     pub branch: &'static str,
 }
 
-/// SMs that came after CUDA 13.0, with the release that brought them.
-const LATER_TARGETS: [(u16, Release); 1] = [(
-    107,
-    Release {
-        major: 13,
-        minor: 4,
-    },
-)];
+/// SMs that came after [`behaviours::FIRST`], with the release that brought them.
+const LATER_TARGETS: [(u16, Release); 7] = {
+    const fn release(major: u8, minor: u8) -> Release {
+        Release { major, minor }
+    }
+    [
+        (88, release(13, 0)),
+        (100, release(12, 8)),
+        (103, release(12, 9)),
+        (107, release(13, 4)),
+        (110, release(13, 0)),
+        (120, release(12, 8)),
+        (121, release(12, 9)),
+    ]
+};
 
 /// A release of the CUDA toolkit.
 pub struct Toolkit {
@@ -117,12 +124,26 @@ impl Toolkit {
         }
     }
 
-    /// Returns the oldest release that has an SM as target, in its last version; the default for an
-    /// unknown one.
+    /// Returns the oldest release that has an SM as target, in its last version, but none before the
+    /// default; the default for an unknown one.
     pub fn first_for(sm: u16) -> &'static Toolkit {
         let later = LATER_TARGETS.iter().find(|(later, _)| *later == sm);
-        let first = later.and_then(|(_, since)| Self::by_version(&since.to_string()));
+        let since = later.map_or(Self::DEFAULT.release, |(_, since)| *since);
+        let first = Self::by_version(&since.to_string());
+        let first = first.filter(|first| first.release > Self::DEFAULT.release);
         first.unwrap_or(Self::DEFAULT)
+    }
+
+    /// Returns the toolkit in `e_version`, if its outputs for a target have the legacy header
+    /// [legacy-header-written].
+    pub fn legacy_version(&self, target: Target) -> Option<u32> {
+        let is_legacy = self.has(&behaviours::attributes::LEGACY_HEADER_WRITTEN);
+        (is_legacy && !target.is_mercury()).then_some(self.number)
+    }
+
+    /// Returns `true` if outputs for a target have a `.nv.compat` section.
+    pub fn writes_compat(&self, target: Target) -> bool {
+        target.has_compat() && self.legacy_version(target).is_none()
     }
 
     /// Returns `true` if the toolkit's linker follows a rule.
@@ -208,8 +229,10 @@ mod tests {
         let has = |version, sm| Toolkit::by_version(version).expect("known").has_target(sm);
         assert!(!has("13.3", 107) && has("13.4.59", 107) && has("13.5", 107));
         assert!(has("13.0", 103) && !has("13.5", 70));
+        assert!(has("12.8", 100) && !has("12.8", 103) && has("12.6", 90) && !has("12.9", 88));
         assert_eq!(Toolkit::first_for(107).version, "13.4.92");
         assert_eq!(Toolkit::first_for(90), Toolkit::DEFAULT);
+        assert_eq!(Toolkit::first_for(103), Toolkit::DEFAULT);
     }
 
     #[test]

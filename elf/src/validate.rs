@@ -328,6 +328,8 @@ pub const MERCURY_FLAG: u32 = 2;
 pub const MERCURY_BITS: u32 = 3;
 /// Of `e_flags` with the legacy header: addresses have 64 bits.
 const LEGACY_64BIT_ADDRESS: u32 = 0x400;
+/// Of `e_flags` with the legacy header: compilers and linkers set it.
+const LEGACY_ALWAYS: u32 = 0x100;
 /// Of `e_flags` with the legacy header: made for an `a` variant.
 const LEGACY_SPECIFIC: u32 = 0x800;
 /// Of `e_flags` with the legacy header: bits of Mercury objects. nvlink takes such a file for one
@@ -335,6 +337,17 @@ const LEGACY_SPECIFIC: u32 = 0x800;
 const LEGACY_MERCURY: [u32; 2] = [0x8000_0000, 0x4000];
 /// First SM that has an `a` variant.
 const FIRST_SPECIFIC_SM: u16 = 90;
+
+/// Returns `e_flags` of an output with the legacy header, for a target and the smallest virtual SM
+/// of what is linked.
+pub fn legacy_flags(target: Target, virtual_sm: u16) -> u32 {
+    let specific = match target.suffix {
+        Suffix::Specific => LEGACY_SPECIFIC,
+        _ => 0,
+    };
+    let sm = u32::from(target.sm) | u32::from(virtual_sm) << 16;
+    sm | LEGACY_64BIT_ADDRESS | LEGACY_ALWAYS | specific
+}
 
 /// Why an object does not fit the target (layer 3). [`ArchitectureError::message`] is
 /// nvlink's wording.

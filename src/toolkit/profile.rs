@@ -115,7 +115,8 @@ mod tests {
         assert_eq!(of("13.2.51"), ("13.2.51", Some("13.2.51"), false));
         assert_eq!(of("13.2.99"), ("13.2.86", Some("13.2.86"), true));
         assert_eq!(of("13.9.1"), (newest, None, true));
-        assert_eq!(of("12.9.86"), ("13.0.88", None, true));
+        assert_eq!(of("12.9.86"), ("12.9.86", Some("12.9.86"), false));
+        assert_eq!(of("12.5.82"), ("13.0.88", None, true));
         assert_eq!(of("14.0.1"), (newest, None, true));
         assert_eq!(of("x"), (newest, None, true));
     }

@@ -26,7 +26,8 @@ use std::time::Instant;
 use libtest_mimic::{Arguments, Conclusion, Trial};
 
 use crate::engine::execute::Engine;
-use crate::engine::link::{Code, Link};
+use crate::engine::link::{Code, Link, Wrap};
+use crate::engine::packaging::Codec;
 use crate::engine::pool::Pool;
 use crate::engine::summary::Summary;
 use crate::engine::{known_in, seeds_of, shrink_link, target_folder};
@@ -41,19 +42,21 @@ const DEFAULT_LINKS: &str = "0..200";
 pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
     let mut trials = vec![Trial::test("language::seeds", || Ok(run_seeds()?))];
     if std::env::var_os("CUWELD_LANGUAGE").is_none() {
-        trials.extend(TOOLKITS.map(|version| {
+        trials.extend(TOOLKITS.map(|(version, seeds)| {
             let name = format!("language::toolkit-{version}");
-            Trial::test(name, move || Ok(run_toolkit(version)?))
+            Trial::test(name, move || Ok(run_toolkit(version, seeds)?))
         }));
     }
     Ok(libtest_mimic::run(arguments, trials))
 }
 
-/// Other toolkits with whose linkers `cargo test` compares, if `tests/tools/toolkit` has installed them: the newest, and one between.
-const TOOLKITS: [&str; 2] = ["13.5.37", "13.3.73"];
-
-/// Links of each of them.
-const TOOLKIT_LINKS: &str = "0..110";
+/// Other toolkits with whose linkers `cargo test` compares, if `tests/tools/toolkit` has installed them: the newest, one between, and
+/// the last of CUDA 12; with seeds of each. The library in the place of CUDA 12's linker makes one link of ten.
+const TOOLKITS: [(&str, &str); 3] = [
+    ("13.5.37", "0..110"),
+    ("13.3.73", "0..110"),
+    ("12.9.86", "0..600"),
+];
 
 /// What a run has shown.
 struct Run {
@@ -61,6 +64,8 @@ struct Run {
     pairs: Pairs,
     /// Seeds whose pair cannot be.
     impossible: u32,
+    /// Links that the library in nvlink's place does not make.
+    not_taken: u32,
     /// What the compiler refuses: count and a seed.
     uncompiled: BTreeMap<String, (u32, u32)>,
 }
@@ -118,14 +123,14 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
 }
 
 /// Links some seeds with another toolkit's linker.
-fn run_toolkit(version: &str) -> Result<(), Box<dyn Error>> {
+fn run_toolkit(version: &str, seeds: &str) -> Result<(), Box<dyn Error>> {
     let Some(reference) = Reference::of_toolkit(version) else {
         let why = "it is not installed (see tests/tools/toolkit)";
         writeln!(std::io::stdout(), "language: 0 links of {version}, {why}")?;
         return Ok(());
     };
     let setting = Setting::new(reference)?;
-    link_seeds(&setting, &seeds_of(TOOLKIT_LINKS)?, &[])
+    link_seeds(&setting, &seeds_of(seeds)?, &[])
 }
 
 /// Links seeds and prints what became of them; an error where one differs that is not known.
@@ -154,9 +159,10 @@ fn link_seeds(setting: &Setting, seeds: &[u32], known: &[u32]) -> Result<(), Box
     writeln!(out, "{}", report.lines().last().unwrap_or_default())?;
     write!(
         out,
-        "language: {} seeds, {} whose pair cannot be, {} not compiled, {:.0} s\n{}",
+        "language: {} seeds, {} whose pair cannot be, {} not taken, {} not compiled, {:.0} s\n{}",
         seeds.len(),
         run.impossible,
+        run.not_taken,
         uncompiled.iter().map(|(_, (count, _))| count).sum::<u32>(),
         start.elapsed().as_secs_f64(),
         run.summary
@@ -175,6 +181,7 @@ fn run(setting: &Setting, seeds: &[u32]) -> Result<Run, Box<dyn Error>> {
         summary: Summary::default(),
         pairs: Pairs::new(&setting.tables),
         impossible: 0,
+        not_taken: 0,
         uncompiled: BTreeMap::new(),
     });
     let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
@@ -207,7 +214,11 @@ fn one(
         lock().impossible += 1;
         return Ok(());
     };
-    let link = links::link(&program, &setting.tables, seed);
+    let mut link = links::link(&program, &setting.tables, seed);
+    if setting.reference.by_library && !for_library(&mut link) {
+        lock().not_taken += 1;
+        return Ok(());
+    }
     let objects = tempfile::tempdir()?;
     let folder = tempfile::tempdir()?;
     let engine = setting.engine(objects.path());
@@ -247,6 +258,40 @@ fn one(
         writeln!(std::io::stdout(), "{done} links, {wrong} mismatches")?;
     }
     Ok(())
+}
+
+/// Options that a library of CUDA 12 does not take.
+const NOT_OF_LIBRARY: [&str; 9] = [
+    "-Werror",
+    "-r",
+    "-suppress-debug-info",
+    "-use-host-info",
+    "-preserve-relocs",
+    "--force-rela",
+    "-allow-undefined-globals",
+    "-shared",
+    "--reserve-null-pointer",
+];
+
+/// Makes a link one that a library of CUDA 12 takes: an executable, without members that are packed by zlib. Returns `false` if it
+/// cannot be one, or its target has more than SASS.
+fn for_library(link: &mut Link) -> bool {
+    for input in link.steps.iter_mut().flat_map(|step| &mut step.inputs) {
+        if let Wrap::Fatbin(codec) | Wrap::Host(codec, _) = &mut input.wrap
+            && *codec == Codec::Zlib
+        {
+            *codec = Codec::Plain;
+        }
+    }
+    for step in &mut link.steps {
+        step.options
+            .retain(|option| !NOT_OF_LIBRARY.contains(&option.as_str()));
+    }
+    let sm = link
+        .arch
+        .trim_start_matches("sm_")
+        .trim_end_matches(char::is_alphabetic);
+    sm.len() == 2 && link.steps.len() == 1
 }
 
 /// Cuts the link of a seed down and writes it as a case.

@@ -17,7 +17,12 @@ pub struct Reference {
     pub ours: Vec<String>,
     /// The toolkit, if it is not 13.0.88.
     pub toolkit: Option<String>,
+    /// `nvlink` stands for a library (`tests/tools/nvlink_by_library.py`), which says findings in other words, or not at all.
+    pub by_library: bool,
 }
+
+/// Exit code of `tests/tools/nvlink_by_library.py` where the library takes no such option or input.
+pub const NOT_TAKEN: i32 = 97;
 
 impl Reference {
     /// The toolkit that `CUWELD_ORACLE_TOOLKIT` names (see `tests/tools/toolkit`), else 13.0.88; none if it is not installed.
@@ -32,10 +37,19 @@ impl Reference {
     pub fn of_toolkit(version: &str) -> Option<Self> {
         let folder = install_root()?.join(format!("toolkit-{version}"));
         folder.join(".complete").exists().then_some(())?;
-        let programs = folder.join("nvidia/cu13/bin");
+        let by_library = version.starts_with("12.");
+        let programs = folder.join(match by_library {
+            true => "nvidia/cuda_nvcc/bin",
+            false => "nvidia/cu13/bin",
+        });
         let mut reference = Self::new(tools()?, "--cuweld-stamp=nvlink");
         reference.nvlink = programs.join("nvlink");
+        if by_library {
+            // Objects of a newer toolkit are refused.
+            reference.compilers.clear();
+        }
         reference.compilers.push(programs);
+        reference.by_library = by_library;
         reference.ours.push(format!("--cuweld-toolkit={version}"));
         reference.toolkit = Some(version.to_owned());
         Some(reference)
@@ -48,6 +62,7 @@ impl Reference {
             compilers: vec![tools],
             ours: ours.map(str::to_owned).to_vec(),
             toolkit: None,
+            by_library: false,
         }
     }
 }

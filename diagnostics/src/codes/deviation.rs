@@ -50,6 +50,10 @@ codes! {
         "objects of a toolkit that is not known yet"
         when "An object is of a later release of CUDA 13 than all that are known, whose newest rules it is linked by (D27)."
         advice "Look for a newer cuweld. `--cuweld-strict`, and a toolkit that is asked for by name, make it an error.";
+    OLDER_TOOLKIT "older-toolkit":
+        "a link of CUDA 12 that nothing can be compared with"
+        when "The toolkit is older than 13.0, and the link has options or host information that libnvJitLink, the only linker of it to compare with, does not take (D28)."
+        advice "`--cuweld-strict` makes it an error.";
     DYNAMIC_SHARED_ALIGN "dynamic-shared-align":
         "dynamic shared memory at the largest alignment of its names"
         when "A kernel reaches names of dynamic shared memory with different alignments, which are one address; nvlink since CUDA 13.1 aligns it for one of them only (D21).";

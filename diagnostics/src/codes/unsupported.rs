@@ -213,6 +213,10 @@ codes! {
         "code for sm_100 and later of a toolkit after 13.0"
         when "With `--cuweld-strict`: nvlink's rules for sm_100 and later change with each toolkit, and those after 13.0 are not known."
         advice "Link without `--cuweld-strict`: the link follows the rules of CUDA 13.0, and says so.";
+    OLDER_TOOLKIT "older-toolkit":
+        "a link of CUDA 12"
+        when "The toolkit is older than 13.0, and the target is sm_100 or later; or, with `--cuweld-strict`, the link is one that nothing can be compared with (D28)."
+        advice "Link as CUDA 13.0 or later does: `--cuweld-toolkit=13.0` takes the same objects.";
     KERNEL_BY_ADDRESS "kernel-by-address":
         "memory of a kernel that stays only because its address is taken"
         when "Kernels are left out in a link of toolkit 13.4 or later, and one that is named nowhere uses variables in shared memory."

@@ -18,7 +18,12 @@ super::behaviours! {
     /// where neither the function nor what it reaches has a record: the function gets a record at
     /// the end of its list, and its flags are cleared. Where there is a record, the function's own
     /// flags do not count, and stay.
-    BARRIERS_IN_FLAGS = "barriers-in-flags", shown by ["toolkit-12-0-barriers"];
+    BARRIERS_IN_FLAGS = "barriers-in-flags" since (13, 0), shown by ["toolkit-12-0-barriers"];
+    /// The flags of a kernel's code count the barriers that it uses and those of what it reaches:
+    /// there are no records of them.
+    BARRIERS_STAY_IN_FLAGS = "barriers-stay-in-flags" until (13, 0), shown by [
+        "toolkit-12-executable",
+    ];
     /// If device functions add to the externs of the only kernel of a link, all of them are listed
     /// in a new record at the end.
     ONLY_KERNEL_EXTERNS = "only-kernel-externs", shown by [
@@ -105,6 +110,11 @@ super::behaviours! {
     NOTES_OF_INPUTS = "notes-of-inputs", shown by [
         "toolkit-12-8-with-13-0",
         "merge-metadata-notes",
+    ];
+    /// Below sm_100 there are no notes and no `.nv.compat`. The header says the toolkit in
+    /// `e_version` and the smallest virtual architecture in `e_flags`, with another OSABI.
+    LEGACY_HEADER_WRITTEN = "legacy-header-written" until (13, 0), shown by [
+        "toolkit-12-executable",
     ];
     /// A note `.note.nv.cuver` is one `.note.nv.cuinfo` under another name, found by its name; the
     /// output has the linker's own.

@@ -34,8 +34,8 @@ impl std::fmt::Display for Release {
 
 /// The first release whose rules are known.
 pub const FIRST: Release = Release {
-    major: 13,
-    minor: 0,
+    major: 12,
+    minor: 6,
 };
 
 /// A rule of nvlink.

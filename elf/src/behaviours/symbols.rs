@@ -36,6 +36,11 @@ super::behaviours! {
         "registers-in-code",
         "registers-in-code-and-record",
     ];
+    /// The REGCOUNT record does not count: weak copies without registers in `sh_info` need as many,
+    /// and the first prevails.
+    REGISTERS_OF_CODE_ALONE = "registers-of-code-alone" until (13, 0), shown by [
+        "toolkit-12-weak-registers",
+    ];
     /// The largest alignment of the copies of a function that were replaced stays that of its
     /// section.
     REPLACED_ALIGNMENT = "replaced-alignment", shown by ["replaced-copy-alignment"];
@@ -98,6 +103,11 @@ super::behaviours! {
     /// What has a unified address is marked so if the symbol that came first is.
     UNIFIED_BY_FIRST_SYMBOL = "unified-by-first-symbol", shown by [
         "relocatable-unified-plain-reference",
+    ];
+    /// With `-g` the first function of an object that is undefined and new to the link leaves a local
+    /// symbol without a name and section, which the object's records have in place of symbol 0.
+    UNDEFINED_LEAVES_UNNAMED = "undefined-leaves-unnamed" until (13, 0), shown by [
+        "toolkit-12-debug",
     ];
     /// Functions that the driver provides may stay undefined: those whose names begin with
     /// `__cuda_syscall`, and 33 others. A variable of such a name needs a definition.

@@ -17,7 +17,6 @@ use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::Target;
-use cuweld_elf::behaviours::FIRST;
 use cuweld_elf::finalize::can_finalize;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::raw::ET_EXEC;
@@ -68,8 +67,11 @@ impl Pass for CheckObjects {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if module.target.is_mercury() && module.toolkit.release > FIRST {
+        if module.target.is_mercury() && module.toolkit.release > Toolkit::DEFAULT.release {
             let finding = newer_finalizer(module);
+            cx.diagnostics.emit(finding);
+        }
+        if let Some(finding) = older_toolkit(module) {
             cx.diagnostics.emit(finding);
         }
         let mut before = Before::default();
@@ -284,12 +286,76 @@ fn newer_finalizer(module: &Module<'_>) -> Diagnostic {
     let mut note = Diagnostic::remark(
         deviation::NEWER_FINALIZER,
         format!(
-            "code for {} is linked as CUDA {FIRST} links it, and not {linker}",
-            module.target
+            "code for {} is linked as CUDA {} links it, and not {linker}",
+            module.target,
+            Toolkit::DEFAULT.release
         ),
     );
     note.deviation = Some("D20");
     note
+}
+
+/// Says that nothing shows how the link's toolkit, one before CUDA 13.0, links this.
+fn older_toolkit(module: &Module<'_>) -> Option<Diagnostic> {
+    let toolkit = module.toolkit;
+    if toolkit.release >= Toolkit::DEFAULT.release {
+        return None;
+    }
+    let options = &module.options;
+    let host = &options.host;
+    let has_host_information = [
+        &host.kernels_external,
+        &host.kernels_internal,
+        &host.variables_external,
+        &host.variables_internal,
+    ]
+    .iter()
+    .any(|names| names.is_some());
+    let not_compared = [
+        (options.relocatable, "-r"),
+        (options.suppress_debug_info, "-suppress-debug-info"),
+        (options.preserve_relocs, "-preserve-relocs"),
+        (options.force_rela, "--force-rela"),
+        (options.allow_undefined_globals, "-allow-undefined-globals"),
+        (
+            options.memory.reserve_null_pointer,
+            "--reserve-null-pointer",
+        ),
+        (
+            options.memory.disable_shared_reservation,
+            "-disable-smem-reservation",
+        ),
+        (has_host_information, "host information"),
+    ];
+    let not_compared = not_compared.iter().filter(|(given, _)| *given);
+    let not_compared: Vec<_> = not_compared.map(|(_, what)| *what).collect();
+    let linker = toolkit.linker();
+    let code = unsupported::OLDER_TOOLKIT;
+    if module.target.is_mercury() {
+        return Some(Diagnostic::fatal(code, code.title()).note(format!(
+            "{linker} links for {} by rules that are not known",
+            module.target
+        )));
+    }
+    if not_compared.is_empty() {
+        return None;
+    }
+    let what = not_compared.join(", ");
+    if options.strict {
+        return Some(
+            Diagnostic::fatal(code, code.title())
+                .note(format!("nothing shows how {linker} links with {what}")),
+        );
+    }
+    let mut note = Diagnostic::remark(
+        deviation::OLDER_TOOLKIT,
+        format!(
+            "with {what} the link is that of CUDA {}: nothing shows how {linker} links so",
+            Toolkit::DEFAULT.release
+        ),
+    );
+    note.deviation = Some("D28");
+    Some(note)
 }
 
 /// Makes nvlink's warning about the first object without Mercury.

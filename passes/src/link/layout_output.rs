@@ -165,6 +165,14 @@ pub(crate) fn lay_out<'data>(
             return Err(PassError::Diagnosed);
         }
     };
+    if created.has_unnamed && strings.has_empty_prototype() {
+        let finding = unnamed_offset(module);
+        let is_refused = module.options.strict;
+        cx.diagnostics.emit(finding);
+        if is_refused {
+            return Err(PassError::Diagnosed);
+        }
+    }
     let null_symbol = null_symbol::shown(module, &merge);
     let plan = finish::plan(module, created, strings, null_symbol, cx.arena, cx.threads)?;
     if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
@@ -181,6 +189,24 @@ pub(crate) fn lay_out<'data>(
         cx.diagnostics.emit(note);
     }
     Ok(plan)
+}
+
+/// Says that the name of an undefined function's symbol without one is elsewhere than in nvlink's
+/// output, sometimes: that of prototypes, or the first name after them.
+fn unnamed_offset(module: &Module<'_>) -> Diagnostic {
+    let linker = module.toolkit.linker();
+    if module.options.strict {
+        let code = unsupported::OLDER_TOOLKIT;
+        return Diagnostic::fatal(code, code.title()).note(format!(
+            "{linker} sometimes names the symbol of an undefined function '.shstrtab'"
+        ));
+    }
+    let mut note = Diagnostic::remark(
+        deviation::OLDER_TOOLKIT,
+        format!("{linker} sometimes names a symbol without name '.shstrtab'"),
+    );
+    note.deviation = Some("D28");
+    note
 }
 
 /// What an output section holds. Numbers name other output sections.
@@ -280,6 +306,8 @@ enum OutSymbol {
     Link(LinkSymbolId),
     /// A kernel's dynamic shared memory, in relocatable output.
     DynamicShared(FunctionId),
+    /// That without a name of an object [undefined-leaves-unnamed].
+    Unnamed(ObjectId),
 }
 
 /// An input section with relocation rows.
@@ -300,6 +328,8 @@ struct Created<'data> {
     local: Vec<OutSymbol>,
     /// Global symbols, and weak ones that were undefined at first.
     global: Vec<OutSymbol>,
+    /// Whether a local symbol has no name.
+    has_unnamed: bool,
     /// Module-wide sections by name.
     by_name: HashMap<&'data [u8], OutId, FixedState>,
     /// Sections of functions.

@@ -69,7 +69,9 @@ impl Pass for MergeMetadata {
         let meanings = cx.analyses.get::<Meanings>(module);
         merge_info(module, &origins, (kinds, meanings), cx.threads);
         merge_compat(module, kinds, cx.arena);
-        merge_notes(module, &origins, cx);
+        if module.toolkit.legacy_version(module.target).is_none() {
+            merge_notes(module, cx);
+        }
         let records: usize = module
             .merged_info
             .iter()
@@ -236,6 +238,14 @@ impl Lists {
     }
 }
 
+/// Returns the virtual SM of the output: the smallest of the included objects, but none above the
+/// target.
+pub(crate) fn virtual_sm(module: &Module<'_>) -> u16 {
+    let sm = module.target.sm;
+    let found = Origins::new(module).virtual_sm;
+    found.map_or(sm, |found| found.min(sm))
+}
+
 /// What included objects say of what made them.
 struct Origins {
     /// Whether one is of a toolkit before 10.0, or does not say [pre-v10-object].
@@ -375,7 +385,7 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
     }
 }
 
-fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
+fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
     let (tool, version, branch) = if options.record.stamp_nvlink {
         let stamp = &module.toolkit.stamp;
@@ -410,11 +420,7 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
             tools.extend(object.notes.iter().filter(is_tool));
         }
     }
-    let sm = module.target.sm;
-    let desc = cuda_info(
-        origins.virtual_sm.map_or(sm, |found| found.min(sm)),
-        module.toolkit.number,
-    );
+    let desc = cuda_info(virtual_sm(module), module.toolkit.number);
     tools.push(module.notes.push(note(note_records::NOTE_CUDA_INFO, &desc)));
     module.merged_notes = tools;
 }

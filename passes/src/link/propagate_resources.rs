@@ -15,6 +15,7 @@ mod summary;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::behaviours::attributes;
 use cuweld_elf::behaviours::symbols;
 use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::Binding;
@@ -286,6 +287,10 @@ fn without_mask(module: &mut Module<'_>, list: usize) {
 /// are cleared. If there is a record, of the function itself or of one that it reaches, the
 /// function's own flags do not count in it, and stay.
 fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, reached: u8) {
+    if let Some(own) = barriers_in_flags(module, function) {
+        module.functions[function].flag_barriers = reached.max(own);
+        return;
+    }
     let records = &module.merged_info[list].records;
     let place = records
         .iter()
@@ -305,6 +310,13 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
         let record = value_record(format::BVAL, code::NUM_BARRIERS, reached.into());
         module.merged_info[list].records[place] = created(module, record, &[]);
     }
+}
+
+/// Returns the barriers that the flags of a function's code count, if nothing else counts them
+/// [barriers-stay-in-flags].
+pub(crate) fn barriers_in_flags(module: &Module<'_>, function: FunctionId) -> Option<u8> {
+    let is_there = module.toolkit.has(&attributes::BARRIERS_STAY_IN_FLAGS);
+    is_there.then(|| module.functions[function].flag_barriers)
 }
 
 /// Returns what `-extrawarn` reports: device functions whose address is taken while nothing that a

@@ -39,6 +39,7 @@ use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::constants_again;
 use crate::link::place_memory::constants_again::Again;
 use crate::link::place_memory::headers::SLOT_SIZE;
+use crate::link::propagate_resources::barriers_in_flags;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
 use crate::pass::Changed;
@@ -208,7 +209,7 @@ struct Needs {
     frame: Vec<u32>,
     /// MIN_STACK_SIZE, by resolved symbol.
     stack: Vec<Option<u32>>,
-    /// NUM_BARRIERS, by function.
+    /// NUM_BARRIERS, or the count in flags, by function.
     barriers: Vec<u8>,
     /// Sizes in bytes of constant banks, by function.
     banks: Vec<Vec<(u8, u64)>>,
@@ -240,6 +241,8 @@ impl Needs {
                     }
                 }
                 Some(function) => {
+                    let in_flags = barriers_in_flags(module, function);
+                    needs.barriers[function.index()] = in_flags.unwrap_or(0);
                     for id in &list.records {
                         let record = &module.attributes[*id];
                         if record.code == code::NUM_BARRIERS {

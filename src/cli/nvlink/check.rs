@@ -190,6 +190,10 @@ mod tests {
         assert_eq!(check_release(&low, release(4)), Ok(()));
         assert_eq!(check_release(&low, None), Ok(()));
         low.set(Id::Arch, Value::Text(b"sm_90".to_vec()));
+        assert_eq!(
+            check_release(&LowArgs::default(), Toolkit::by_version("12.6")),
+            Ok(())
+        );
         low.set(Id::LinkAsToolsPatch, Value::Flag);
         let said = |minor| check_release(&low, release(minor)).map_err(|error| error.to_string());
         assert_eq!(said(2), Err("Unknown option 'astoolspatch'".to_owned()));

@@ -14,7 +14,7 @@ use super::pool::Pool;
 use super::static_names;
 use crate::harness::kept_schedule::{self, Kept};
 use crate::harness::link::Outcome;
-use crate::harness::oracle::Reference;
+use crate::harness::oracle::{NOT_TAKEN, Reference};
 use crate::harness::own_names;
 use crate::harness::reported;
 use crate::harness::verdict::{Verdict, judge, message_template};
@@ -118,6 +118,11 @@ impl Engine {
             if ours.exit != Some(0) {
                 kept_schedule::drop_notes(&mut ours);
             }
+            if theirs.exit == Some(NOT_TAKEN) {
+                let said = message_template(theirs.stderr.lines().next().unwrap_or_default());
+                seen.verdict = Verdict::Reported(said);
+                break;
+            }
             let named = self.with_own_names(&mut arguments, folder, (&mut theirs, &mut ours))?;
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
             let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
@@ -188,7 +193,11 @@ impl Engine {
         folder: &Path,
     ) -> Result<Outcome, Box<dyn Error>> {
         let leading = self.reference.ours.iter().map(String::as_str);
-        let leading: Vec<_> = leading.chain(options.iter().copied()).collect();
+        let mut leading: Vec<_> = leading.chain(options.iter().copied()).collect();
+        // The library never reads host information.
+        if self.reference.by_library && !arguments.iter().any(|word| word.ends_with("-host-info")) {
+            leading.push("-ignore-host-info");
+        }
         let outcome = execute(&self.cuweld, &leading, arguments, folder)?;
         Ok(self.comparable(outcome))
     }
@@ -199,7 +208,14 @@ impl Engine {
         Ok(self.comparable(outcome))
     }
 
-    fn comparable(&self, outcome: Outcome) -> Outcome {
+    fn comparable(&self, mut outcome: Outcome) -> Outcome {
+        if self.reference.by_library && outcome.exit != Some(NOT_TAKEN) {
+            let is_ours = |line: &String| {
+                line.contains("cuweld: unsupported: ") || line.contains("deviation D")
+            };
+            outcome.lines.retain(is_ours);
+            outcome.exit = outcome.exit.map(|exit| exit.min(1));
+        }
         match self.reference.toolkit {
             Some(_) => without_barriers(outcome),
             None => outcome,

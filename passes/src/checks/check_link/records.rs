@@ -5,6 +5,7 @@ use cuweld_ir::table::EntityId;
 
 use super::Check;
 use super::Link;
+use crate::link::propagate_resources::barriers_in_flags;
 
 /// What the records of the output say of a function, by resolved symbol.
 #[derive(Clone, Copy, Default)]
@@ -15,7 +16,7 @@ pub(super) struct Given {
     pub(super) stack: u32,
     /// FRAME_SIZE, in bytes.
     pub(super) frame: u32,
-    /// NUM_BARRIERS.
+    /// NUM_BARRIERS, or the count in flags.
     pub(super) barriers: u8,
 }
 
@@ -24,7 +25,8 @@ pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
     let module = link.module;
     let mut given = vec![Given::default(); module.link_symbols.len()];
     for list in &module.merged_info {
-        let mut barriers = 0;
+        let in_flags = |function| barriers_in_flags(module, function);
+        let mut barriers = list.function.and_then(in_flags).unwrap_or(0);
         for id in &list.records {
             let record = &module.attributes[*id];
             if record.code == code::NUM_BARRIERS {

@@ -142,6 +142,7 @@ pub(super) fn replay<'data>(
         relocs: RelocSections::default(),
         resolved_relocs: HashMap::default(),
         capmerc: module.is_capmerc(),
+        has_unnamed: false,
         has_aliases: false,
         dynamic_names: DynamicNames::of(module),
         replaced_shared: match module.shows_shared_variables() {
@@ -214,12 +215,12 @@ impl<'data> Replay<'_, 'data> {
             for kind in [CallKind::AddressTaken, CallKind::Indirect] {
                 for call in &self.module.calls[object.calls] {
                     if call.kind == kind && !self.is_passed(call) {
-                        self.names.add(call.prototype, Named::Prototype);
+                        self.names.add(call.prototype, Named::EvenEmpty);
                     }
                 }
             }
             for prototype in &self.module.prototypes[object.prototypes] {
-                self.names.add(prototype.prototype, Named::Prototype);
+                self.names.add(prototype.prototype, Named::EvenEmpty);
             }
         }
     }
@@ -239,27 +240,30 @@ impl<'data> Replay<'_, 'data> {
             self.unused_name(name.as_bytes());
             self.number();
         }
-        let linked = if self.module.target.has_compat() {
-            SectionFlags::INFO_LINK
-        } else {
-            SectionFlags::empty()
-        };
-        let note = |flags| Header::new(sht::NOTE, flags, 4);
-        self.named(
-            b".note.nv.tkinfo",
-            note(SectionFlags::CUDA_TOOL_NOTE),
-            Content::ToolInfo,
-            true,
-        );
-        self.named(
-            b".note.nv.cuinfo",
-            note(SectionFlags::CUDA_INFO_NOTE | linked),
-            Content::CudaInfo,
-            true,
-        );
+        let (target, toolkit) = (self.module.target, self.module.toolkit);
+        let has_compat = toolkit.writes_compat(target);
+        if toolkit.legacy_version(target).is_none() {
+            let linked = match has_compat {
+                true => SectionFlags::INFO_LINK,
+                false => SectionFlags::empty(),
+            };
+            let note = |flags| Header::new(sht::NOTE, flags, 4);
+            self.named(
+                b".note.nv.tkinfo",
+                note(SectionFlags::CUDA_TOOL_NOTE),
+                Content::ToolInfo,
+                true,
+            );
+            self.named(
+                b".note.nv.cuinfo",
+                note(SectionFlags::CUDA_INFO_NOTE | linked),
+                Content::CudaInfo,
+                true,
+            );
+        }
         let info = Header::new(sht::CUDA_INFO, SectionFlags::empty(), 4);
         self.named(b".nv.info", info, Content::Info(None), false);
-        if self.module.target.has_compat() {
+        if has_compat {
             let compat = Header::new(sht::CUDA_COMPAT, SectionFlags::empty(), 4);
             self.named(b".nv.compat", compat, Content::Compat, false);
         }
@@ -302,11 +306,28 @@ impl<'data> Replay<'_, 'data> {
     /// Creates P1: functions in symbol order.
     fn functions(&mut self, object: &Object<'data>) {
         self.others.clear();
+        let options = &self.module.options;
+        let rule = &behaviours::symbols::UNDEFINED_LEAVES_UNNAMED;
+        let mut leaves_unnamed =
+            options.debug && !options.relocatable && self.module.toolkit.has(rule);
         for id in object.symbols.iter() {
-            match self.module.symbols[id].is_function() {
-                true => self.function(id),
-                false => self.others.push(id),
+            let symbol = &self.module.symbols[id];
+            if !symbol.is_function() {
+                self.others.push(id);
+                continue;
             }
+            let is_first = |link: LinkSymbolId| self.module.link_symbols[link].first == id;
+            if leaves_unnamed
+                && symbol.is_undefined()
+                && !symbol.is_entry()
+                && symbol.link.is_some_and(is_first)
+            {
+                self.names.add(b"", Named::EvenEmpty);
+                self.out.local.push(OutSymbol::Unnamed(symbol.object));
+                self.out.has_unnamed = true;
+                leaves_unnamed = false;
+            }
+            self.function(id);
         }
     }
 

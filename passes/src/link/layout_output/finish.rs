@@ -22,11 +22,13 @@ use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::validate::legacy_flags;
 use cuweld_ir::Arena;
 use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
@@ -50,6 +52,7 @@ use super::created::output_of;
 use super::strings::Strings;
 use crate::analyses::Prototypes;
 use crate::analyses::counting_calls;
+use crate::link::merge_metadata::virtual_sm;
 use crate::link::place_memory::constants_again;
 use crate::pass::PassError;
 use crate::threads::Threads;
@@ -77,6 +80,8 @@ struct Finish<'m, 'data> {
     /// Output symbol index of each kernel's dynamic shared memory, by function, in relocatable
     /// output.
     dynamic_symbol: Vec<u32>,
+    /// Output symbol index of the symbol without a name of each object that has one.
+    unnamed_symbol: HashMap<ObjectId, u32, FixedState>,
     known_prototypes: Prototypes<'data>,
     /// Rows of `.nv.prototype`.
     prototypes: Vec<(LinkSymbolId, &'data [u8])>,
@@ -110,6 +115,7 @@ pub(super) fn plan<'data>(
         null_symbol,
         calls: counting_calls(module),
         known_prototypes: Prototypes::new(module),
+        unnamed_symbol: HashMap::default(),
         section_index: vec![0; out.sections.len()],
         symbol_index: vec![0; module.link_symbols.len()],
         section_symbol: vec![0; out.sections.len()],
@@ -138,6 +144,7 @@ pub(super) fn plan<'data>(
     let fixed = finish.fixed_sections(first_global, plan.symbols.len(), made.index_table);
     let special = finish.special_contents(arena, &made.call_graph);
     plan.e_flags = finish.flags();
+    plan.legacy = module.toolkit.legacy_version(module.target);
     (plan.section_names, plan.symbol_names) = finish.strings.take_bytes();
     finish.out.drop_inputs();
     let fixed_rows = (0..fixed.len() as u32).map(|start| Placed {
@@ -542,11 +549,15 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
     }
 
-    /// Returns `e_flags`: the index of `.note.nv.cuinfo` in the top byte, then the SM and the kind.
+    /// Returns `e_flags`: the index of `.note.nv.cuinfo` in the top byte, then the SM and the kind;
+    /// or what stands there in files of older toolkits [legacy-header-written].
     fn flags(&self) -> u32 {
+        let target = self.module.target;
+        if self.module.toolkit.legacy_version(target).is_some() {
+            return legacy_flags(target, virtual_sm(self.module));
+        }
         let index = self.index_of(Content::CudaInfo).min(0xff);
-        let sm = u32::from(self.module.target.sm);
-        index << 24 | sm << 8 | self.module.kind_flags()
+        index << 24 | u32::from(target.sm) << 8 | self.module.kind_flags()
     }
 }
 

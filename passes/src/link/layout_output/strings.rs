@@ -31,8 +31,8 @@ pub(super) const NO_OFFSET: u32 = u32::MAX;
 pub(super) enum Named {
     /// Both; nothing asks for it.
     Unused,
-    /// The symbols' table; nothing asks for it, and the empty name has a place of its own.
-    Prototype,
+    /// The symbols' table; nothing asks for it yet, and the empty name has a place of its own.
+    EvenEmpty,
     /// The symbols' table; nothing asks for it yet.
     SymbolName,
     /// Both; a section.
@@ -87,6 +87,12 @@ impl Strings {
         self.tables.find(name, SYMBOLS).unwrap_or(0)
     }
 
+    /// Returns `true` if a prototype is empty: all of them come before other names.
+    pub(super) fn has_empty_prototype(&self) -> bool {
+        let [empty, first] = [&b""[..], b".shstrtab"].map(|name| self.tables.find(name, SYMBOLS));
+        empty.is_some() && empty < first
+    }
+
     /// Returns the sizes in bytes of the tables of sections and symbols.
     pub(super) fn sizes(&self) -> (usize, usize) {
         let size = |table| self.tables.bytes(table).len();
@@ -129,16 +135,16 @@ impl Strings {
         let tables = match named {
             Named::Unused | Named::Section(_) => [true, true],
             Named::SectionAlone(_) => [true, false],
-            Named::Prototype | Named::SymbolName | Named::SectionSymbol(_) | Named::Link(_) => {
+            Named::EvenEmpty | Named::SymbolName | Named::SectionSymbol(_) | Named::Link(_) => {
                 [false, true]
             }
         };
         let offsets = match named {
-            Named::Prototype => self.tables.add_even_empty(name, hash, tables),
+            Named::EvenEmpty => self.tables.add_even_empty(name, hash, tables),
             _ => self.tables.add_prepared(name, hash, tables),
         };
         match named {
-            Named::Unused | Named::Prototype | Named::SymbolName => {}
+            Named::Unused | Named::EvenEmpty | Named::SymbolName => {}
             Named::Section(id) => *self.section(id) = offsets,
             Named::SectionAlone(id) => self.section(id)[SECTIONS] = offsets[SECTIONS],
             Named::SectionSymbol(id) => self.section(id)[SYMBOLS] = offsets[SYMBOLS],

@@ -5,7 +5,6 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
-use cuweld_elf::behaviours::FIRST;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
@@ -13,6 +12,7 @@ use cuweld_elf::mercury::capmerc::Item;
 use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 
@@ -212,7 +212,7 @@ fn is_unoptimised(module: &Module<'_>, function: FunctionId) -> bool {
 /// Returns `true` if a function has a record that nvlink 13.0.88 does not know: it makes other SASS
 /// of the Mercury code, with `-r` too. Later linkers know it.
 fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
-    if module.toolkit.release > FIRST {
+    if module.toolkit.release > Toolkit::DEFAULT.release {
         return false;
     }
     let list = module.functions[function].views.sass.info;

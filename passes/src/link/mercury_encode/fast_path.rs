@@ -7,11 +7,11 @@
 //! otherwise is refused, or taken at its word in links of a later toolkit (deviation D20).
 
 use cuweld_diagnostics::codes::mercury;
-use cuweld_elf::behaviours::FIRST;
 use cuweld_elf::finalize::fast_path_bit;
 use cuweld_elf::mercury::fast_path::has_own_to_sm_100;
 use cuweld_elf::target::compat;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -99,7 +99,7 @@ impl Encode<'_, '_> {
                 if linked.peek().is_none() {
                     return Ok(None);
                 }
-                if module.toolkit.release > FIRST {
+                if module.toolkit.release > Toolkit::DEFAULT.release {
                     return Ok(of_object(module, object));
                 }
                 let own = have_own(&mut linked)?;

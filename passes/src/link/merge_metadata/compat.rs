@@ -55,10 +55,10 @@ impl Codes {
 
 /// Sets the records of `.nv.compat` of the output.
 pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, arena: &'data Arena) {
-    if !module.target.has_compat() {
+    let toolkit = module.toolkit;
+    if !toolkit.writes_compat(module.target) {
         return;
     }
-    let toolkit = module.toolkit;
     let capmerc = module.is_capmerc();
     // [compat-fast-path-everywhere]
     let keeps_fast_path = toolkit.has(&attributes::COMPAT_FAST_PATH_EVERYWHERE);

@@ -28,8 +28,8 @@ use super::facts::Facts;
 use super::facts::LosingRange;
 use super::facts::contribution;
 use super::refusal::Refusal;
-use super::target_kind::LINE_TABLES;
 use super::target_kind::TargetKind;
+use super::target_kind::loses_rows;
 use super::target_kind::target_kind;
 
 /// Decides on rows one after the other. Rows of a section come together, and so do those of one
@@ -131,7 +131,7 @@ impl<'f> Holder<'f> {
             is_rela: is_rela(section.ty),
             patched,
             in_line_table: patched
-                .is_some_and(|patched| LINE_TABLES.contains(&view_name(&module.sections[patched]))),
+                .is_some_and(|patched| loses_rows(module, view_name(&module.sections[patched]))),
             constants_of: patched
                 .is_some_and(|patched| copies::is_bank(module, data(patched)))
                 .then_some(section.object),

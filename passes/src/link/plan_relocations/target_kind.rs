@@ -23,6 +23,7 @@ use cuweld_ir::SymbolRef;
 
 use super::facts::Facts;
 use super::facts::contribution;
+use super::lines::LINE_TABLES;
 use super::refusal::Refusal;
 
 /// What a relocation refers to, as far as the rules distinguish.
@@ -56,10 +57,12 @@ pub(super) enum TargetKind {
     UnifiedTable,
 }
 
-/// The sections that lose their rows for copies of weak functions that never were part of the link,
-/// by name [lines-of-discarded-copies].
-pub(super) const LINE_TABLES: [&[u8]; 3] =
-    [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
+/// Returns `true` if a section of this name loses its rows for copies of weak functions that never
+/// were part of the link [lines-of-discarded-copies].
+pub(super) fn loses_rows(module: &Module<'_>, name: &[u8]) -> bool {
+    let rule = &behaviours::relocations::LINES_OF_DISCARDED_COPIES;
+    (name == b".debug_frame" || LINE_TABLES.contains(&name)) && module.toolkit.has(rule)
+}
 
 pub(super) fn target_kind(
     reloc: &Reloc,

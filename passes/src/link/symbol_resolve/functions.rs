@@ -1,5 +1,7 @@
 //! Functions of one name: which definition prevails.
 
+use cuweld_elf::behaviours::symbols::REGISTERS_OF_CODE_ALONE;
+
 use super::*;
 
 impl<'data> Resolver<'_, 'data> {
@@ -73,6 +75,8 @@ impl<'data> Resolver<'_, 'data> {
         let function = &self.module.functions[id];
         match self.module.sections[function.views.sass.text].info {
             SectionInfo::Symbol { high, .. } if high != 0 => high.into(),
+            // [registers-of-code-alone]
+            _ if self.module.toolkit.has(&REGISTERS_OF_CODE_ALONE) => 0,
             _ => function.registers,
         }
     }

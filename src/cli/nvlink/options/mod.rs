@@ -8,6 +8,7 @@ mod documented;
 mod hidden;
 mod own;
 
+use cuweld_elf::behaviours::FIRST;
 use cuweld_elf::behaviours::Release;
 
 /// Names every option. The order is that of the tables; [`OptionSpec::id`] of entry `n` is the
@@ -236,10 +237,7 @@ impl OptionSpec {
             section,
             environment: "",
             help,
-            since: Release {
-                major: 13,
-                minor: 0,
-            },
+            since: FIRST,
         }
     }
 
@@ -265,7 +263,7 @@ impl OptionSpec {
     }
 
     const fn since(mut self, minor: u8) -> Self {
-        self.since.minor = minor;
+        self.since = Release { major: 13, minor };
         self
     }
 

@@ -2,10 +2,12 @@
 
 use cuweld_elf::note_records;
 use cuweld_elf::note_records::append_note;
+use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Note;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
 use cuweld_ir::elf::encode::append_attribute;
 use cuweld_ir::table::EntityId;
 
@@ -36,9 +38,28 @@ impl<'m, 'data> Finish<'m, 'data> {
         }
         for id in self.records(content) {
             let attribute = &self.module.attributes[*id];
-            let refs = self.module.refs(attribute).iter();
-            append_attribute(out, attribute, refs.map(|target| self.reference(*target)));
+            let none = self.unnamed_symbol_of(attribute);
+            let refs = self
+                .module
+                .refs(attribute)
+                .iter()
+                .map(|target| match target {
+                    SymbolRef::None => none,
+                    target => self.reference(*target),
+                });
+            append_attribute(out, attribute, refs);
         }
+    }
+
+    /// Returns the index of what symbol 0 of the object of a record became: 0, or that of the
+    /// object's symbol without a name [undefined-leaves-unnamed].
+    fn unnamed_symbol_of(&self, attribute: &Attribute<'_>) -> u32 {
+        let section = attribute
+            .section
+            .filter(|_| !self.unnamed_symbol.is_empty());
+        let object = section.map(|section| self.module.sections[section].object);
+        let found = object.and_then(|object| self.unnamed_symbol.get(&object));
+        found.copied().unwrap_or(0)
     }
 
     /// Returns the notes of a type.

@@ -42,6 +42,9 @@ impl<'data> Finish<'_, 'data> {
                 }
                 OutSymbol::Section(_) => continue,
                 OutSymbol::DynamicShared(kernel) => self.dynamic_symbol[kernel.index()] = next,
+                OutSymbol::Unnamed(object) => {
+                    self.unnamed_symbol.insert(object, next);
+                }
             }
             next += 1;
         }
@@ -139,6 +142,14 @@ impl<'data> Finish<'_, 'data> {
                     put((symbol, index_row));
                 }
                 OutSymbol::Section(_) | OutSymbol::Link(_) => {}
+                OutSymbol::Unnamed(_) => {
+                    let symbol = PlanSymbol {
+                        name_offset: self.strings.in_symbols(b""),
+                        ty: SymbolType::FUNC,
+                        ..none
+                    };
+                    put((symbol, 0));
+                }
                 OutSymbol::DynamicShared(kernel) => {
                     let (shndx, index_row) = self.symbol_section(None);
                     let symbol = PlanSymbol {
