@@ -14,7 +14,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use cuweld_diagnostics::Diagnostics;
-use cuweld_elf::behaviours;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
@@ -36,7 +35,6 @@ use crate::input::HostInfo;
 use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::InputError;
-use crate::input::Target;
 use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
 use crate::output::OutputError;
@@ -248,36 +246,21 @@ fn find_inputs<'r, 'data>(
     let found = find(request.discover);
     let toolkit = match request.toolkit {
         Some(toolkit) => toolkit,
-        None => toolkit_of(found.reading.newest_toolkit(), request.discover.target),
+        None => Toolkit::for_objects(found.reading.newest_toolkit(), request.discover.target),
     };
     // Which members of fatbins are linked depends on the toolkit.
-    let finds_others = toolkit.has(&behaviours::messages::SPECIFIC_FOR_ITSELF)
-        != found
-            .toolkit
-            .has(&behaviours::messages::SPECIFIC_FOR_ITSELF);
-    match finds_others {
-        true => find(DiscoverOptions {
+    match toolkit.selects_as(found.toolkit) {
+        true => Found { toolkit, ..found },
+        false => find(DiscoverOptions {
             toolkit,
             ..request.discover
         }),
-        false => Found { toolkit, ..found },
     }
 }
 
 /// Returns `true` if objects of toolkits that are not known yet are linked.
 fn accepts_newer(request: &Request<'_>) -> bool {
     request.toolkit.is_none() && !request.controls.strict
-}
-
-/// Returns the toolkit of a link whose newest object is of the one with this number: the last
-/// version of that release, or the nearest that is known and has the target.
-fn toolkit_of(number: u32, target: Target) -> &'static Toolkit {
-    let (first, newest) = (Toolkit::first_for(target.sm), Toolkit::newest());
-    match Toolkit::by_number(number) {
-        Some(toolkit) if toolkit.release > first.release => toolkit,
-        None if number > newest.number => newest,
-        _ => first,
-    }
 }
 
 /// Discovers inputs as these options say, and reads what is found meanwhile.
@@ -388,7 +371,7 @@ fn lower_inputs<'data>(
     let (part, read) = reading.all_of(&images);
     let toolkit = match request.toolkit {
         Some(toolkit) => toolkit,
-        None => toolkit_of(newest_toolkit(&part), target),
+        None => Toolkit::for_objects(newest_toolkit(&part), target),
     };
     options.accept_newer = accepts_newer(request) && newest_toolkit(&part) > toolkit.number;
     for (index, (image, read)) in images.iter().zip(&read).enumerate() {

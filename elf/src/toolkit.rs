@@ -109,6 +109,18 @@ impl Toolkit {
         all.find(|toolkit| toolkit.number == number)
     }
 
+    /// Returns the toolkit that links objects for a target, the newest of which is of the one with
+    /// this number: the last version of its release, or the nearest that is known, has the target and
+    /// is not older than the default.
+    pub fn for_objects(number: u32, target: Target) -> &'static Toolkit {
+        let (first, newest) = (Self::first_for(target.sm), Self::newest());
+        match Self::by_number(number) {
+            Some(toolkit) if toolkit.release > first.release => toolkit,
+            None if number > newest.number => newest,
+            _ => first,
+        }
+    }
+
     /// Finds the toolkit whose linker writes a stamp of this name, such as `nvlink-13.0.88`.
     pub fn by_stamp(name: &str) -> Option<&'static Toolkit> {
         let mut all = Self::ALL.iter().copied();
@@ -165,6 +177,12 @@ impl Toolkit {
                 && is_ampere(target.sm)
                 && object_sm <= target.sm
                 && self.has(&behaviours::messages::ALL_BEFORE_IN_FAMILY)
+    }
+
+    /// Returns `true` if the linkers of both toolkits take the same members of fatbins.
+    pub fn selects_as(&self, other: &Toolkit) -> bool {
+        let rule = &behaviours::messages::SPECIFIC_FOR_ITSELF;
+        self.has(rule) == other.has(rule)
     }
 
     /// Returns `true` if an undefined function of this name is accepted, because the driver
@@ -233,6 +251,18 @@ mod tests {
         assert_eq!(Toolkit::first_for(107).version, "13.4.92");
         assert_eq!(Toolkit::first_for(90), Toolkit::DEFAULT);
         assert_eq!(Toolkit::first_for(103), Toolkit::DEFAULT);
+    }
+
+    #[test]
+    fn objects_are_linked_by_their_toolkit_or_the_nearest_one() {
+        let version = |number, sm: &str| {
+            let target = Target::parse(sm).expect("a target");
+            Toolkit::for_objects(number, target).version
+        };
+        assert_eq!(version(0x81, "sm_90"), "13.0.88");
+        assert_eq!(version(0x84, "sm_90"), "13.2.86");
+        assert_eq!(version(0x84, "sm_107"), "13.4.92");
+        assert_eq!(version(0x8b, "sm_90"), Toolkit::newest().version);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The four layers of checks on a device ELF (specification: cubin loading).
+//! The four layers of checks on a device ELF.
 //!
 //! 1. Structure: entry sizes, table ranges, section ranges (types without bytes in the file are
 //!    exempt), no overflow.
@@ -500,7 +500,7 @@ pub struct FinalizerError {
 }
 
 /// Checks layer 4: the finalizer's precondition. `e_flags` bit 1 says Mercury-capable, bit 2
-/// classic SASS (`corpus.md` section 8 corrects the specification's bits).
+/// classic SASS.
 pub fn validate_finalizer(flags: u32, stage: FinalizerStage) -> Result<(), FinalizerError> {
     let holds = match stage {
         FinalizerStage::PreLink => flags & 4 == 0,

@@ -94,6 +94,18 @@ impl CallGraph {
         self.calls.iter().map(|id| &module.calls[*id])
     }
 
+    /// Returns the defined kernels whose address is taken.
+    pub fn kernels_by_address(&self, module: &Module<'_>) -> Vec<LinkSymbolId> {
+        let calls = self.calls(module);
+        let taken = calls.filter(|call| call.kind == CallKind::AddressTaken);
+        let kernels = taken.filter_map(|call| {
+            let link = module.symbols[call.from.symbol()?].link?;
+            let definition = module.link_symbols[link].definition?;
+            module.symbols[definition].is_entry().then_some(link)
+        });
+        kernels.collect()
+    }
+
     /// Returns the components.
     pub fn components(&self) -> &Components {
         &self.components

@@ -14,7 +14,6 @@ use super::Analysis;
 use super::CallGraph;
 use super::HostKernels;
 use super::aliases_before_functions;
-use crate::link::callgraph_dce::kernels_by_address;
 
 /// The functions that the output keeps; asked for once it is known which.
 #[derive(Debug)]
@@ -61,7 +60,7 @@ impl Analysis for LiveFunctions {
         // Where names decide, other kernels only stay because their address is taken.
         let mut is_launched = vec![!host.leave_out || host.decide; module.link_symbols.len()];
         if is_launched.contains(&false) && only_kernel.is_none() {
-            for kernel in kernels_by_address(module, analyses.get::<CallGraph>(module)) {
+            for kernel in analyses.get::<CallGraph>(module).kernels_by_address(module) {
                 is_launched[kernel.index()] = true;
             }
         }

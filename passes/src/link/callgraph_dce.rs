@@ -79,7 +79,7 @@ impl Pass for CallgraphDce {
         }
         let graph = cx.analyses.get::<CallGraph>(module);
         // [kernel-kept-by-address]
-        let by_address = kernels_by_address(module, graph);
+        let by_address = graph.kernels_by_address(module);
         if host.only.is_none() {
             roots.extend(&by_address);
         }
@@ -160,19 +160,6 @@ fn kept_function(module: &Module<'_>, kept: &[uncounted::Kept]) -> Diagnostic {
     let mut note = Diagnostic::remark(deviation::KEPT_FUNCTION, message);
     note.deviation = Some("D16");
     note
-}
-
-/// Returns the defined kernels whose address is taken.
-pub(crate) fn kernels_by_address(module: &Module<'_>, graph: &CallGraph) -> Vec<LinkSymbolId> {
-    let taken = graph
-        .calls(module)
-        .filter(|call| call.kind == CallKind::AddressTaken);
-    let kernels = taken.filter_map(|call| {
-        let link = module.symbols[call.from.symbol()?].link?;
-        let definition = module.link_symbols[link].definition?;
-        module.symbols[definition].is_entry().then_some(link)
-    });
-    kernels.collect()
 }
 
 /// Reports a kernel that stays without something that it calls.

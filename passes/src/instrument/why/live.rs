@@ -15,7 +15,6 @@ use crate::analyses::CallGraph;
 use crate::analyses::HostKernels;
 use crate::analyses::KnownBy;
 use crate::analyses::counting_calls;
-use crate::link::callgraph_dce::kernels_by_address;
 use crate::suggest;
 
 /// Says of each symbol of this name what it stands for and why it is live or not. Linear in the
@@ -151,7 +150,7 @@ fn chain(
     let mut kernels: Vec<LinkSymbolId> = ids.filter(|id| host.contains(*id)).collect();
     let named = kernels.len();
     if host.only.is_none() {
-        kernels.extend(kernels_by_address(module, graph));
+        kernels.extend(graph.kernels_by_address(module));
     }
     let by_address = kernels.split_off(named);
     for id in kernels.iter().chain(&by_address).copied() {
