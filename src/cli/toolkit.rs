@@ -158,7 +158,7 @@ fn rows(toolkit: &Shadowed) -> [(&'static str, String); 6] {
 
 /// Returns the version of a toolkit's libnvJitLink, or that it cannot be loaded.
 fn optimiser(root: &Path) -> Option<String> {
-    let path = installed::library(root, Toolkit::DEFAULT.jit_library)?;
+    let path = Toolkit::jit_libraries().find_map(|name| installed::library(root, name))?;
     let version = NvJitLink::load(Some(path), &[]).and_then(|library| library.version());
     Some(match version {
         Ok((major, minor)) => format!("{major}.{minor}"),

@@ -13,7 +13,8 @@ use cuweld_elf::toolkit::Toolkit;
 use libloading::Library;
 use libloading::Symbol;
 
-/// The library's name; releases of one major version are compatible.
+/// The library's name, if the system's loader is to find it; releases of one major version are
+/// compatible.
 const FILE_NAME: &str = Toolkit::DEFAULT.jit_library;
 
 /// What an input of libnvJitLink is.
@@ -75,13 +76,19 @@ pub enum NvJitLinkError {
     Text(String),
 }
 
-type Handle = *mut c_void;
-type Create = unsafe extern "C" fn(*mut Handle, u32, *const *const c_char) -> c_int;
-type Version = unsafe extern "C" fn(*mut u32, *mut u32) -> c_int;
-type Destroy = unsafe extern "C" fn(*mut Handle) -> c_int;
+/// A link in the library: null, or what `nvJitLinkCreate` made and `nvJitLinkDestroy` has not ended.
+/// The library refuses null.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Handle(*mut c_void);
+
+// Functions that take nothing but a handle and places to write to are right with any.
+type Create = unsafe extern "C" fn(&mut Handle, u32, *const *const c_char) -> c_int;
+type Version = extern "C" fn(&mut u32, &mut u32) -> c_int;
+type Destroy = extern "C" fn(&mut Handle) -> c_int;
 type AddData = unsafe extern "C" fn(Handle, c_int, *const c_void, usize, *const c_char) -> c_int;
-type Complete = unsafe extern "C" fn(Handle) -> c_int;
-type GetSize = unsafe extern "C" fn(Handle, *mut usize) -> c_int;
+type Complete = extern "C" fn(Handle) -> c_int;
+type GetSize = extern "C" fn(Handle, &mut usize) -> c_int;
 type GetText = unsafe extern "C" fn(Handle, *mut c_char) -> c_int;
 
 /// The library.
@@ -96,7 +103,7 @@ impl NvJitLink {
         let path = named.unwrap_or_else(|| {
             folders
                 .iter()
-                .map(|folder| folder.join(FILE_NAME))
+                .flat_map(|folder| Toolkit::jit_libraries().map(|name| folder.join(name)))
                 .find(|file| file.is_file())
                 .unwrap_or_else(|| FILE_NAME.into())
         });
@@ -113,6 +120,7 @@ impl NvJitLink {
 
     fn function<T>(&self, name: &'static str) -> Result<Symbol<'_, T>, NvJitLinkError> {
         // SAFETY: the callers below name functions with the types of NVIDIA's header nvJitLink.h.
+        // Those that are safe here keep no address, and write through what they are given alone.
         unsafe { self.library.get(name.as_bytes()) }.map_err(|error| NvJitLinkError::Library {
             reason: error.to_string(),
         })
@@ -123,8 +131,7 @@ impl NvJitLink {
         let function = "nvJitLinkVersion";
         let version = self.function::<Version>(function)?;
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: the function writes both numbers and keeps neither address.
-        match unsafe { version(&mut major, &mut minor) } {
+        match version(&mut major, &mut minor) {
             0 => Ok((major, minor)),
             code => Err(NvJitLinkError::Call {
                 function,
@@ -156,7 +163,7 @@ impl NvJitLink {
         let complete = self.function::<Complete>("nvJitLinkComplete")?;
         let mut link = Link {
             library: self,
-            handle: std::ptr::null_mut(),
+            handle: Handle(std::ptr::null_mut()),
         };
         // SAFETY: the array has as many entries as is said, each a text that ends with NUL and
         // lives until the end of this function; the library fills in the handle.
@@ -176,9 +183,7 @@ impl NvJitLink {
             };
             link.check("nvJitLinkAddData", code)?;
         }
-        // SAFETY: the handle is the one that was created.
-        let code = unsafe { complete(link.handle) };
-        link.check("nvJitLinkComplete", code)?;
+        link.check("nvJitLinkComplete", complete(link.handle))?;
         link.read("nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedPtx")
     }
 }
@@ -194,7 +199,7 @@ impl Link<'_> {
         if code == 0 {
             return Ok(());
         }
-        let log = if self.handle.is_null() {
+        let log = if self.handle.0.is_null() {
             Vec::new()
         } else {
             self.read("nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog")
@@ -217,8 +222,7 @@ impl Link<'_> {
             log: String::new(),
         };
         let mut length = 0usize;
-        // SAFETY: the handle is the one that was created; the library writes one number.
-        let code = unsafe { get_size(self.handle, &mut length) };
+        let code = get_size(self.handle, &mut length);
         if code != 0 {
             return Err(fails(size, code));
         }
@@ -239,12 +243,11 @@ impl Link<'_> {
 
 impl Drop for Link<'_> {
     fn drop(&mut self) {
-        if self.handle.is_null() {
+        if self.handle.0.is_null() {
             return;
         }
         if let Ok(destroy) = self.library.function::<Destroy>("nvJitLinkDestroy") {
-            // SAFETY: the handle is the one that was created, and nobody uses it any more.
-            unsafe { destroy(&mut self.handle) };
+            destroy(&mut self.handle);
         }
     }
 }

@@ -7,15 +7,13 @@
 
 use std::arch::asm;
 use std::arch::x86_64::__m128i;
-use std::arch::x86_64::_mm_loadu_si128;
-use std::arch::x86_64::_mm_storeu_si128;
 use std::ffi::c_int;
 
-/// Bytes that one instruction moves.
-const WORD: usize = 16;
+/// What two instructions move.
+type Pair = [__m128i; 2];
 
-/// Bytes that two of them move.
-const PAIR: usize = 2 * WORD;
+/// Its size in bytes.
+const PAIR: usize = size_of::<Pair>();
 
 /// From here on the processor's own loop is faster.
 const LONG: usize = 1024;
@@ -77,6 +75,9 @@ pub(crate) unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, bytes: usi
 pub(crate) unsafe extern "C" fn memcmp(one: *const u8, other: *const u8, bytes: usize) -> c_int {
     // SAFETY: each number lies within the bytes.
     unsafe {
+        // Numbers are greater if the first byte that differs is.
+        let eight = |from: *const u8| from.cast::<u64>().read_unaligned().to_be();
+        let four = |from: *const u8| from.cast::<u32>().read_unaligned().to_be();
         if bytes >= 8 {
             let end = bytes - 8;
             let mut at = 0;
@@ -118,19 +119,6 @@ pub(crate) unsafe extern "C" fn bcmp(one: *const u8, other: *const u8, bytes: us
     unsafe { memcmp(one, other, bytes) }
 }
 
-/// Returns eight bytes as a number that is greater if the first byte that differs is.
-#[inline(always)]
-unsafe fn eight(from: *const u8) -> u64 {
-    // SAFETY: as the caller promises.
-    unsafe { from.cast::<u64>().read_unaligned().to_be() }
-}
-
-#[inline(always)]
-unsafe fn four(from: *const u8) -> u32 {
-    // SAFETY: as the caller promises.
-    unsafe { from.cast::<u32>().read_unaligned().to_be() }
-}
-
 #[inline(always)]
 fn order(first: u64, second: u64) -> c_int {
     first.cmp(&second) as c_int
@@ -154,13 +142,9 @@ unsafe fn copy_few(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: each end is no longer than the bytes are.
     unsafe {
         if bytes > PAIR {
-            let (first, last) = (pair(from), pair(from.add(bytes - PAIR)));
-            put(to, first);
-            put(to.add(bytes - PAIR), last);
-        } else if bytes >= WORD {
-            let (first, last) = (word(from), word(from.add(bytes - WORD)));
-            put_word(to, first);
-            put_word(to.add(bytes - WORD), last);
+            ends!(Pair);
+        } else if bytes >= 16 {
+            ends!(__m128i);
         } else if bytes >= 8 {
             ends!(u64);
         } else if bytes >= 4 {
@@ -179,13 +163,14 @@ unsafe fn copy_up(to: *mut u8, from: *const u8, bytes: usize) {
     let end = bytes - PAIR;
     // SAFETY: a pair of words can be read and written at each offset up to `end`.
     unsafe {
-        let last = pair(from.add(end));
+        let last = from.add(end).cast::<Pair>().read_unaligned();
         let mut at = 0;
         while at < end {
-            put(to.add(at), pair(from.add(at)));
+            let pair = from.add(at).cast::<Pair>().read_unaligned();
+            to.add(at).cast::<Pair>().write_unaligned(pair);
             at += PAIR;
         }
-        put(to.add(end), last);
+        to.add(end).cast::<Pair>().write_unaligned(last);
     }
 }
 
@@ -194,41 +179,15 @@ unsafe fn copy_up(to: *mut u8, from: *const u8, bytes: usize) {
 unsafe fn copy_down(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: a pair of words can be read and written at each offset up to `bytes - PAIR`.
     unsafe {
-        let first = pair(from);
+        let first = from.cast::<Pair>().read_unaligned();
         let mut at = bytes - PAIR;
         while at > 0 {
-            put(to.add(at), pair(from.add(at)));
+            let pair = from.add(at).cast::<Pair>().read_unaligned();
+            to.add(at).cast::<Pair>().write_unaligned(pair);
             at = at.saturating_sub(PAIR);
         }
-        put(to, first);
+        to.cast::<Pair>().write_unaligned(first);
     }
-}
-
-#[inline(always)]
-unsafe fn pair(from: *const u8) -> (__m128i, __m128i) {
-    // SAFETY: as the caller promises.
-    unsafe { (word(from), word(from.add(WORD))) }
-}
-
-#[inline(always)]
-unsafe fn put(to: *mut u8, pair: (__m128i, __m128i)) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        put_word(to, pair.0);
-        put_word(to.add(WORD), pair.1);
-    }
-}
-
-#[inline(always)]
-unsafe fn word(from: *const u8) -> __m128i {
-    // SAFETY: as the caller promises; these words need no alignment.
-    unsafe { _mm_loadu_si128(from.cast()) }
-}
-
-#[inline(always)]
-unsafe fn put_word(to: *mut u8, word: __m128i) {
-    // SAFETY: as the caller promises; these words need no alignment.
-    unsafe { _mm_storeu_si128(to.cast(), word) };
 }
 
 #[cfg(test)]
