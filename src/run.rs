@@ -50,7 +50,7 @@ pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<us
     (writes_plan && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
-/// As [`run_pipeline`], up to a step. Returns `false` if the inputs cannot be linked.
+/// Runs a pipeline as [`run_pipeline`] does, up to a step. Returns `false` if the inputs cannot be linked.
 pub fn run_until<'data>(
     controls: &Controls,
     manager: &PassManager,

@@ -30,12 +30,6 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
-    /// Copies bytes into the arena, to change the copy.
-    #[allow(clippy::mut_from_ref)]
-    pub fn bytes_mut(&self, bytes: &[u8]) -> &mut [u8] {
-        self.bump.alloc_slice_copy(bytes)
-    }
-
     /// Allocates `size` zero bytes in the arena, which the caller may change.
     #[allow(clippy::mut_from_ref)]
     pub fn zeroed(&self, size: usize) -> &mut [u8] {

@@ -76,11 +76,6 @@ impl<K: EntityId, V> PrimaryMap<K, V> {
         id
     }
 
-    /// Returns the id that the next [`push`](Self::push) returns.
-    pub fn next_id(&self) -> K {
-        K::new(self.rows.len())
-    }
-
     /// Returns the number of entities.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -89,7 +89,7 @@ pub struct PassOptions {
 }
 
 impl PassOptions {
-    /// Options from their keys and values.
+    /// Makes options of their keys and values.
     pub fn new(table: toml::Table) -> Self {
         PassOptions { table }
     }

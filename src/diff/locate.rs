@@ -85,7 +85,7 @@ fn locate(elf: &DeviceElf<'_>, at: u64, size: u64) -> String {
         }
     }
     if at >= size {
-        return "behind the end".to_owned();
+        return "after the end".to_owned();
     }
-    format!("padding behind {}", before.1)
+    format!("padding after {}", before.1)
 }

@@ -84,7 +84,7 @@ impl FromPlugin {
     fn new(pass: PluginPass, path: &str) -> Result<Self, String> {
         let phase = |name: &str| {
             Phase::from_name(name)
-                .ok_or_else(|| format!("pass '{}' names a phase '{name}' that is none", pass.name))
+                .ok_or_else(|| format!("pass '{}' names an unknown phase '{name}'", pass.name))
         };
         let requires = phase(&pass.requires)?;
         let establishes = pass.establishes.as_deref().map(phase).transpose()?;

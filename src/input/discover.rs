@@ -87,7 +87,7 @@ pub struct EarlyErrors {
 }
 
 impl<'a> DiscoverOptions<'a> {
-    /// Options for positional inputs alone.
+    /// Makes options for positional inputs alone.
     pub fn new(target: Target, inputs: &'a [String]) -> Self {
         DiscoverOptions {
             toolkit: Default::default(),

@@ -74,7 +74,7 @@ where
                 None => self.deviate(
                     "D06",
                     format!(
-                        "members behind '{}' are read; {} stops there",
+                        "members after '{}' are read; {} stops there",
                         source.display(),
                         self.options.toolkit.linker()
                     ),

@@ -149,7 +149,7 @@ pub enum InputError {
         file: String,
     },
     /// An archive ends in the middle of a member.
-    #[error("the archive '{file}' is damaged or cut off behind {members} members, at {offset:#x}")]
+    #[error("the archive '{file}' is damaged or cut off after {members} members, at {offset:#x}")]
     DamagedArchive {
         /// The archive.
         file: String,

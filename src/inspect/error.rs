@@ -20,7 +20,7 @@ pub enum InspectError {
     #[error("not an archive, ELF file, fatbin or PTX text")]
     UnknownFormat,
     /// A damaged member header, or a member that is cut off.
-    #[error("the archive is damaged or cut off behind member {0}")]
+    #[error("the archive is damaged or cut off after member {0}")]
     Archive(usize),
     /// Wrappings within wrappings.
     #[error("nested too deep")]

@@ -14,7 +14,7 @@ codes! {
         when "The Mercury of an object is not that of its SASS, so that one of them was changed.";
     SECTION "section":
         "an unknown section of the Mercury view"
-        when "A section with the flag of Mercury is none that compilers write.";
+        when "A section with the flag of Mercury is not one that compilers write.";
     CONSTANT_BANK "constant-bank":
         "constant banks but 2 and 3 for sm_100 and up"
         when "An object has a constant bank that compilers for sm_100 and up do not write.";
@@ -23,13 +23,13 @@ codes! {
         when "A function has constants in a bank that compilers for sm_100 and up do not use.";
     DEBUG_SECTION "debug-section":
         "debug information of an unknown kind for sm_100 and up"
-        when "A section of debug information is none that is known to be linked exactly.";
+        when "A section of debug information is not one that is known to be linked exactly.";
     UNOWNED "unowned":
         "Mercury that no function has"
         when "A section of Mercury belongs to no function.";
     UNIFIED_TABLE "unified-table":
         "a unified table of another kind for sm_100 and up"
-        when "A unified table is none that compilers write.";
+        when "A unified table is not one that compilers write.";
     EMPTY_RELOCATIONS "empty-relocations":
         "a relocation section of the Mercury view without rows"
         when "A relocation section of the Mercury view is empty.";
@@ -100,7 +100,7 @@ codes! {
         when "Debug information of registers cannot be taken apart into functions.";
     RANGES_AFTER_CODE "ranges-after-code":
         "ranges of registers of a copy that is not linked"
-        when "With `--cuweld-strict`: the first copy of a function has a range of registers whose end is none of the code that is linked; nvlink writes what its memory holds (deviation D25)."
+        when "With `--cuweld-strict`: the first copy of a function has a range of registers whose end is not in the code that is linked; nvlink writes what its memory holds (deviation D25)."
         advice "Without strict mode such ranges are empty.";
     RELOCATION_VIEWS "relocation-views":
         "relocations in two views that differ"

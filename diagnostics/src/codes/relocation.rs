@@ -19,7 +19,7 @@ codes! {
         "a reference to a section of a function's constants"
         when "A relocation refers to the symbol of such a section.";
     DISCARDED_REL "discarded-rel":
-        "REL rows of a copy that loses"
+        "REL rows of a discarded copy"
         when "A discarded definition has relocations without addends.";
     FRAME_VIEWS "frame-views":
         "frames of the two views that do not stand for each other"
@@ -35,7 +35,7 @@ codes! {
         when "The symbol that the kept relocation would name is not in the output."
         advice "Link without `-preserve-relocs` or without `-g`.";
     DISCARDED_CONSTANTS "discarded-constants":
-        "a reference to constants of a losing copy"
+        "a reference to constants of a discarded copy"
         when "A relocation refers to constants of a discarded definition.";
     LEGACY_DESCRIPTOR "legacy-descriptor":
         "a legacy function descriptor"
@@ -62,7 +62,7 @@ codes! {
         when "The section that is relocated is of the type `SHT_NOBITS`.";
     MERCURY_TYPE "mercury-type":
         "a relocation type of the Mercury view that is not known"
-        when "The type of the relocation is none that compilers write in the Mercury view.";
+        when "The type of the relocation is not one that compilers write in the Mercury view.";
     CLEARS_UNDEFINED "clears-undefined":
         "clearing the site of an undefined variable"
         when "A relocation that clears its field has an undefined variable as target.";

@@ -142,10 +142,10 @@ codes! {
         when "A common symbol has a type, a size or an alignment that compilers do not give it.";
     RESERVED_SHARED_SYMBOL "reserved-shared-symbol":
         "an unknown variable in reserved shared memory"
-        when "A symbol in reserved shared memory is none of those that compilers define there.";
+        when "A symbol in reserved shared memory is not one of those that compilers define there.";
     SYMBOL_TYPE "symbol-type":
         "a defined symbol that is neither a function nor a variable"
-        when "The type of a defined symbol is none that compilers write.";
+        when "The type of a defined symbol is not one that compilers write.";
     SHADOWED_NAME "shadowed-name":
         "a kernel or texture with the name of a local symbol in another object"
         when "A local symbol has the name of a kernel or texture of another object, such as two kernels of PTX without `.visible`: nvlink gives both one constant bank, with the parameters of both at the same place, and a program can launch only one of them by the name."

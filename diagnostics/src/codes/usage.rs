@@ -34,5 +34,5 @@ codes! {
         when "The check of `cuweld bisect` or `cuweld reduce` does not tell good from bad.";
     REPRODUCER "reproducer":
         "a reproducer that cannot be run"
-        when "The archive is damaged, or is none that `--repro` wrote.";
+        when "The archive is damaged, or is not one that `--repro` wrote.";
 }

@@ -44,7 +44,7 @@ pub enum CapmercError {
     #[error("its version word is {0:#x}, not 0xc0000001")]
     Version(u32),
     /// A bit of the bitmap after the last item is set.
-    #[error("its bitmap has bits behind the last of {0} items")]
+    #[error("its bitmap has bits after the last of {0} items")]
     Bitmap(u32),
     /// An entry begins with a byte that is not known.
     #[error("item {item}, at {at:#x}: unknown entry {byte:#04x}")]

@@ -8,7 +8,7 @@ use super::quote::put_name;
 use super::quote::put_quoted;
 use crate::options::LinkOptions;
 
-/// Options that are set or not.
+/// Lists the options that are set or not.
 fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
     [
         ("relocatable", &mut options.relocatable),
@@ -63,7 +63,7 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
     ]
 }
 
-/// Options with a text; the one without a text is not set.
+/// Lists the options with a text; one without a text is not set.
 fn texts(options: &mut LinkOptions) -> [(&'static str, &mut String); 2] {
     [
         ("recorded-options", &mut options.record.options),
@@ -71,7 +71,7 @@ fn texts(options: &mut LinkOptions) -> [(&'static str, &mut String); 2] {
     ]
 }
 
-/// Options with names, of which there may be none.
+/// Lists the options with names, of which there may be none.
 fn lists(options: &mut LinkOptions) -> [(&'static str, &mut Option<Vec<String>>); 6] {
     [
         ("kernels-used", &mut options.host.kernels_used),

@@ -112,7 +112,7 @@ fn offsets(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         let aligned = section.offset.is_multiple_of(section.align.max(1));
         if !aligned || section.offset < end {
             let what = format!(
-                "offset {:#x} is not behind {end:#x} at alignment {}",
+                "offset {:#x} is not after {end:#x} at alignment {}",
                 section.offset, section.align
             );
             checker.report(Rule::LayoutOffsets, place(index, section), what);
@@ -125,7 +125,7 @@ fn offsets(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     let mut table = |name: &str, offset: u64, size: u64| {
         let table_end = offset.saturating_add(size);
         if offset < end || !offset.is_multiple_of(8) || table_end > plan.file_size {
-            let what = format!("{offset:#x} is not behind {end:#x}, or leaves the file");
+            let what = format!("{offset:#x} is not after {end:#x}, or leaves the file");
             checker.report(Rule::LayoutOffsets, name, what);
         }
         end = table_end;

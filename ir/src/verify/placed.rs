@@ -41,7 +41,7 @@ fn sections(checker: &mut Checker<'_, '_>) {
             let end = ends.entry(section.name).or_insert(0);
             if place < *end || !place.is_multiple_of(section.align.max(1)) {
                 let what = format!(
-                    "its place {place:#x} is not behind {:#x} at alignment {}",
+                    "its place {place:#x} is not after {:#x} at alignment {}",
                     *end, section.align
                 );
                 let place = checker.section(id);

@@ -88,7 +88,7 @@ pub struct Setting {
     pub place: Place,
 }
 
-/// Options as a pass takes them.
+/// Returns options as a pass takes them.
 pub(super) fn pass_options(settings: &[Setting]) -> PassOptions {
     let pairs = settings
         .iter()

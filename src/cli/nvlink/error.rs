@@ -121,9 +121,6 @@ pub enum ArgError {
 }
 
 impl ArgError {
-    /// What the process exits with.
-    pub const EXIT_CODE: i32 = 1;
-
     /// Returns suggestions on what the user can do about the error.
     pub fn helps(&self) -> Vec<String> {
         match self {

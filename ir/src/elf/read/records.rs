@@ -181,7 +181,7 @@ impl<'data> Reader<'_, 'data> {
                 self.symbol_ref(word).ok_or_else(|| {
                     self.error(
                         index,
-                        format!("row {number} refers to symbol {word}, which is none"),
+                        format!("row {number} refers to symbol {word}, which does not exist"),
                     )
                 })
             };
@@ -215,7 +215,7 @@ impl<'data> Reader<'_, 'data> {
             let function = self.symbol_ref(row.first.get()).ok_or_else(|| {
                 self.error(
                     index,
-                    format!("row {number} refers to a symbol that is none"),
+                    format!("row {number} refers to a symbol that does not exist"),
                 )
             })?;
             let prototype = string_at(names, row.second.get()).ok_or_else(|| {

@@ -33,7 +33,7 @@ pub fn sass_view(image: &[u8]) -> Result<Vec<u8>, FinalizerError> {
         .iter()
         .any(|section| !section.is_mercury())
     {
-        return Err(refused("a section stands behind those of the Mercury view"));
+        return Err(refused("a section stands after those of the Mercury view"));
     }
     if view.headers.section_names >= kept || view.sections.len() >= SHN_LORESERVE.into() {
         return Err(refused("it has too many sections"));

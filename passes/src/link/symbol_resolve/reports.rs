@@ -10,7 +10,7 @@ impl Resolver<'_, '_> {
         self.find(
             Diagnostic::fatal(link::AFTER_RUNTIME, "unexpected object after cudadevrt")
                 .note(format!(
-                    "'{file}' comes behind '{runtime}', which nothing needed in its turn"
+                    "'{file}' comes after '{runtime}', which nothing needed at its turn"
                 ))
                 .help("give the device runtime last")
                 .at(object.index_u32(), 0),

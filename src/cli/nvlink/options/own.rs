@@ -171,7 +171,7 @@ pub(super) const OPTIONS: [OptionSpec; 21] = [
     own(
         OptionId::CuweldWait,
         ValueKind::Flag,
-        "End when memory is given back. By default another process ends behind a large link, to do so.",
+        "End when memory is given back. By default another process ends after a large link, to do so.",
     )
     .names("cuweld-wait", "")
     .environment("CUWELD_WAIT"),
