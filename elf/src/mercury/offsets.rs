@@ -148,8 +148,13 @@ impl Offsets {
         let end = |start: &Start| start.main.filter(|_| !start.is_after_padding);
         let begin = |number: usize| {
             let next = self.starts.get(number + 1)?;
-            let is_barrier = self.starts.get(number)?.is_barrier;
-            let first = if is_barrier { next.sass } else { next.first? };
+            let own = self.starts.get(number)?;
+            // Where ranges begin at barriers of another form is not known.
+            let first = match (own.is_barrier, own.main) {
+                (true, None) => return None,
+                (true, Some(_)) => next.sass,
+                (false, _) => next.first?,
+            };
             (!next.is_breaking && !next.is_after_padding)
                 .then_some(first)?
                 .checked_sub(INSTRUCTION)
@@ -390,6 +395,19 @@ mod tests {
             assert_eq!(begin(0x20), Some(end + 0x60), "before `BSYNC`");
             assert_eq!(begin(0x30), Some(end + 0x70), "at it");
         }
+    }
+
+    /// nvlink has a range at this barrier of clusters begin where its SASS does.
+    #[test]
+    fn where_ranges_begin_at_other_barriers_is_not_known() {
+        let mut record = [0; 16];
+        record[0] = 1;
+        let run = [&(4_u16 << 7 | 0x51).to_le_bytes()[..], &record].concat();
+        let operations = [0x202, 0x948, 0xdc7, 0x98f, 0x91b, 0x941];
+        let items = [None, Some(&run[..]), None];
+        let offsets = Offsets::new(&capsule(&items), &code(&operations), 0x30).unwrap();
+        assert_eq!(offsets.range([0x10, 0x20]), None);
+        assert_eq!(offsets.range([0x20, 0x20]), Some([0x50, 0x50]));
     }
 
     #[test]
