@@ -205,11 +205,11 @@ mod tests {
             let is_of_the_file = |error: &io::Error| error.kind() != io::ErrorKind::BrokenPipe;
             assert!(matches!(refused, Err(OutputError::Io(error)) if is_of_the_file(&error)));
             let planned = write_blocks(&mut file, MANY, &threads, |_| {
-                Err(StreamError::Plan(WriteError::PatchOrder))
+                Err(StreamError::Plan(WriteError::FixupOrder))
             });
             assert!(matches!(
                 planned,
-                Err(OutputError::Plan(WriteError::PatchOrder))
+                Err(OutputError::Plan(WriteError::FixupOrder))
             ));
         }
     }

@@ -7,7 +7,7 @@
 //! Architecture Invariant: this crate does no IO, prints nothing and knows file names only as data.
 //!
 //! Architecture Invariant: nothing is removed from a module and contents never change. What dies,
-//! loses or is skipped is marked with its reason; what changes in the bytes is a [`Patch`] that the
+//! loses or is skipped is marked with its reason; what changes in the bytes is a [`Fixup`] that the
 //! writer applies while it copies.
 
 #![forbid(unsafe_code)]
@@ -64,10 +64,10 @@ pub use placement::BankPiece;
 pub use placement::HeaderSlot;
 pub use placement::PoolPart;
 pub use placement::SharedFrame;
-pub use plan::ElfPlan;
-pub use reloc::Patch;
+pub use plan::OutputLayout;
+pub use reloc::Fixup;
 pub use reloc::Reloc;
-pub use reloc::RelocPlan;
+pub use reloc::RelocAction;
 pub use section::Section;
 pub use section::SectionContent;
 pub use section::SectionInfo;

@@ -19,7 +19,7 @@ pub struct MergeEvent {
 
 impl MergeEvent {
     /// Returns the definition that prevails after the event.
-    pub fn winner(&self) -> SymbolId {
+    pub fn prevailing(&self) -> SymbolId {
         match self.outcome.replaces() {
             true => self.newcomer,
             false => self.prevailing,
@@ -27,7 +27,7 @@ impl MergeEvent {
     }
 
     /// Returns the definition that does not prevail after the event.
-    pub fn loser(&self) -> SymbolId {
+    pub fn discarded(&self) -> SymbolId {
         match self.outcome.replaces() {
             true => self.prevailing,
             false => self.newcomer,

@@ -15,8 +15,8 @@ use crate::options::LinkOptions;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
 use crate::placement::PoolPart;
-use crate::plan::ElfPlan;
-use crate::reloc::Patch;
+use crate::plan::OutputLayout;
+use crate::reloc::Fixup;
 use crate::reloc::Reloc;
 use crate::section::Section;
 use crate::section::SectionKind;
@@ -57,7 +57,7 @@ pub enum Phase {
     Planned,
     /// The ELF plan is final.
     LaidOut,
-    /// Applied relocations are patches.
+    /// Applied relocations are fixups.
     Relocated,
     /// The image is written.
     Emitted,
@@ -155,9 +155,9 @@ pub struct Module<'data> {
     /// Output notes of `.note.nv.tkinfo` then `.note.nv.cuinfo`; made by `merge-metadata`.
     pub merged_notes: Vec<NoteId>,
     /// Changes of section contents, ordered; made by `relocate`.
-    pub patches: Vec<Patch>,
+    pub fixups: Vec<Fixup>,
     /// The output file as decided; made by `layout-output`.
-    pub plan: Option<ElfPlan<'data>>,
+    pub plan: Option<OutputLayout<'data>>,
     /// The output file; made by `emit`.
     pub image: Option<Vec<u8>>,
 }

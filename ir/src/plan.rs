@@ -15,7 +15,7 @@ use crate::ids::*;
 
 /// A complete plan of an output file.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct ElfPlan<'data> {
+pub struct OutputLayout<'data> {
     /// `e_type`.
     pub e_type: u16,
     /// `e_flags`.
@@ -81,9 +81,10 @@ pub enum PlanContent<'data> {
     None,
     /// These bytes.
     Bytes(&'data [u8]),
-    /// Copies of input sections, with their patches; a range of [`ElfPlan::pieces`]. Gaps are zero.
+    /// Copies of input sections, with their fixups; a range of [`OutputLayout::pieces`]. Gaps are
+    /// zero.
     Pieces(Range<u32>),
-    /// Relocation rows; a range of [`ElfPlan::relocs`].
+    /// Relocation rows; a range of [`OutputLayout::relocs`].
     Relocs(Range<u32>),
     /// Those of an earlier output section with this index, at the same offset of the file.
     Alias(u32),

@@ -1,4 +1,4 @@
-//! Relocations and the patches that come of them.
+//! Relocations and the fixups that come of them.
 
 use crate::ids::*;
 use crate::symbol::SymbolRef;
@@ -19,12 +19,12 @@ pub struct Reloc {
     /// Explicit addend; 0 for REL rows, whose addend is in place.
     pub addend: i64,
     /// What becomes of it; set by `plan-relocations`.
-    pub plan: RelocPlan,
+    pub plan: RelocAction,
 }
 
 /// What becomes of a relocation [kept-by-target].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum RelocPlan {
+pub enum RelocAction {
     /// `plan-relocations` has not run.
     #[default]
     Unplanned,
@@ -55,9 +55,9 @@ pub enum RelocPlan {
 }
 
 /// A change of a field, applied by the writer while it copies the section. Rows are ordered: a
-/// later patch of the same bits wins.
+/// later fixup of the same bits wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Patch {
+pub struct Fixup {
     /// The input section whose bytes change.
     pub section: SectionId,
     /// Offset in bytes of the 64-bit little-endian word that holds the field.

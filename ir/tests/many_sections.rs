@@ -7,8 +7,8 @@ use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::validate_structure;
-use cuweld_ir::ElfPlan;
 use cuweld_ir::Module;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::elf::layout::assign_offsets;
 use cuweld_ir::elf::read_object;
@@ -44,8 +44,12 @@ fn symbol(ty: SymbolType, shndx: u16) -> PlanSymbol {
 
 /// Builds a plan of `count` sections, the last of which are empty, with these `st_shndx` and table
 /// rows.
-fn plan<'data>(count: usize, symbols: &[(SymbolType, u16)], table: &'data [u8]) -> ElfPlan<'data> {
-    let mut plan = ElfPlan {
+fn plan<'data>(
+    count: usize,
+    symbols: &[(SymbolType, u16)],
+    table: &'data [u8],
+) -> OutputLayout<'data> {
+    let mut plan = OutputLayout {
         e_type: 1,
         shstrndx: 1,
         section_names: vec![0],

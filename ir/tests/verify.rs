@@ -129,7 +129,7 @@ const DAMAGES: [(&str, Damage); 32] = [
     }),
     ("bank piece 0", |m| m.bank_pieces[0].kernel = at(99)),
     ("merged list 1", |m| m.merged_info[1].records[0] = at(99)),
-    ("patch 0", |m| m.patches[0].cause = Some(at(99))),
+    ("fixup 0", |m| m.fixups[0].cause = Some(at(99))),
     ("output piece 2", |m| {
         m.plan.as_mut().unwrap().pieces[2].section = at(99);
     }),

@@ -39,7 +39,7 @@ pub fn plan_object<'data>(
     module: &Module<'data>,
     object: ObjectId,
     arena: &'data Arena,
-) -> ElfPlan<'data> {
+) -> OutputLayout<'data> {
     let row = &module.objects[object];
     let sections = &module.sections[row.sections];
     let symbols = &module.symbols[row.symbols];
@@ -53,7 +53,7 @@ pub fn plan_object<'data>(
         section_symbols: vec![0; sections.len()],
         symbol_indices: vec![0; symbols.len()],
         extended: Vec::new(),
-        plan: ElfPlan {
+        plan: OutputLayout {
             e_type: row.e_type,
             e_flags: row.e_flags,
             legacy: row.legacy,
@@ -92,7 +92,7 @@ struct Planner<'p, 'data> {
     symbol_indices: Vec<u32>,
     /// Sections whose index `st_shndx` cannot hold, by symbol.
     extended: Vec<(u32, u32)>,
-    plan: ElfPlan<'data>,
+    plan: OutputLayout<'data>,
 }
 
 impl<'data> Planner<'_, 'data> {
@@ -325,7 +325,7 @@ impl<'data> Planner<'_, 'data> {
     }
 
     /// Adds the strings and the offsets.
-    fn finish(self) -> ElfPlan<'data> {
+    fn finish(self) -> OutputLayout<'data> {
         let mut plan = self.plan;
         plan.section_names = self.names.into_bytes();
         plan.symbol_names = self.symbol_names.into_bytes();

@@ -33,7 +33,7 @@ use crate::object::ObjectOrigin;
 use crate::object::ObjectState;
 use crate::object::unusual_abi;
 use crate::reloc::Reloc;
-use crate::reloc::RelocPlan;
+use crate::reloc::RelocAction;
 use crate::section::Section;
 use crate::section::SectionContent;
 use crate::section::SectionInfo;

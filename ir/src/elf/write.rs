@@ -1,6 +1,6 @@
 //! Writing: a plan becomes bytes. Nothing is decided here.
 
-mod patches;
+mod fixups;
 mod stream;
 
 pub use stream::StreamError;
@@ -11,17 +11,17 @@ use std::ops::Range;
 use thiserror::Error;
 use zerocopy::IntoBytes;
 
-use self::patches::Patches;
+use self::fixups::Patches;
 use super::encode::raw_symbol;
 use crate::ids::SectionId;
 use crate::module::Module;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
 use crate::plan::PlanPiece;
 use crate::plan::PlanReloc;
 use crate::plan::PlanSection;
 use crate::plan::PlanSegment;
-use crate::reloc::Patch;
+use crate::reloc::Fixup;
 use crate::section::SectionContent;
 use cuweld_elf::raw::*;
 use cuweld_elf::target::section_types::sht;
@@ -40,9 +40,9 @@ pub enum WriteError {
         /// What is wrong.
         what: &'static str,
     },
-    /// A patch lies outside its section, or its field outside a 64-bit word.
-    #[error("a patch of {width} bits at bit {bit} of {offset:#x} lies outside section {section}")]
-    Patch {
+    /// A fixup lies outside its section, or its field outside a 64-bit word.
+    #[error("a fixup of {width} bits at bit {bit} of {offset:#x} lies outside section {section}")]
+    Fixup {
         /// The patched input section.
         section: SectionId,
         /// Its offset.
@@ -53,8 +53,8 @@ pub enum WriteError {
         width: u8,
     },
     /// Patches are not sorted by section, so that they cannot be found.
-    #[error("the patches are not sorted by section")]
-    PatchOrder,
+    #[error("the fixups are not sorted by section")]
+    FixupOrder,
     /// A piece names an input section that does not exist.
     #[error("a piece copies {section}, which is no section")]
     Piece {
@@ -84,9 +84,9 @@ pub enum WriteError {
 }
 
 /// Serialises a plan of this module.
-pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteError> {
+pub fn write(module: &Module<'_>, plan: &OutputLayout<'_>) -> Result<Vec<u8>, WriteError> {
     let size = usize::try_from(plan.file_size).map_err(|_| WriteError::TooLarge(plan.file_size))?;
-    let mut patches = Patches::new(module)?;
+    let mut fixups = Patches::new(module)?;
     // Only to learn whether there is so much: the pages of what is allocated as zero need not be
     // written.
     Vec::<u8>::new()
@@ -95,7 +95,7 @@ pub fn write(module: &Module<'_>, plan: &ElfPlan<'_>) -> Result<Vec<u8>, WriteEr
     let mut out = vec![0; size];
     put(&mut out, 0, &file_header(plan)?).ok_or(WriteError::TooLarge(plan.file_size))?;
     for (index, row) in plan.sections.iter().enumerate() {
-        section(&mut out, module, plan, &mut patches, index, row)?;
+        section(&mut out, module, plan, &mut fixups, index, row)?;
     }
     header_tables(&mut out, plan)?;
     Ok(out)
@@ -113,7 +113,7 @@ fn put(out: &mut [u8], offset: u64, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-fn file_header(plan: &ElfPlan<'_>) -> Result<[u8; 64], WriteError> {
+fn file_header(plan: &OutputLayout<'_>) -> Result<[u8; 64], WriteError> {
     let mut ident = [0; 16];
     let (osabi, abi) = match plan.legacy {
         Some(_) => (OSABI_LEGACY, ABI_VERSION_LEGACY),
@@ -173,8 +173,8 @@ fn section_error(index: usize, row: &PlanSection<'_>) -> impl Fn(&'static str) -
 fn section(
     out: &mut [u8],
     module: &Module<'_>,
-    plan: &ElfPlan<'_>,
-    patches: &mut Patches<'_>,
+    plan: &OutputLayout<'_>,
+    fixups: &mut Patches<'_>,
     index: usize,
     row: &PlanSection<'_>,
 ) -> Result<(), WriteError> {
@@ -188,15 +188,15 @@ fn section(
         .checked_add(size)
         .and_then(|end| out.get_mut(start..end))
         .ok_or_else(|| error("it reaches past the end of the file"))?;
-    fill_section(target, module, plan, patches, index, row)
+    fill_section(target, module, plan, fixups, index, row)
 }
 
 /// Writes the contents of a section.
 fn fill_section(
     target: &mut [u8],
     module: &Module<'_>,
-    plan: &ElfPlan<'_>,
-    patches: &mut Patches<'_>,
+    plan: &OutputLayout<'_>,
+    fixups: &mut Patches<'_>,
     index: usize,
     row: &PlanSection<'_>,
 ) -> Result<(), WriteError> {
@@ -231,7 +231,7 @@ fn fill_section(
                     .and_then(|at| target.get_mut(at..at.checked_add(bytes.len())?))
                     .ok_or_else(|| error(PIECE_OUTSIDE))?;
                 part.copy_from_slice(bytes);
-                apply_all(part, 0, patches.of(piece.section))?;
+                apply_all(part, 0, fixups.of(piece.section))?;
             }
             Ok(())
         }
@@ -244,11 +244,11 @@ const RELOCS_OUTSIDE: &str = "its relocations are out of range";
 const PIECES_OUTSIDE: &str = "its pieces are out of range";
 const PIECE_OUTSIDE: &str = "a piece is out of range";
 
-fn reloc_rows<'p>(plan: &'p ElfPlan<'_>, range: &Range<u32>) -> Option<&'p [PlanReloc]> {
+fn reloc_rows<'p>(plan: &'p OutputLayout<'_>, range: &Range<u32>) -> Option<&'p [PlanReloc]> {
     plan.relocs.get(range.start as usize..range.end as usize)
 }
 
-fn pieces<'p>(plan: &'p ElfPlan<'_>, range: &Range<u32>) -> Option<&'p [PlanPiece]> {
+fn pieces<'p>(plan: &'p OutputLayout<'_>, range: &Range<u32>) -> Option<&'p [PlanPiece]> {
     plan.pieces.get(range.start as usize..range.end as usize)
 }
 
@@ -311,41 +311,41 @@ fn fill<T: IntoBytes + zerocopy::Immutable>(
     Some(())
 }
 
-/// Fills the fields of patches in the bytes of their section from `start` on.
-fn apply_all(bytes: &mut [u8], start: usize, patches: &[Patch]) -> Result<(), WriteError> {
-    for patch in patches {
-        let offset = patch.offset.checked_sub(start as u64);
+/// Fills the fields of fixups in the bytes of their section from `start` on.
+fn apply_all(bytes: &mut [u8], start: usize, fixups: &[Fixup]) -> Result<(), WriteError> {
+    for fixup in fixups {
+        let offset = fixup.offset.checked_sub(start as u64);
         offset
-            .and_then(|offset| apply(bytes, &Patch { offset, ..*patch }))
-            .ok_or(WriteError::Patch {
-                section: patch.section,
-                offset: patch.offset,
-                bit: patch.bit,
-                width: patch.width,
+            .and_then(|offset| apply(bytes, &Fixup { offset, ..*fixup }))
+            .ok_or(WriteError::Fixup {
+                section: fixup.section,
+                offset: fixup.offset,
+                bit: fixup.bit,
+                width: fixup.width,
             })?;
     }
     Ok(())
 }
 
-/// Fills the field of a patch. A field that runs over the end of the section is cut, as nvlink
+/// Fills the field of a fixup. A field that runs over the end of the section is cut, as nvlink
 /// does; `None` only if it begins past the end or does not lie within a word.
-fn apply(bytes: &mut [u8], patch: &Patch) -> Option<()> {
-    if patch.width == 0 || u32::from(patch.bit) + u32::from(patch.width) > 64 {
+fn apply(bytes: &mut [u8], fixup: &Fixup) -> Option<()> {
+    if fixup.width == 0 || u32::from(fixup.bit) + u32::from(fixup.width) > 64 {
         return None;
     }
-    let site = bytes.get_mut(usize::try_from(patch.offset).ok()?..)?;
+    let site = bytes.get_mut(usize::try_from(fixup.offset).ok()?..)?;
     let length = site.len().min(8);
     let site = site.get_mut(..length).filter(|site| !site.is_empty())?;
     let mut word = [0; 8];
     word.get_mut(..length)?.copy_from_slice(site);
     let old = u64::from_le_bytes(word);
-    let mask = u64::MAX >> (64 - u32::from(patch.width));
-    let value = if patch.add {
-        (old >> patch.bit).wrapping_add(patch.value) & mask
+    let mask = u64::MAX >> (64 - u32::from(fixup.width));
+    let value = if fixup.add {
+        (old >> fixup.bit).wrapping_add(fixup.value) & mask
     } else {
-        patch.value & mask
+        fixup.value & mask
     };
-    let new = old & !(mask << patch.bit) | value << patch.bit;
+    let new = old & !(mask << fixup.bit) | value << fixup.bit;
     site.copy_from_slice(new.to_le_bytes().get(..length)?);
     Some(())
 }
@@ -383,7 +383,7 @@ fn program_header(row: &PlanSegment) -> ProgramHeader {
     }
 }
 
-fn header_tables(out: &mut [u8], plan: &ElfPlan<'_>) -> Result<(), WriteError> {
+fn header_tables(out: &mut [u8], plan: &OutputLayout<'_>) -> Result<(), WriteError> {
     let outside = |table, offset| WriteError::Headers { table, offset };
     for (index, row) in plan.sections.iter().enumerate() {
         let header = section_header(row);
@@ -405,9 +405,9 @@ mod tests {
     use super::*;
     use crate::table::EntityId;
 
-    fn patch(bit: u8, width: u8, value: u64, add: bool) -> Patch {
+    fn fixup(bit: u8, width: u8, value: u64, add: bool) -> Fixup {
         let (section, cause) = (SectionId::new(0), None);
-        Patch {
+        Fixup {
             section,
             offset: 1,
             bit,
@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn only_the_bits_of_the_field_change() {
         let mut bytes = [0xff; 12];
-        apply(&mut bytes, &patch(20, 16, 0x1234, false)).unwrap();
+        apply(&mut bytes, &fixup(20, 16, 0x1234, false)).unwrap();
         assert_eq!(
             bytes,
             [
@@ -429,27 +429,27 @@ mod tests {
             ]
         );
         let mut bytes = [0; 12];
-        apply(&mut bytes, &patch(0, 64, u64::MAX, false)).unwrap();
+        apply(&mut bytes, &fixup(0, 64, u64::MAX, false)).unwrap();
         assert_eq!(bytes[..10], [0, 255, 255, 255, 255, 255, 255, 255, 255, 0]);
     }
 
     #[test]
     fn addends_in_place_are_added_within_the_field() {
         let mut bytes = [0x11; 12];
-        apply(&mut bytes, &patch(8, 8, 0xff, true)).unwrap();
+        apply(&mut bytes, &fixup(8, 8, 0xff, true)).unwrap();
         assert_eq!(bytes[..4], [0x11, 0x11, 0x10, 0x11]);
     }
 
     #[test]
     fn a_field_that_is_no_part_of_a_word_is_refused() {
         for (bit, width) in [(0, 0), (64, 1), (60, 5), (255, 255)] {
-            assert_eq!(apply(&mut [0; 12], &patch(bit, width, 1, false)), None);
+            assert_eq!(apply(&mut [0; 12], &fixup(bit, width, 1, false)), None);
         }
-        assert_eq!(apply(&mut [0; 12], &patch(60, 4, 1, false)), Some(()));
+        assert_eq!(apply(&mut [0; 12], &fixup(60, 4, 1, false)), Some(()));
     }
 
     /// Builds a plan of nothing but a null section.
-    fn smallest() -> ElfPlan<'static> {
+    fn smallest() -> OutputLayout<'static> {
         let null = PlanSection {
             name: b"",
             name_offset: 0,
@@ -463,7 +463,7 @@ mod tests {
             entsize: 0,
             content: PlanContent::None,
         };
-        ElfPlan {
+        OutputLayout {
             shoff: 64,
             file_size: 128,
             sections: vec![null],
@@ -480,7 +480,7 @@ mod tests {
             write(&module, &smallest()).map(|image| image.len()),
             Ok(128)
         );
-        let refused = |change: fn(&mut ElfPlan<'_>)| {
+        let refused = |change: fn(&mut OutputLayout<'_>)| {
             let mut plan = smallest();
             change(&mut plan);
             write(&Module::default(), &plan).unwrap_err()
@@ -528,16 +528,16 @@ mod tests {
             missing.to_string(),
             "a piece copies #7, which is no section"
         );
-        module.patches = vec![patch(0, 1, 0, false), patch(0, 1, 0, false)];
-        module.patches[0].section = SectionId::new(1);
-        assert_eq!(write(&module, &smallest()), Err(WriteError::PatchOrder));
+        module.fixups = vec![fixup(0, 1, 0, false), fixup(0, 1, 0, false)];
+        module.fixups[0].section = SectionId::new(1);
+        assert_eq!(write(&module, &smallest()), Err(WriteError::FixupOrder));
     }
 
     #[test]
     fn a_field_over_the_end_is_cut_and_one_past_it_refused() {
         let mut bytes = [0; 3];
-        apply(&mut bytes, &patch(0, 32, 0xaabb_ccdd, false)).unwrap();
+        apply(&mut bytes, &fixup(0, 32, 0xaabb_ccdd, false)).unwrap();
         assert_eq!(bytes, [0, 0xdd, 0xcc]);
-        assert_eq!(apply(&mut [0], &patch(0, 32, 1, false)), None);
+        assert_eq!(apply(&mut [0], &fixup(0, 32, 1, false)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of the whole link, field by field: resolved symbols, placement, merged lists, patches.
+//! The rows of the whole link, field by field: resolved symbols, placement, merged lists, fixups.
 
 use super::fields::Row;
 use super::fields::Visitor;
@@ -10,7 +10,7 @@ use crate::merge_log::MergeEvent;
 use crate::placement::BankPiece;
 use crate::placement::HeaderSlot;
 use crate::placement::PoolPart;
-use crate::reloc::Patch;
+use crate::reloc::Fixup;
 
 impl<'data> Row<'data> for LinkSymbol {
     fn fields(&mut self, v: &mut impl Visitor<'data>) {
@@ -69,7 +69,7 @@ impl<'data> Row<'data> for MergedInfo {
     }
 }
 
-impl<'data> Row<'data> for Patch {
+impl<'data> Row<'data> for Fixup {
     fn fields(&mut self, v: &mut impl Visitor<'data>) {
         v.word(&mut self.section, Id::Named);
         v.field("offset", &mut self.offset, Hex);

@@ -11,7 +11,7 @@ use super::values::Target;
 use crate::ids::*;
 use crate::module::Module;
 use crate::note::Note;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::reloc::Reloc;
 use crate::table::EntityId;
 use crate::table::PrimaryMap;
@@ -30,9 +30,8 @@ impl<'data> Parser<'_, 'data, '_> {
         match word {
             // Headings that only help the eye.
             "sections" | "symbols" | "functions" | "calls" | "prototypes" | "link-symbols"
-            | "merge-log" | "bank-pieces" | "pool-parts" | "header-slots" | "merged"
-            | "patches" | "output-sections" | "pieces" | "output-symbols" | "output-relocs"
-            | "segments" => {}
+            | "merge-log" | "bank-pieces" | "pool-parts" | "header-slots" | "merged" | "fixups"
+            | "output-sections" | "pieces" | "output-symbols" | "output-relocs" | "segments" => {}
             "object" => return self.object_block(),
             "unowned" => self.start_block(None),
             "option" => self.option()?,
@@ -123,7 +122,7 @@ impl<'data> Parser<'_, 'data, '_> {
             "pool-part" => self.listed(position, |module| &mut module.pool_parts)?,
             "header-slot" => self.listed(position, |module| &mut module.header_slots)?,
             "merged-info" => self.listed(position, |module| &mut module.merged_info)?,
-            "patch" => self.listed(position, |module| &mut module.patches)?,
+            "fixup" => self.listed(position, |module| &mut module.fixups)?,
             "merged-compat" => {
                 while self.cursor.peek().is_some() {
                     let id = self.entity()?;
@@ -163,7 +162,7 @@ impl<'data> Parser<'_, 'data, '_> {
     fn plan_row(&mut self, position: Position, word: &str) -> Parsed<bool> {
         match word {
             "plan" => {
-                let mut plan = ElfPlan::default();
+                let mut plan = OutputLayout::default();
                 self.fields(position, &mut plan)?;
                 if self.module.plan.replace(plan).is_some() {
                     return Err(position.error("a second plan"));
@@ -184,7 +183,7 @@ impl<'data> Parser<'_, 'data, '_> {
         &mut self,
         position: Position,
         has_number: bool,
-        rows: Part<ElfPlan<'data>, Vec<R>>,
+        rows: Part<OutputLayout<'data>, Vec<R>>,
     ) -> Parsed<()> {
         let next = rows(self.plan_at(position)?).len() as u64;
         if has_number {
@@ -216,7 +215,7 @@ impl<'data> Parser<'_, 'data, '_> {
     }
 
     /// Returns the plan that the row at this place belongs to.
-    fn plan_at(&mut self, position: Position) -> Parsed<&mut ElfPlan<'data>> {
+    fn plan_at(&mut self, position: Position) -> Parsed<&mut OutputLayout<'data>> {
         self.module
             .plan
             .as_mut()

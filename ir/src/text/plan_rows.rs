@@ -15,7 +15,7 @@ use super::quote::put;
 use super::references::Claim;
 use super::values::*;
 use super::words;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
 use crate::plan::PlanPiece;
 use crate::plan::PlanReloc;
@@ -23,7 +23,7 @@ use crate::plan::PlanSection;
 use crate::plan::PlanSegment;
 use crate::plan::PlanSymbol;
 
-impl<'data> Row<'data> for ElfPlan<'data> {
+impl<'data> Row<'data> for OutputLayout<'data> {
     fn fields(&mut self, v: &mut impl Visitor<'data>) {
         v.field("type", &mut self.e_type, FILE_TYPE);
         v.field("flags", &mut self.e_flags, Hex);

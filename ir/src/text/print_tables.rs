@@ -10,7 +10,7 @@ use super::quote::put;
 use super::quote::put_quoted;
 use super::rebuild::rebuild;
 use crate::ids::*;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::table::EntityId;
 use crate::table::PrimaryMap;
 use cuweld_elf::mercury::capmerc::Capmerc;
@@ -167,8 +167,8 @@ impl<'m, 'data> Printer<'m, 'data> {
             p.ids("merged-compat", &module.merged_compat);
             p.ids("merged-notes", &module.merged_notes);
         });
-        self.group("\npatches\n", |p| {
-            p.list("patch", &module.patches, |p, row| p.shows_id(row.section));
+        self.group("\nfixups\n", |p| {
+            p.list("fixup", &module.fixups, |p, row| p.shows_id(row.section));
         });
     }
 
@@ -199,7 +199,7 @@ impl<'m, 'data> Printer<'m, 'data> {
         let Some(plan) = &self.module.plan else {
             return;
         };
-        let header = ElfPlan {
+        let header = OutputLayout {
             sections: Vec::new(),
             symbols: Vec::new(),
             section_names: Vec::new(),

@@ -21,7 +21,7 @@ use crate::note::Note;
 use crate::object::Object;
 use crate::placement::SharedFrame;
 use crate::reloc::Reloc;
-use crate::reloc::RelocPlan;
+use crate::reloc::RelocAction;
 use crate::section::Section;
 use crate::section::SectionContent;
 use crate::symbol::Symbol;
@@ -218,17 +218,17 @@ impl<'data> Row<'data> for Reloc {
 /// What becomes of a relocation.
 struct Plan;
 
-impl<'data> Part<'data, RelocPlan> for Plan {
+impl<'data> Part<'data, RelocAction> for Plan {
     fn keys(&self) -> &[&'static str] {
         &["keep", "apply", "clear", "drop", "gone"]
     }
-    fn print(&self, value: &RelocPlan, out: &mut Printer<'_, 'data>) {
+    fn print(&self, value: &RelocAction, out: &mut Printer<'_, 'data>) {
         match *value {
-            RelocPlan::Unplanned => {}
-            RelocPlan::Keep { ty, addend, rela } => {
+            RelocAction::Unplanned => {}
+            RelocAction::Keep { ty, addend, rela } => {
                 out.field("keep", &Keep { ty, addend, rela }, Group);
             }
-            RelocPlan::Apply {
+            RelocAction::Apply {
                 ty,
                 value,
                 in_place,
@@ -243,21 +243,21 @@ impl<'data> Part<'data, RelocPlan> for Plan {
                     Group,
                 );
             }
-            RelocPlan::Clear => out.key("clear"),
-            RelocPlan::Drop => out.key("drop"),
-            RelocPlan::Gone => out.key("gone"),
+            RelocAction::Clear => out.key("clear"),
+            RelocAction::Drop => out.key("drop"),
+            RelocAction::Gone => out.key("gone"),
         }
     }
     fn parse(
         &self,
         key: &str,
-        plan: &mut RelocPlan,
+        plan: &mut RelocAction,
         parser: &mut Parser<'_, 'data, '_>,
     ) -> Parsed<()> {
         *plan = match key {
             "keep" => {
                 let Keep { ty, addend, rela } = parser.value(Group)?;
-                RelocPlan::Keep { ty, addend, rela }
+                RelocAction::Keep { ty, addend, rela }
             }
             "apply" => {
                 let Apply {
@@ -265,21 +265,21 @@ impl<'data> Part<'data, RelocPlan> for Plan {
                     value,
                     in_place,
                 } = parser.value(Group)?;
-                RelocPlan::Apply {
+                RelocAction::Apply {
                     ty,
                     value,
                     in_place,
                 }
             }
-            "clear" => RelocPlan::Clear,
-            "drop" => RelocPlan::Drop,
-            _ => RelocPlan::Gone,
+            "clear" => RelocAction::Clear,
+            "drop" => RelocAction::Drop,
+            _ => RelocAction::Gone,
         };
         Ok(())
     }
 }
 
-/// The fields of [`RelocPlan::Keep`].
+/// The fields of [`RelocAction::Keep`].
 #[derive(Clone, Default)]
 struct Keep {
     ty: u32,
@@ -295,7 +295,7 @@ impl<'data> Row<'data> for Keep {
     }
 }
 
-/// The fields of [`RelocPlan::Apply`].
+/// The fields of [`RelocAction::Apply`].
 #[derive(Clone, Default)]
 struct Apply {
     ty: u32,

@@ -124,7 +124,7 @@ fn rows_read_as_a_linker_engineer_expects() {
         "n0 \"NVIDIA Corp\\x00\" type=1000 cuinfo=(version=2 sm=100 toolkit=130)",
         "n1 \"NVIDIA Corp\\x00\" type=2000 tkinfo=(\"\" \"ptxas\" \"v\" \"b\" \"-O3 \")",
         "$1 %3:\"a b\" definition=%1:f live=live size=0x8 common-align=4 value=0x0 kernel=fn1:f internal order=3",
-        "patch #3:.text.f offset=0x4 bit=3 width=8 value=0x5 add cause=r1",
+        "fixup #3:.text.f offset=0x4 bit=3 width=8 value=0x5 add cause=r1",
         "output-reloc 0 offset=0x0 type=R_CUDA_ABS32_LO_32 symbol=1:f addend=-0x1",
     ] {
         assert!(text.lines().any(|found| found.trim() == line), "{line}\n{text}");

@@ -6,7 +6,7 @@ use crate::function::Fate;
 use crate::link_symbol::Liveness;
 use crate::module::Phase;
 use crate::object::ObjectState;
-use crate::reloc::RelocPlan;
+use crate::reloc::RelocAction;
 use crate::section::SectionKind;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
@@ -73,7 +73,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     if phase < Phase::Planned {
         for (id, reloc) in module.relocs.iter() {
             // A pass may have taken the row out.
-            if !matches!(reloc.plan, RelocPlan::Unplanned | RelocPlan::Gone) {
+            if !matches!(reloc.plan, RelocAction::Unplanned | RelocAction::Gone) {
                 checker.report(Rule::EarlyPlanned, id, "it is planned");
             }
         }
@@ -82,8 +82,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         if module.plan.is_some() {
             checker.report(Rule::EarlyLaidOut, "plan", "there is one");
         }
-        if !module.patches.is_empty() {
-            checker.report(Rule::EarlyLaidOut, "patch 0", "there are patches");
+        if !module.fixups.is_empty() {
+            checker.report(Rule::EarlyLaidOut, "fixup 0", "there are fixups");
         }
     }
     if phase < Phase::Emitted && module.image.is_some() {

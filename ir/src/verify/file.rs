@@ -4,7 +4,7 @@ use super::Checker;
 use super::Rule;
 use super::plan::place;
 use crate::elf;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
 use crate::section::SectionContent;
@@ -14,7 +14,7 @@ use cuweld_elf::target::section_types::sht;
 /// Size in bytes of the file header.
 const FILE_HEADER: u64 = 64;
 
-pub(super) fn check(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+pub(super) fn check(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     sizes(checker, plan);
     offsets(checker, plan);
     for (index, segment) in plan.segments.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
 }
 
 /// Checks that pieces lie within their output section. Their ranges are known not to overlap.
-pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let module = checker.module;
     let mut rows: Vec<(u64, u64, usize)> = Vec::new();
     for section in &plan.sections {
@@ -61,7 +61,7 @@ pub(super) fn pieces(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
 }
 
 /// Returns the size that the contents of a section have; `None` for those that may have any.
-fn content_size(plan: &ElfPlan<'_>, section: &PlanSection<'_>) -> Option<usize> {
+fn content_size(plan: &OutputLayout<'_>, section: &PlanSection<'_>) -> Option<usize> {
     match &section.content {
         PlanContent::None if is_no_bits(section.ty, section.flags) => None,
         PlanContent::None => Some(0),
@@ -77,7 +77,7 @@ fn content_size(plan: &ElfPlan<'_>, section: &PlanSection<'_>) -> Option<usize> 
     }
 }
 
-fn sizes(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn sizes(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     for (index, section) in plan.sections.iter().enumerate() {
         if let Some(size) = content_size(plan, section)
             && size as u64 != section.size
@@ -91,7 +91,7 @@ fn sizes(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     }
 }
 
-fn offsets(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn offsets(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let mut end = FILE_HEADER;
     for (index, section) in plan.sections.iter().enumerate() {
         if section.ty == sht::NULL {

@@ -96,7 +96,7 @@ fn link_rows(checker: &mut Checker<'_, '_>) {
     look_up(checker, "merged notes", |ids| {
         ids.list(&mut module.merged_notes.clone());
     });
-    list(checker, "patch", &module.patches);
+    list(checker, "fixup", &module.fixups);
     if let Some(plan) = &module.plan {
         list(checker, "output piece", &plan.pieces);
     }

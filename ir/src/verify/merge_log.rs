@@ -35,7 +35,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::MergeLog, place, what);
             continue;
         };
-        let before = current.insert(link, event.winner());
+        let before = current.insert(link, event.prevailing());
         if before.is_some_and(|before| before != event.prevailing) {
             let what = "another definition prevailed before it";
             checker.report(Rule::MergeLog, place, what);
@@ -44,7 +44,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             true => Fate::Replaced,
             false => Fate::Discarded,
         };
-        if let Some(function) = module.symbols[event.loser()].function {
+        if let Some(function) = module.symbols[event.discarded()].function {
             fates.insert(function, fate);
         }
     }

@@ -78,7 +78,7 @@ const STAGES: [(Phase, Check); 10] = [
     (Phase::Live, resolved::check_live),
     (Phase::Placed, placed::check),
     (Phase::Planned, planned::check),
-    (Phase::LaidOut, planned::check_patches),
+    (Phase::LaidOut, planned::check_fixups),
     (Phase::LaidOut, plan::check),
     (Phase::Emitted, file::check_emitted),
 ];

@@ -4,11 +4,11 @@ use super::Checker;
 use super::Rule;
 use super::file;
 use crate::placement::HeaderSlot;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
 use crate::reloc::Reloc;
-use crate::reloc::RelocPlan;
+use crate::reloc::RelocAction;
 use crate::section::SectionInfo;
 use crate::section::SectionKind;
 use crate::table::EntityId;
@@ -39,7 +39,7 @@ pub(super) fn place(index: usize, section: &PlanSection<'_>) -> String {
 }
 
 /// Returns the place of the only section with these contents.
-fn only(plan: &ElfPlan<'_>, wanted: impl Fn(&PlanContent<'_>) -> bool) -> Option<usize> {
+fn only(plan: &OutputLayout<'_>, wanted: impl Fn(&PlanContent<'_>) -> bool) -> Option<usize> {
     let mut found = (0..)
         .zip(&plan.sections)
         .filter(|(_, section)| wanted(&section.content));
@@ -47,7 +47,7 @@ fn only(plan: &ElfPlan<'_>, wanted: impl Fn(&PlanContent<'_>) -> bool) -> Option
     found.next().is_none().then_some(index)
 }
 
-fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn tables(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let section_names = only(plan, |content| *content == PlanContent::SectionNames);
     if section_names.is_none() || section_names != Some(plan.shstrndx as usize) {
         let what = "shstrndx does not name the one table of section names";
@@ -90,7 +90,7 @@ fn tables(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     }
 }
 
-fn names(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn names(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     for (index, section) in plan.sections.iter().enumerate() {
         let rest = plan.section_names.get(section.name_offset as usize..);
         let rest = rest.and_then(|rest| rest.strip_prefix(section.name));
@@ -111,7 +111,7 @@ fn names(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     }
 }
 
-fn links(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn links(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let content = |index: u32| plan.sections.get(index as usize).map(|row| &row.content);
     for (index, section) in plan.sections.iter().enumerate() {
         let linked = content(section.link);
@@ -141,7 +141,7 @@ fn is_relocs(section: &PlanSection<'_>) -> bool {
     matches!(section.ty, sht::REL | sht::RELA)
 }
 
-fn symbols(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn symbols(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let table = plan
         .sections
         .iter()
@@ -164,7 +164,7 @@ fn symbols(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
     }
 }
 
-fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn relocs(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let (mut next_piece, mut next_reloc) = (0, 0);
     for (index, section) in plan.sections.iter().enumerate() {
         let (range, next, length) = match &section.content {
@@ -214,7 +214,7 @@ fn relocs(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
 }
 
 /// Checks that the output layout leaves out nothing that is to be written.
-fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
+fn carried(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let module = checker.module;
     // Rows of constants of functions stand in the Mercury view of each bank that the constants are
     // part of.
@@ -226,7 +226,7 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &ElfPlan<'_>) {
         _ => false,
     };
     let is_kept =
-        |reloc: &&Reloc| matches!(reloc.plan, RelocPlan::Keep { .. }) && !of_constants(reloc);
+        |reloc: &&Reloc| matches!(reloc.plan, RelocAction::Keep { .. }) && !of_constants(reloc);
     let kept = module.relocs.values().filter(is_kept).count();
     let kinds_of = |slot: &HeaderSlot| {
         let link = module.link_symbols.get(slot.symbol)?;

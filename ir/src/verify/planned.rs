@@ -1,11 +1,11 @@
-//! From `planned` on: what becomes of relocations; from `laid-out` on: their patches.
+//! From `planned` on: what becomes of relocations; from `laid-out` on: their fixups.
 
 use super::Checker;
 use super::Rule;
 use crate::module::Module;
 use crate::module::Phase;
 use crate::reloc::Reloc;
-use crate::reloc::RelocPlan;
+use crate::reloc::RelocAction;
 use crate::section::SectionContent;
 use crate::section::SectionInfo;
 use crate::section::SectionKind;
@@ -19,11 +19,11 @@ use cuweld_elf::target::section_types::sht;
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     for (id, reloc) in module.relocs.iter() {
-        if reloc.plan == RelocPlan::Unplanned {
+        if reloc.plan == RelocAction::Unplanned {
             checker.report(Rule::PlanSet, id, "it is not planned");
             continue;
         }
-        if reloc.plan == RelocPlan::Gone {
+        if reloc.plan == RelocAction::Gone {
             continue;
         }
         if !module.is_section_linked(reloc.section) {
@@ -40,8 +40,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         let unified = |ty| reloc_type(ty).is_some_and(|row| row.plain.is_some());
         let executable = !module.options.relocatable;
         let fits = match reloc.plan {
-            RelocPlan::Keep { ty, .. } => !(executable && unified(ty)),
-            RelocPlan::Apply { ty, .. } => {
+            RelocAction::Keep { ty, .. } => !(executable && unified(ty)),
+            RelocAction::Apply { ty, .. } => {
                 let like = counterparts(ty, is_mercury_code(module, reloc));
                 let ty = like.first().copied().unwrap_or(ty);
                 reloc_type(ty).is_some_and(|row| row.field.is_some())
@@ -54,8 +54,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         }
         let is_rel = module.sections[reloc.section].ty == sht::REL;
         let in_form = match reloc.plan {
-            RelocPlan::Keep { rela, addend, .. } => rela || is_rel && addend == 0,
-            RelocPlan::Apply { in_place, .. } => !in_place || is_rel,
+            RelocAction::Keep { rela, addend, .. } => rela || is_rel && addend == 0,
+            RelocAction::Apply { in_place, .. } => !in_place || is_rel,
             _ => true,
         };
         if !in_form {
@@ -65,7 +65,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 "its addend is lost, or none is in place",
             );
         }
-        if matches!(reloc.plan, RelocPlan::Keep { .. }) && refers_to_dead(module, reloc.target) {
+        if matches!(reloc.plan, RelocAction::Keep { .. }) && refers_to_dead(module, reloc.target) {
             let what = "it refers to a function that the output lacks";
             checker.report(Rule::PlanTarget, id, what);
         }
@@ -73,14 +73,14 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 }
 
 /// Returns `true` if a plan says something of the bytes at the relocation's offset.
-fn matters(plan: RelocPlan) -> bool {
+fn matters(plan: RelocAction) -> bool {
     matches!(
         plan,
-        RelocPlan::Keep { .. } | RelocPlan::Apply { .. } | RelocPlan::Clear
+        RelocAction::Keep { .. } | RelocAction::Apply { .. } | RelocAction::Clear
     )
 }
 
-/// Returns the size in bytes of the section that a relocation patches.
+/// Returns the size in bytes of the section that a relocation fixups.
 fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     match module.sections[reloc.section].info {
         // Offsets in Mercury code count bytes of a form that no file holds.
@@ -92,7 +92,7 @@ fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     }
 }
 
-/// Returns `true` if a relocation patches Mercury code, which `mercury-encode` fills.
+/// Returns `true` if a relocation fixups Mercury code, which `mercury-encode` fills.
 fn is_mercury_code(module: &Module<'_>, reloc: &Reloc) -> bool {
     match module.sections[reloc.section].info {
         SectionInfo::Section(patched) => module.sections[patched].kind == SectionKind::MercuryText,
@@ -109,48 +109,48 @@ fn refers_to_dead(module: &Module<'_>, target: SymbolRef) -> bool {
     symbol.is_function() && live.is_some_and(|live| !live.is_live())
 }
 
-pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
+pub(super) fn check_fixups(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let capmerc = module.is_capmerc();
     let mut patched = vec![false; module.relocs.len()];
-    for (index, patch) in module.patches.iter().enumerate() {
-        let place = || format!("patch {index}");
+    for (index, fixup) in module.fixups.iter().enumerate() {
+        let place = || format!("fixup {index}");
         let before = index
             .checked_sub(1)
-            .and_then(|before| module.patches.get(before));
-        if before.is_some_and(|before| before.section > patch.section) {
+            .and_then(|before| module.fixups.get(before));
+        if before.is_some_and(|before| before.section > fixup.section) {
             checker.report(
-                Rule::PatchOrder,
+                Rule::FixupOrder,
                 place(),
-                "the patch before it is of a later section",
+                "the fixup before it is of a later section",
             );
         }
-        let size = match module.sections[patch.section].content {
+        let size = match module.sections[fixup.section].content {
             SectionContent::Bytes(bytes) => bytes.len() as u64,
             _ => 0,
         };
-        let end = u32::from(patch.bit) + u32::from(patch.width);
-        if patch.width == 0 || end > 64 || patch.offset >= size {
+        let end = u32::from(fixup.bit) + u32::from(fixup.width);
+        if fixup.width == 0 || end > 64 || fixup.offset >= size {
             let what = format!(
                 "{} bits at bit {} of offset {:#x}, the section has {size:#x} bytes",
-                patch.width, patch.bit, patch.offset
+                fixup.width, fixup.bit, fixup.offset
             );
-            checker.report(Rule::PatchField, place(), what);
+            checker.report(Rule::FixupField, place(), what);
         }
-        let patched_section = &module.sections[patch.section];
-        let Some(cause_id) = patch.cause else {
+        let patched_section = &module.sections[fixup.section];
+        let Some(cause_id) = fixup.cause else {
             // Instructions that yield have no rows in the Mercury view.
             if !capmerc || patched_section.kind != SectionKind::Text {
                 let what = "no relocation asks for it, and it is not in code that has Mercury";
-                checker.report(Rule::PatchCause, place(), what);
+                checker.report(Rule::FixupCause, place(), what);
             }
             continue;
         };
         let cause = &module.relocs[cause_id];
         // Some fields lie in the second word of an instruction.
-        let in_second = cause.offset.checked_add(8) == Some(patch.offset);
-        let asks = matches!(cause.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
-            && (cause.offset == patch.offset || in_second);
+        let in_second = cause.offset.checked_add(8) == Some(fixup.offset);
+        let asks = matches!(cause.plan, RelocAction::Apply { .. } | RelocAction::Clear)
+            && (cause.offset == fixup.offset || in_second);
         patched[cause_id.index()] |= asks;
         // A reference to a texture moves the other operands of the code that read its slots.
         let symbol = cause.target.symbol().map(|symbol| &module.symbols[symbol]);
@@ -162,21 +162,21 @@ pub(super) fn check_patches(checker: &mut Checker<'_, '_>) {
             if owner.is_some()
                 && module.sections[twin].kind == SectionKind::MercuryTwin
                 && module.sections[twin].owner == owner);
-        let fills = cause.ty == LINE_TABLE && cause.offset == patch.offset && is_twin;
-        if !fills && (!(asks || moves) || named != SectionInfo::Section(patch.section)) {
+        let fills = cause.ty == LINE_TABLE && cause.offset == fixup.offset && is_twin;
+        if !fills && (!(asks || moves) || named != SectionInfo::Section(fixup.section)) {
             let what = format!("{cause_id} does not ask for it");
-            checker.report(Rule::PatchCause, place(), what);
+            checker.report(Rule::FixupCause, place(), what);
         }
     }
     if module.phase < Phase::Emitted {
         return;
     }
     for ((id, reloc), patched) in module.relocs.iter().zip(patched) {
-        if matches!(reloc.plan, RelocPlan::Apply { .. } | RelocPlan::Clear)
+        if matches!(reloc.plan, RelocAction::Apply { .. } | RelocAction::Clear)
             && !patched
             && !is_mercury_code(module, reloc)
         {
-            checker.report(Rule::Patched, id, "it has no patch");
+            checker.report(Rule::Patched, id, "it has no fixup");
         }
     }
 }

@@ -62,7 +62,7 @@ cuweld_elf::rules! {
     EarlyPlaced = "early-placed" from Lowered,
     /// Before `planned`, no relocation is planned but those that a pass has taken out.
     EarlyPlanned = "early-planned" from Lowered,
-    /// Before `laid-out`, there are no patches and no plan of the file.
+    /// Before `laid-out`, there are no fixups and no plan of the file.
     EarlyLaidOut = "early-laid-out" from Lowered,
     /// Before `emitted`, there is no image.
     EarlyEmitted = "early-emitted" from Lowered,
@@ -137,7 +137,7 @@ cuweld_elf::rules! {
     PlanSet = "plan-set" from Planned,
     /// Relocations of sections that are not linked are gone.
     PlanGone = "plan-gone" from Planned,
-    /// Relocations that are kept, applied or cleared lie within the section that they patch.
+    /// Relocations that are kept, applied or cleared lie within the section that they fixup.
     PlanOffset = "plan-offset" from Planned,
     /// Applied types have a field, and no UNIFIED type is left in an executable.
     PlanType = "plan-type" from Planned,
@@ -147,11 +147,11 @@ cuweld_elf::rules! {
     PlanTarget = "plan-target" from Planned,
 
     /// Patches are sorted by section.
-    PatchOrder = "patch-order" from LaidOut,
-    /// The field of a patch is part of a 64-bit word that begins within its section.
-    PatchField = "patch-field" from LaidOut,
-    /// A patch comes of a relocation of its place that is applied or cleared.
-    PatchCause = "patch-cause" from LaidOut,
+    FixupOrder = "fixup-order" from LaidOut,
+    /// The field of a fixup is part of a 64-bit word that begins within its section.
+    FixupField = "fixup-field" from LaidOut,
+    /// A fixup comes of a relocation of its place that is applied or cleared.
+    FixupCause = "fixup-cause" from LaidOut,
     /// There is a plan of the file.
     LayoutSet = "layout-set" from LaidOut,
     /// The plan has one section each of section names, symbol names and symbols, and the header
@@ -185,7 +185,7 @@ cuweld_elf::rules! {
     /// Segments lie within the file.
     LayoutSegments = "layout-segments" from LaidOut,
 
-    /// Every relocation that is applied or cleared has its patch.
+    /// Every relocation that is applied or cleared has its fixup.
     Patched = "patched" from Emitted,
     /// The image is what writing the plan gives.
     Image = "image" from Emitted,

@@ -334,20 +334,20 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
             target: target(r),
             addend: r.number() as i64,
             plan: match r.below(6) {
-                0 => RelocPlan::Unplanned,
-                1 => RelocPlan::Keep {
+                0 => RelocAction::Unplanned,
+                1 => RelocAction::Keep {
                     ty: ty(r),
                     addend: r.number() as i64,
                     rela: r.coin(),
                 },
-                2 => RelocPlan::Apply {
+                2 => RelocAction::Apply {
                     ty: ty(r),
                     value: r.number(),
                     in_place: r.coin(),
                 },
-                3 => RelocPlan::Clear,
-                4 => RelocPlan::Drop,
-                _ => RelocPlan::Gone,
+                3 => RelocAction::Clear,
+                4 => RelocAction::Drop,
+                _ => RelocAction::Gone,
             },
         });
     }
@@ -447,7 +447,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
     });
     module.merged_compat = r.list(rows, |r| r.id(n.attributes));
     module.merged_notes = r.list(rows, |r| r.id(n.notes));
-    module.patches = r.list(rows, |r| Patch {
+    module.fixups = r.list(rows, |r| Fixup {
         section: r.id(n.sections),
         offset: r.number(),
         bit: r.number() as u8,
@@ -489,9 +489,9 @@ fn random_plan<'data>(
     input_sections: usize,
     arena: &'data Arena,
     bytes: &dyn Fn(&mut Random) -> &'data [u8],
-) -> ElfPlan<'data> {
+) -> OutputLayout<'data> {
     let strings = |r: &mut Random| r.list(20, |r| r.pick(b"\0ab."));
-    let mut plan = ElfPlan {
+    let mut plan = OutputLayout {
         e_type: r.number() as u16,
         e_flags: r.number() as u32,
         legacy: r.coin().then(|| r.number() as u32),

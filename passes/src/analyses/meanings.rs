@@ -56,7 +56,7 @@ impl Meanings {
     }
 
     /// Returns `true` if a symbol defines a function in whose place another definition is linked.
-    pub fn is_losing(&self, symbol: SymbolId) -> bool {
+    pub fn is_discarded(&self, symbol: SymbolId) -> bool {
         self.fates[symbol.index()].is_non_prevailing()
     }
 

@@ -202,8 +202,8 @@ impl Banks {
                 module.objects[object].display()
             ))
         };
-        let losing = |section: &&SectionId| !module.is_section_linked(**section);
-        if let Some(section) = self.sections.iter().find(losing) {
+        let discarded = |section: &&SectionId| !module.is_section_linked(**section);
+        if let Some(section) = self.sections.iter().find(discarded) {
             return Some(refused(*section, "some belong to a replaced copy"));
         }
         let is_constants = |section: SectionId| {

@@ -28,11 +28,11 @@ use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::target::section_types::SectionFlags;
-use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::Phase;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
@@ -99,7 +99,7 @@ impl Pass for LayoutOutput {
 /// Stores the plan.
 pub(crate) fn record<'data>(
     module: &mut Module<'data>,
-    plan: ElfPlan<'data>,
+    plan: OutputLayout<'data>,
     cx: &mut PassCx<'_, 'data>,
 ) {
     cx.statistics.add("sections", plan.sections.len() as u64);
@@ -113,7 +113,7 @@ pub(crate) fn record<'data>(
 pub(crate) fn lay_out<'data>(
     module: &Module<'data>,
     cx: &mut PassCx<'_, 'data>,
-) -> Result<ElfPlan<'data>, PassError> {
+) -> Result<OutputLayout<'data>, PassError> {
     if refused::replaces_converted(module) {
         cx.diagnostics
             .emit(Diagnostic::refusal(unsupported::CONVERTED_COPIES));
@@ -313,7 +313,7 @@ enum OutSymbol {
 /// An input section with relocation rows.
 struct WithRows {
     id: SectionId,
-    /// The section that they patch.
+    /// The section that they fixup.
     patched: SectionId,
     /// How many are kept without addends, and with them.
     kept: [u32; 2],

@@ -38,9 +38,9 @@ use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Arena;
-use cuweld_ir::ElfPlan;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
@@ -244,7 +244,7 @@ struct Encode<'m, 'data> {
     arena: &'data Arena,
     threads: &'m Threads,
     /// The Mercury view at first, the whole file in the end.
-    plan: ElfPlan<'data>,
+    plan: OutputLayout<'data>,
     /// How many sections the Mercury view has.
     view: usize,
     /// The function whose code each section of the view holds.
@@ -280,7 +280,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         arena: &'data Arena,
         threads: &'m Threads,
         early: EarlyAliases,
-        plan: ElfPlan<'data>,
+        plan: OutputLayout<'data>,
     ) -> Self {
         let view = plan.sections.len();
         let functions = plan
@@ -317,7 +317,7 @@ impl<'m, 'data> Encode<'m, 'data> {
     }
 
     /// Returns the file, and what is to be said of deviations.
-    fn run(mut self) -> Result<(ElfPlan<'data>, Vec<Diagnostic>), Vec<Refusal>> {
+    fn run(mut self) -> Result<(OutputLayout<'data>, Vec<Diagnostic>), Vec<Refusal>> {
         let tables = self.view_tables();
         self.number();
         self.added_index_table();

@@ -342,7 +342,7 @@ fn survives(module: &Module<'_>, meanings: &Meanings, target: SymbolRef) -> bool
             let Some(link) = meanings.link(symbol) else {
                 return false;
             };
-            !meanings.is_losing(symbol) && module.link_symbols[link].live.is_live()
+            !meanings.is_discarded(symbol) && module.link_symbols[link].live.is_live()
         }
     }
 }

@@ -24,8 +24,8 @@ use cuweld_diagnostics::codes::unsupported;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
+use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::EarlyAliases;
@@ -178,7 +178,7 @@ impl Decided {
             let lost = planner.keeps_lost();
             let mut done = 0;
             // Tables have many rows that fare as the first.
-            if matches!(reloc.plan, RelocPlan::Keep { .. })
+            if matches!(reloc.plan, RelocAction::Keep { .. })
                 && others.first().is_some_and(|other| is_like(reloc, other))
                 && let Some(run) = planner.run(reloc)
             {
@@ -196,11 +196,11 @@ impl Decided {
     }
 
     /// Counts a row that was decided on.
-    fn take(&mut self, index: usize, outcome: Result<(), Refusal>, plan: RelocPlan) {
+    fn take(&mut self, index: usize, outcome: Result<(), Refusal>, plan: RelocAction) {
         match (outcome, plan) {
             (Err(refusal), _) => self.refusals.push((RelocId::new(index), refusal)),
-            (_, RelocPlan::Keep { .. }) => self.kept += 1,
-            (_, RelocPlan::Apply { .. } | RelocPlan::Clear) => self.applied += 1,
+            (_, RelocAction::Keep { .. }) => self.kept += 1,
+            (_, RelocAction::Apply { .. } | RelocAction::Clear) => self.applied += 1,
             _ => self.dropped += 1,
         }
     }

@@ -1,4 +1,4 @@
-//! `relocate`: the relocations that are applied become patches.
+//! `relocate`: the relocations that are applied become fixups.
 //!
 //! Each fills `field = (S + A) >> shift` at its bits; constant bank types also fill the bank
 //! number. REL rows add to the old field. Within a section rows are applied in reverse input order,
@@ -18,12 +18,12 @@ use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_elf::target::section_types::sht;
+use cuweld_ir::Fixup;
 use cuweld_ir::Module;
-use cuweld_ir::Patch;
 use cuweld_ir::Phase;
 use cuweld_ir::Reloc;
+use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -48,7 +48,7 @@ impl Pass for Relocate {
     fn info(&self) -> PassInfo {
         PassInfo {
             name: "relocate",
-            summary: "Turn applied relocations into patches of section contents",
+            summary: "Turn applied relocations into fixups of section contents",
             doc: include_str!("relocate.rs"),
             requires: Phase::LaidOut,
             establishes: Some(Phase::Relocated),
@@ -66,17 +66,17 @@ impl Pass for Relocate {
         let rows = module.relocs.values().as_slice();
         let work = Work::Rows(rows.len());
         let parts = parts(rows, cx.threads.tasks(work));
-        let part = |part: &Range<usize>| patches_of(module, part.clone());
+        let part = |part: &Range<usize>| fixups_of(module, part.clone());
         let mut made = cx.threads.map(work, &parts, part).into_iter();
-        let mut patches = made.next().unwrap_or_default();
+        let mut fixups = made.next().unwrap_or_default();
         for more in made {
-            patches.extend(more);
+            fixups.extend(more);
         }
-        // The writer finds a section's patches by binary search; the sort is stable. Few sections
+        // The writer finds a section's fixups by binary search; the sort is stable. Few sections
         // have rows of two others.
-        patches.sort_by_key(|patch| (patch.section, Reverse(patch.cause)));
-        let of_rows = patches.len();
-        match replaced_constants::add(module, &mut patches) {
+        fixups.sort_by_key(|fixup| (fixup.section, Reverse(fixup.cause)));
+        let of_rows = fixups.len();
+        match replaced_constants::add(module, &mut fixups) {
             Ok(overwritten) => {
                 let note = replaced_constants::kept(module, &overwritten);
                 note.into_iter().for_each(|note| cx.diagnostics.emit(note));
@@ -90,7 +90,7 @@ impl Pass for Relocate {
                 return Err(PassError::Diagnosed);
             }
         }
-        if capmerc && let Err(code) = header_operands::add(module, &mut patches) {
+        if capmerc && let Err(code) = header_operands::add(module, &mut fixups) {
             cx.diagnostics.emit(
                 Diagnostic::refusal(relocation::TEXTURE_SLOT_CODE)
                     .note(located(module, code))
@@ -99,18 +99,18 @@ impl Pass for Relocate {
             return Err(PassError::Diagnosed);
         }
         if capmerc {
-            yielding::add(module, &mut patches);
+            yielding::add(module, &mut fixups);
         }
-        if patches.len() > of_rows {
-            patches.sort_by_key(|patch| patch.section);
+        if fixups.len() > of_rows {
+            fixups.sort_by_key(|fixup| fixup.section);
         }
-        cx.statistics.add("patches", patches.len() as u64);
-        let changed = if patches.is_empty() {
+        cx.statistics.add("fixups", fixups.len() as u64);
+        let changed = if fixups.is_empty() {
             Changed::No
         } else {
             Changed::Yes
         };
-        module.patches = patches;
+        module.fixups = fixups;
         Ok(changed)
     }
 }
@@ -131,15 +131,16 @@ fn parts(rows: &[Reloc], count: usize) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the patches of whole sections of rows.
-fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
-    let mut patches = Vec::new();
+/// Returns the fixups of whole sections of rows.
+fn fixups_of(module: &Module<'_>, part: Range<usize>) -> Vec<Fixup> {
+    let mut fixups = Vec::new();
     let mut start = part.start;
     let rows = &module.relocs.values().as_slice()[part];
     for rows in rows.chunk_by(|one, next| one.section == next.section) {
         let first = start;
         start += rows.len();
-        let changes = |row: &Reloc| matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear);
+        let changes =
+            |row: &Reloc| matches!(row.plan, RelocAction::Apply { .. } | RelocAction::Clear);
         if !rows.iter().any(changes) {
             continue;
         }
@@ -153,18 +154,18 @@ fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
         for (ordinal, reloc) in rows.iter().enumerate().rev() {
             let id = RelocId::new(first + ordinal);
             match reloc.plan {
-                RelocPlan::Apply {
+                RelocAction::Apply {
                     ty,
                     value,
                     in_place,
                 } => {
                     let filled = (ty, value, in_place);
-                    apply(module, &mut patches, id, reloc, section, filled);
+                    apply(module, &mut fixups, id, reloc, section, filled);
                 }
-                RelocPlan::Clear => {
+                RelocAction::Clear => {
                     let field = reloc_type(plain_type(reloc.ty)).and_then(|row| row.field);
                     let width = field.map_or(32, |field| field.width);
-                    patches.push(Patch {
+                    fixups.push(Fixup {
                         section,
                         offset: reloc.offset,
                         bit: 0,
@@ -178,7 +179,7 @@ fn patches_of(module: &Module<'_>, part: Range<usize>) -> Vec<Patch> {
             }
         }
     }
-    patches
+    fixups
 }
 
 /// Returns the type whose fields a type has: those of the Mercury view in data have those of the
@@ -189,7 +190,7 @@ fn plain_type(ty: u32) -> u32 {
 
 fn apply(
     module: &Module<'_>,
-    patches: &mut Vec<Patch>,
+    fixups: &mut Vec<Fixup>,
     cause: RelocId,
     reloc: &Reloc,
     section: SectionId,
@@ -202,7 +203,7 @@ fn apply(
         return;
     };
     let mut push = |bit: u8, width: u8, value: u64, add: bool| {
-        patches.push(Patch {
+        fixups.push(Fixup {
             section,
             // An instruction is of two words.
             offset: reloc.offset.saturating_add(u64::from(bit / 64 * 8)),

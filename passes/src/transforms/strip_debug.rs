@@ -1,7 +1,7 @@
 //! `strip-debug`: debug sections stay out of the output.
 //!
 //! Opt-in: nvlink keeps what its inputs hold, `.debug_frame` also without `-g`. Sections named
-//! `.debug_*` and `.nv_debug_*` are marked as stripped, with the relocation sections that patch
+//! `.debug_*` and `.nv_debug_*` are marked as stripped, with the relocation sections that fixup
 //! them. Code, variables and what kernels need are as without the pass; with `-g` dead code still
 //! stays.
 //!
@@ -44,12 +44,12 @@ impl Pass for StripDebug {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let is_debug = |id: SectionId| module.sections[id].kind == SectionKind::Debug;
-        let patches_debug = |info| matches!(info, SectionInfo::Section(target) if is_debug(target));
+        let fixups_debug = |info| matches!(info, SectionInfo::Section(target) if is_debug(target));
         let stripped: Vec<SectionId> = module
             .sections
             .iter()
             .filter(|(id, section)| {
-                is_debug(*id) || section.kind == SectionKind::Relocs && patches_debug(section.info)
+                is_debug(*id) || section.kind == SectionKind::Relocs && fixups_debug(section.info)
             })
             .map(|(id, _)| id)
             .collect();

@@ -40,7 +40,7 @@ impl<'data> Reader<'_, 'data> {
                 ty,
                 target: *refs.get(symbol(row) as usize)?,
                 addend,
-                plan: RelocPlan::Unplanned,
+                plan: RelocAction::Unplanned,
             })
         });
         let start = self.part.relocs.len();

@@ -19,8 +19,8 @@ use super::file_header;
 use super::fill;
 use super::fill_relocs;
 use super::fill_section;
+use super::fixups::Patches;
 use super::is_stored;
-use super::patches::Patches;
 use super::piece_bytes;
 use super::pieces;
 use super::program_header;
@@ -29,11 +29,11 @@ use super::section_error;
 use super::section_header;
 use crate::elf::encode::raw_symbol;
 use crate::module::Module;
-use crate::plan::ElfPlan;
+use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
 use crate::plan::PlanPiece;
 use crate::plan::PlanSection;
-use crate::reloc::Patch;
+use crate::reloc::Fixup;
 use crate::section::SectionContent;
 
 /// How much is gathered before it is handed on: what stays in a processor's cache while it is
@@ -58,10 +58,10 @@ pub enum StreamError<E> {
 /// order. The sink takes each block and gives back empty memory for another one.
 pub fn write_in_order<E>(
     module: &Module<'_>,
-    plan: &ElfPlan<'_>,
+    plan: &OutputLayout<'_>,
     mut sink: impl FnMut(Vec<u8>) -> Result<Vec<u8>, E>,
 ) -> Result<(), StreamError<E>> {
-    let mut patches = Patches::new(module)?;
+    let mut fixups = Patches::new(module)?;
     if !is_in_order(plan) {
         let image = super::write(module, plan)?;
         return sink(image).map(|_| ()).map_err(StreamError::Sink);
@@ -78,7 +78,7 @@ pub fn write_in_order<E>(
         if !is_stored(&row.content) {
             continue;
         }
-        stream.section(module, plan, &mut patches, index, row)?;
+        stream.section(module, plan, &mut fixups, index, row)?;
     }
     stream.pad(plan.shoff)?;
     for row in &plan.sections {
@@ -95,7 +95,7 @@ pub fn write_in_order<E>(
 }
 
 /// Returns `true` if every part of the file begins where the one before it ends, or after.
-fn is_in_order(plan: &ElfPlan<'_>) -> bool {
+fn is_in_order(plan: &OutputLayout<'_>) -> bool {
     let sections = plan.sections.iter().filter(|row| is_stored(&row.content));
     let sections = sections.map(|row| (row.offset, row.size));
     let headers = (plan.shoff, 64 * plan.sections.len() as u64);
@@ -128,9 +128,9 @@ fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
 }
 
 /// Returns the end of the part that begins at `start`. The part takes what is left of a block or a
-/// little more, so that no field of a patch lies across its end. Patches are in the order of their
+/// little more, so that no field of a fixup lies across its end. Patches are in the order of their
 /// offsets.
-fn part_end(start: usize, length: usize, left: usize, patches: &[Patch]) -> usize {
+fn part_end(start: usize, length: usize, left: usize, fixups: &[Fixup]) -> usize {
     if length - start <= SMALL {
         return length;
     }
@@ -138,13 +138,13 @@ fn part_end(start: usize, length: usize, left: usize, patches: &[Patch]) -> usiz
     if end >= length {
         return length;
     }
-    let before = patches.partition_point(|patch| patch.offset < end as u64);
-    for patch in patches.iter().take(before).rev() {
-        let bits = u64::from(patch.bit) + u64::from(patch.width);
-        if patch.offset.saturating_add(bits.div_ceil(8)) <= end as u64 {
+    let before = fixups.partition_point(|fixup| fixup.offset < end as u64);
+    for fixup in fixups.iter().take(before).rev() {
+        let bits = u64::from(fixup.bit) + u64::from(fixup.width);
+        if fixup.offset.saturating_add(bits.div_ceil(8)) <= end as u64 {
             break;
         }
-        end = patch.offset as usize;
+        end = fixup.offset as usize;
     }
     if end <= start { length } else { end }
 }
@@ -165,8 +165,8 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
     fn section(
         &mut self,
         module: &Module<'_>,
-        plan: &ElfPlan<'_>,
-        patches: &mut Patches<'_>,
+        plan: &OutputLayout<'_>,
+        fixups: &mut Patches<'_>,
         index: usize,
         row: &PlanSection<'_>,
     ) -> Result<(), StreamError<E>> {
@@ -186,7 +186,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
             PlanContent::Pieces(range) => {
                 let pieces = pieces(plan, range).ok_or_else(|| error(PIECES_OUTSIDE))?;
                 if are_in_order(module, pieces, row.size) {
-                    return self.pieces(module, pieces, patches, index, row);
+                    return self.pieces(module, pieces, fixups, index, row);
                 }
             }
             PlanContent::Relocs(range) if is_large => {
@@ -206,7 +206,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         }
         let size = usize::try_from(row.size).map_err(|_| WriteError::TooLarge(row.size))?;
         let target = self.room(row.offset, size)?;
-        Ok(fill_section(target, module, plan, patches, index, row)?)
+        Ok(fill_section(target, module, plan, fixups, index, row)?)
     }
 
     /// Writes rows of one size each, a part at a time; it is an error if they do not fill the
@@ -240,7 +240,7 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
         &mut self,
         module: &Module<'_>,
         pieces: &[PlanPiece],
-        all_patches: &mut Patches<'_>,
+        all_fixups: &mut Patches<'_>,
         index: usize,
         row: &PlanSection<'_>,
     ) -> Result<(), StreamError<E>> {
@@ -250,31 +250,31 @@ impl<E, S: FnMut(Vec<u8>) -> Result<Vec<u8>, E>> Stream<S> {
                 continue;
             };
             let offset = row.offset.saturating_add(piece.offset);
-            let mut patches = all_patches.of(piece.section);
+            let mut fixups = all_fixups.of(piece.section);
             self.pad(offset)?;
-            if patches.is_empty() {
+            if fixups.is_empty() {
                 self.copy(bytes)?;
                 continue;
             }
-            let is_sorted = patches.is_sorted_by_key(|patch| patch.offset);
+            let is_sorted = fixups.is_sorted_by_key(|fixup| fixup.offset);
             let mut start = 0;
             loop {
                 let end = match is_sorted {
-                    true => part_end(start, bytes.len(), self.left(), patches),
+                    true => part_end(start, bytes.len(), self.left(), fixups),
                     false => bytes.len(),
                 };
                 let is_last = end == bytes.len();
                 let count = match is_last {
-                    true => patches.len(),
-                    false => patches.partition_point(|patch| patch.offset < end as u64),
+                    true => fixups.len(),
+                    false => fixups.partition_point(|fixup| fixup.offset < end as u64),
                 };
-                let (now, later) = patches.split_at(count);
+                let (now, later) = fixups.split_at(count);
                 let part = bytes.get(start..end).unwrap_or_default();
                 apply_all(self.append(part)?, start, now)?;
                 if is_last {
                     break;
                 }
-                (start, patches) = (end, later);
+                (start, fixups) = (end, later);
             }
         }
         // What follows the last piece is zero.
@@ -406,7 +406,7 @@ mod tests {
         let bytes: Vec<u8> = (0..3 * BLOCK_SIZE + 5)
             .map(|index| (index % 251) as u8)
             .collect();
-        let patch = |section: usize, offset: usize| Patch {
+        let fixup = |section: usize, offset: usize| Fixup {
             section: SectionId::new(section),
             offset: offset as u64,
             bit: 0,
@@ -430,11 +430,11 @@ mod tests {
             2 * BLOCK_SIZE,
             end - 2,
         ];
-        module.patches.extend(places.map(|offset| patch(0, offset)));
-        module.patches.push(patch(2, 1));
+        module.fixups.extend(places.map(|offset| fixup(0, offset)));
+        module.fixups.push(fixup(2, 1));
         module
-            .patches
-            .extend([BLOCK_SIZE, 8].map(|offset| patch(3, offset)));
+            .fixups
+            .extend([BLOCK_SIZE, 8].map(|offset| fixup(3, offset)));
         let mut offset = 0;
         let pieces = [0, 1, 2, 3].map(|index| {
             let section = SectionId::new(index);
@@ -456,10 +456,10 @@ mod tests {
             addend: -1,
         };
         let count = BLOCK_SIZE / 10;
-        let mut plan = ElfPlan {
+        let mut plan = OutputLayout {
             pieces: pieces.to_vec(),
             relocs: vec![reloc; count],
-            ..ElfPlan::default()
+            ..OutputLayout::default()
         };
         let relocs_at = 64 + offset + 16;
         plan.sections = vec![
@@ -474,7 +474,7 @@ mod tests {
         ];
         plan.shoff = relocs_at + 24 * count as u64;
         plan.file_size = plan.shoff + 64 * 3;
-        let written = |plan: &ElfPlan<'_>| {
+        let written = |plan: &OutputLayout<'_>| {
             let mut image = Vec::new();
             write_in_order(&module, plan, |mut block| {
                 assert_eq!(image.len() % BLOCK_SIZE, 0);

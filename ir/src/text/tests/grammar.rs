@@ -213,7 +213,7 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
         "expected",
     ),
     (
-        "patch",
+        "fixup",
         "value=0x5 add cause=r1",
         "value=0x5 cause=r2 add",
         "value=0x5 add cause=#2",

@@ -279,30 +279,30 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
         });
     }
     for (index, plan) in [
-        RelocPlan::Unplanned,
-        RelocPlan::Keep {
+        RelocAction::Unplanned,
+        RelocAction::Keep {
             ty: 2,
             addend: i64::MIN,
             rela: true,
         },
-        RelocPlan::Keep {
+        RelocAction::Keep {
             ty: 0x10001,
             addend: i64::MAX,
             rela: false,
         },
-        RelocPlan::Apply {
+        RelocAction::Apply {
             ty: 0x38,
             value: u64::MAX,
             in_place: true,
         },
-        RelocPlan::Apply {
+        RelocAction::Apply {
             ty: 0x39,
             value: 0,
             in_place: false,
         },
-        RelocPlan::Clear,
-        RelocPlan::Drop,
-        RelocPlan::Gone,
+        RelocAction::Clear,
+        RelocAction::Drop,
+        RelocAction::Gone,
     ]
     .into_iter()
     .enumerate()
@@ -466,7 +466,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
     module.merged_notes = vec![NoteId::new(1), NoteId::new(0)];
     for add in [false, true] {
         let (section, cause) = (s(3), Some(RelocId::new(1)));
-        module.patches.push(Patch {
+        module.fixups.push(Fixup {
             section,
             offset: 4,
             bit: 3,
@@ -480,7 +480,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
 }
 
 /// Builds a plan that can be written, with every kind of content.
-pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
+pub(super) fn sample_plan<'data>(arena: &'data Arena) -> OutputLayout<'data> {
     let section = |name, ty, offset, size, content| PlanSection {
         name,
         name_offset: 1,
@@ -504,7 +504,7 @@ pub(super) fn sample_plan<'data>(arena: &'data Arena) -> ElfPlan<'data> {
             value: 9,
             size: 10,
         });
-    ElfPlan {
+    OutputLayout {
         e_type: 2,
         e_flags: 0x5a_0504,
         legacy: Some(120),

@@ -15,8 +15,8 @@ use cuweld_ir::Function;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
+use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -34,11 +34,11 @@ use crate::threads::Work;
 
 /// The section whose rows are looked at.
 struct Holder {
-    /// The section that the rows patch, with its kind.
+    /// The section that the rows fixup, with its kind.
     patched: (SectionId, SectionKind),
-    /// Whether the code that the rows patch can run.
+    /// Whether the code that the rows fixup can run.
     runs: bool,
-    /// The function that the rows patch.
+    /// The function that the rows fixup.
     function: Option<LinkSymbolId>,
     /// The bytes in it of definitions in whose place others are linked, if a row has asked.
     discarded: OnceCell<Discarded>,
@@ -87,15 +87,15 @@ fn check_section(
     let mut kept = SymbolRef::None;
     for (ordinal, reloc) in rows.iter().enumerate() {
         let is_sound = match reloc.plan {
-            RelocPlan::Keep { .. } if reloc.target == kept => true,
-            RelocPlan::Keep { .. } => match reloc.target {
+            RelocAction::Keep { .. } if reloc.target == kept => true,
+            RelocAction::Keep { .. } => match reloc.target {
                 SymbolRef::Symbol(_) if link.dead(reloc.target).is_none() => {
                     kept = reloc.target;
                     true
                 }
                 _ => false,
             },
-            RelocPlan::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
+            RelocAction::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
             _ => false,
         };
         if !is_sound {
@@ -111,7 +111,7 @@ fn check_section(
 }
 
 impl Holder {
-    /// Returns what rows of a section patch; `None` if they need no proof.
+    /// Returns what rows of a section fixup; `None` if they need no proof.
     fn new(link: &Link<'_, '_>, id: SectionId) -> Option<Self> {
         let module = link.module;
         let section = &module.sections[id];
@@ -191,20 +191,20 @@ struct Row<'a, 'data> {
 impl Row<'_, '_> {
     fn check(&self, check: &mut Check) {
         match self.reloc.plan {
-            RelocPlan::Keep { .. } => self.target(check),
-            RelocPlan::Apply { .. } => self.place(check),
-            RelocPlan::Unplanned => self.fate(check, "nothing was decided on it"),
-            RelocPlan::Gone if self.holder.patched.1.is_code() => {
+            RelocAction::Keep { .. } => self.target(check),
+            RelocAction::Apply { .. } => self.place(check),
+            RelocAction::Unplanned => self.fate(check, "nothing was decided on it"),
+            RelocAction::Gone if self.holder.patched.1.is_code() => {
                 self.fate(check, "it is left out of code that stays");
             }
-            RelocPlan::Gone
+            RelocAction::Gone
                 if !self.discarded().holds(self.reloc.offset) && !self.goes_if_strict() =>
             {
                 self.fate(check, "it is left out of data that stays");
             }
-            RelocPlan::Gone => {}
-            RelocPlan::Clear | RelocPlan::Drop if self.goes_if_strict() => {}
-            RelocPlan::Clear | RelocPlan::Drop => {
+            RelocAction::Gone => {}
+            RelocAction::Clear | RelocAction::Drop if self.goes_if_strict() => {}
+            RelocAction::Clear | RelocAction::Drop => {
                 if let Some(what) = self.lost() {
                     if check.refused.is_none() {
                         check.refused = self.unnamed();

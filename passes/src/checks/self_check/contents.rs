@@ -8,16 +8,16 @@ use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::IMMEDIATE;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::ElfPlan;
+use cuweld_ir::Fixup;
 use cuweld_ir::Module;
-use cuweld_ir::Patch;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::SectionId;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanPiece;
 
 pub(super) fn check(
     module: &Module<'_>,
-    plan: &ElfPlan<'_>,
+    plan: &OutputLayout<'_>,
     view: &View<'_>,
     findings: &mut Findings,
 ) {
@@ -89,32 +89,32 @@ fn copied(module: &Module<'_>, pieces: &[PlanPiece], size: usize) -> Vec<u8> {
             continue;
         };
         part.copy_from_slice(&input[..length]);
-        for patch in patches_of(module, piece.section) {
-            apply(part, patch);
+        for fixup in fixups_of(module, piece.section) {
+            apply(part, fixup);
         }
     }
     bytes
 }
 
-fn patches_of<'m>(module: &'m Module<'_>, section: SectionId) -> &'m [Patch] {
+fn fixups_of<'m>(module: &'m Module<'_>, section: SectionId) -> &'m [Fixup] {
     let start = module
-        .patches
-        .partition_point(|patch| patch.section < section);
+        .fixups
+        .partition_point(|fixup| fixup.section < section);
     let end = module
-        .patches
-        .partition_point(|patch| patch.section <= section);
-    module.patches.get(start..end).unwrap_or(&[])
+        .fixups
+        .partition_point(|fixup| fixup.section <= section);
+    module.fixups.get(start..end).unwrap_or(&[])
 }
 
 /// Sets the bits of a field one by one; those past the end of the section are left out.
-fn apply(bytes: &mut [u8], patch: &Patch) {
-    let places = (0..u64::from(patch.width)).map(|bit| {
-        let place = u64::from(patch.bit) + bit;
-        let byte = usize::try_from(patch.offset.saturating_add(place / 8)).unwrap_or(usize::MAX);
+fn apply(bytes: &mut [u8], fixup: &Fixup) {
+    let places = (0..u64::from(fixup.width)).map(|bit| {
+        let place = u64::from(fixup.bit) + bit;
+        let byte = usize::try_from(fixup.offset.saturating_add(place / 8)).unwrap_or(usize::MAX);
         (bit, byte, (place % 8) as u32)
     });
-    let mut value = patch.value;
-    if patch.add {
+    let mut value = fixup.value;
+    if fixup.add {
         let old = places.clone().fold(0_u64, |old, (bit, byte, shift)| {
             old | u64::from(bytes.get(byte).map_or(0, |byte| byte >> shift & 1)) << bit
         });

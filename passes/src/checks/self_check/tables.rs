@@ -8,13 +8,13 @@ use cuweld_elf::check::rows;
 use cuweld_elf::raw::RawRel;
 use cuweld_elf::raw::RawRela;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::ElfPlan;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSymbol;
 
-pub(super) fn check(plan: &ElfPlan<'_>, view: &View<'_>, findings: &mut Findings) {
+pub(super) fn check(plan: &OutputLayout<'_>, view: &View<'_>, findings: &mut Findings) {
     headers(plan, view, findings);
     if plan.sections.len() != view.sections.len() {
         let what = format!(
@@ -38,7 +38,7 @@ pub(super) fn check(plan: &ElfPlan<'_>, view: &View<'_>, findings: &mut Findings
     }
 }
 
-fn headers(plan: &ElfPlan<'_>, view: &View<'_>, findings: &mut Findings) {
+fn headers(plan: &OutputLayout<'_>, view: &View<'_>, findings: &mut Findings) {
     let file = view.headers.file;
     let mut compare = |name: &str, at: u64, found: u64, planned: u64| {
         if found != planned {
@@ -125,7 +125,7 @@ fn section_header(section: &ViewSection<'_>, row: &PlanSection<'_>, findings: &m
 }
 
 fn symbols(
-    plan: &ElfPlan<'_>,
+    plan: &OutputLayout<'_>,
     view: &View<'_>,
     section: &ViewSection<'_>,
     findings: &mut Findings,

@@ -61,15 +61,15 @@ fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
         if module.symbols[event.newcomer].link != Some(id) {
             continue;
         }
-        let (loser, winner) = (event.loser(), event.winner());
-        let copy = match module.symbols[loser].bind {
+        let (discarded, prevailing) = (event.discarded(), event.prevailing());
+        let copy = match module.symbols[discarded].bind {
             Binding::WEAK => "weak copy",
             _ => "copy",
         };
         lines.push(format!(
             "the {copy} in '{}' is not taken, but that in '{}': {}",
-            file(loser),
-            file(winner),
+            file(discarded),
+            file(prevailing),
             event.outcome.reason()
         ));
     }

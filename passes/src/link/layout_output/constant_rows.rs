@@ -48,8 +48,8 @@ pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedSt
     found
 }
 
-/// Returns `true` if rows patch constants of a function.
-pub(super) fn patches_constants(module: &Module<'_>, patched: SectionId) -> bool {
+/// Returns `true` if rows fixup constants of a function.
+pub(super) fn fixups_constants(module: &Module<'_>, patched: SectionId) -> bool {
     let section = &module.sections[patched];
     section.kind == SectionKind::MercuryTwin && section.owner.is_some()
 }

@@ -3,7 +3,7 @@
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
@@ -254,7 +254,7 @@ fn relocs(module: &Module<'_>, out: &mut Created<'_>) {
         {
             let rows = module.relocs[module.sections[id].relocs].iter();
             let is_shown = |row: &&Reloc| {
-                matches!(row.plan, RelocPlan::Apply { .. }) && is_recorded(module, out, row)
+                matches!(row.plan, RelocAction::Apply { .. }) && is_recorded(module, out, row)
             };
             let count = rows.filter(is_shown).count();
             if count != 0 {

@@ -26,7 +26,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;

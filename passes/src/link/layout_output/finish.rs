@@ -24,11 +24,11 @@ use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::legacy_flags;
 use cuweld_ir::Arena;
-use cuweld_ir::ElfPlan;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
@@ -108,7 +108,7 @@ pub(super) fn plan<'data>(
     null_symbol: u64,
     arena: &'data Arena,
     threads: &Threads,
-) -> Result<ElfPlan<'data>, PassError> {
+) -> Result<OutputLayout<'data>, PassError> {
     let relocatable = module.options.relocatable;
     let mut finish = Finish {
         module,
@@ -133,7 +133,7 @@ pub(super) fn plan<'data>(
         prototypes: Vec::new(),
     };
     let (order, first_global) = finish.number_all();
-    let mut plan = ElfPlan {
+    let mut plan = OutputLayout {
         e_type: if relocatable { ET_REL } else { ET_EXEC },
         shstrndx: 1,
         ..Default::default()

@@ -3,7 +3,7 @@
 use super::NO_SECTION;
 use super::OutId;
 
-/// Relocation sections by what they patch.
+/// Relocation sections by what they fixup.
 #[derive(Default)]
 pub(super) struct RelocSections {
     /// REL, then RELA.

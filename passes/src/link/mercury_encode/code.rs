@@ -14,7 +14,7 @@ use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
@@ -122,7 +122,7 @@ fn fill<'m>(
     let (mut count, mut is_changed) = (0, false);
     for row in mercury.iter().filter(|row| !is_alone(module, row)) {
         count += 1;
-        is_changed |= matches!(row.plan, RelocPlan::Apply { .. } | RelocPlan::Clear);
+        is_changed |= matches!(row.plan, RelocAction::Apply { .. } | RelocAction::Clear);
     }
     let sass = sass.iter().filter(|row| !is_yield(row.ty));
     if count != sass.clone().count() {
@@ -151,8 +151,8 @@ fn fill<'m>(
     items.extend(capmerc.marked().filter(|item| !is_note(item)));
     let mercury = mercury.iter().filter(|row| !is_alone(module, row));
     for (mercury, sass) in mercury.zip(sass) {
-        let RelocPlan::Apply { value, .. } = mercury.plan else {
-            if mercury.plan == RelocPlan::Clear {
+        let RelocAction::Apply { value, .. } = mercury.plan else {
+            if mercury.plan == RelocAction::Clear {
                 return Err(Refusal::with(
                     mercury::RELOCATION_PLACE,
                     "a cleared site in Mercury code",

@@ -14,7 +14,7 @@ use cuweld_elf::mercury::frames::entries;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::plan::PlanContent;
@@ -258,12 +258,12 @@ fn frames_of<'m, 'r>(
         };
         last = entry;
         match (row.offset - entries[entry].start, row.plan) {
-            (CIE_POINTER, RelocPlan::Apply { value, .. }) => {
+            (CIE_POINTER, RelocAction::Apply { value, .. }) => {
                 let place = value.wrapping_sub(section.place.unwrap_or(0));
                 entries[entry].cie = entry_from(entries, place, entry);
             }
             (FUNCTION, plan) => {
-                let is_linked = matches!(plan, RelocPlan::Keep { .. });
+                let is_linked = matches!(plan, RelocAction::Keep { .. });
                 entries[entry].linked = Some(is_linked);
                 if is_linked {
                     entries[entry].form = replaced.form(module, row);
@@ -350,7 +350,7 @@ fn frames_of<'m, 'r>(
         }
     }
     for row in rows {
-        if matches!(row.plan, RelocPlan::Keep { .. }) {
+        if matches!(row.plan, RelocAction::Keep { .. }) {
             let Some(entry) = entry_at(entries, row.offset, last) else {
                 continue;
             };

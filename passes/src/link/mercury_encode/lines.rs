@@ -4,7 +4,7 @@
 use cuweld_diagnostics::codes::mercury;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -62,7 +62,7 @@ impl<'m, 'data> Encode<'m, 'data> {
                 }
             }
             for (row, place) in rows.into_iter().zip(lines.addresses) {
-                if let (RelocPlan::Keep { ty, addend, .. }, Some(place)) = (row.plan, place) {
+                if let (RelocAction::Keep { ty, addend, .. }, Some(place)) = (row.plan, place) {
                     kept.push(PlanReloc {
                         offset: base.saturating_add(place),
                         ty,
@@ -96,7 +96,7 @@ impl<'m, 'data> Encode<'m, 'data> {
             }
             let rows = module.relocs[row.relocs].iter();
             applied.extend(rows.filter_map(|row| match row.plan {
-                RelocPlan::Apply { value, .. } => Some((row.offset, value)),
+                RelocAction::Apply { value, .. } => Some((row.offset, value)),
                 _ => None,
             }));
         }

@@ -175,11 +175,11 @@ impl<'m> Encode<'m, '_> {
             let section = module.functions[function].views.merc?.text;
             module.sections[section].bytes().get(4..)
         };
-        (self.is_losing(function) && code(linked) != code(function)).then_some(linked)
+        (self.is_discarded(function) && code(linked) != code(function)).then_some(linked)
     }
 
     /// Returns `true` if another copy of a function is linked.
-    fn is_losing(&self, function: FunctionId) -> bool {
+    fn is_discarded(&self, function: FunctionId) -> bool {
         let row = &self.module.functions[function];
         let link = self.module.symbols[row.symbol].link;
         row.fate.is_non_prevailing()

@@ -19,7 +19,7 @@ use cuweld_elf::mercury::frames::entries;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -176,7 +176,7 @@ impl<'e> ReplacedFrames<'e> {
 /// Returns the name that a row that is kept refers to.
 fn link_of(module: &Module<'_>, row: &Reloc) -> Option<LinkSymbolId> {
     let symbol = row.target.symbol()?;
-    let is_kept = matches!(row.plan, RelocPlan::Keep { .. });
+    let is_kept = matches!(row.plan, RelocAction::Keep { .. });
     module.symbols[symbol].link.filter(|_| is_kept)
 }
 

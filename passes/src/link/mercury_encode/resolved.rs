@@ -5,7 +5,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::plan::PlanReloc;
 use foldhash::fast::FixedState;
@@ -44,7 +44,7 @@ impl<'data> Encode<'_, 'data> {
         let mut symbols = twins.iter().map(|twin| twin.symbol);
         for (section, patched) in sections {
             for row in module.relocs[module.sections[*section].relocs].iter().rev() {
-                if let RelocPlan::Apply { ty, in_place, .. } = row.plan
+                if let RelocAction::Apply { ty, in_place, .. } = row.plan
                     && is_recorded_beside_mercury(module, row, shown)
                 {
                     if *patched != first {

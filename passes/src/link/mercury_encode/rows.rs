@@ -13,7 +13,7 @@ use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanReloc;
@@ -87,7 +87,7 @@ impl<'m> Encode<'m, '_> {
             for (section, base) in of_objects {
                 // Rows of a section stand in the reverse of the input's order.
                 for row in module.relocs[module.sections[*section].relocs].iter().rev() {
-                    if matches!(row.plan, RelocPlan::Keep { .. }) {
+                    if matches!(row.plan, RelocAction::Keep { .. }) {
                         kept_rows.push((row, *base));
                     }
                 }
@@ -203,7 +203,7 @@ impl<'m> Encode<'m, '_> {
         let mut of_other_copy = false;
         for (row, base) in kept {
             let twin = twins.next()?;
-            let RelocPlan::Keep { ty, mut addend, .. } = row.plan else {
+            let RelocAction::Keep { ty, mut addend, .. } = row.plan else {
                 return None;
             };
             let is_address = is_instruction_address(twin.ty);
@@ -301,7 +301,7 @@ impl<'m> Encode<'m, '_> {
     }
 
     /// Returns the sections of the objects with rows of the SASS view, by the section of the view
-    /// that holds their rows, with the offset of the contribution that they patch; in the order of
+    /// that holds their rows, with the offset of the contribution that they fixup; in the order of
     /// the output.
     fn rows_of_objects(&self, module: &Module<'_>) -> OfObjects {
         // The section of the view and the piece of it.
@@ -345,9 +345,9 @@ impl<'m> Encode<'m, '_> {
 /// Sections of the objects with rows of the SASS view, by the section of the view that holds their
 /// rows.
 struct OfObjects {
-    /// Rows that are kept, with the offset of the contribution that they patch.
+    /// Rows that are kept, with the offset of the contribution that they fixup.
     kept: Grouped<(SectionId, u64)>,
-    /// Rows that are applied and shown, with the section of the view that they patch.
+    /// Rows that are applied and shown, with the section of the view that they fixup.
     applied: Grouped<(SectionId, u32)>,
 }
 

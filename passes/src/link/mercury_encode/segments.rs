@@ -4,7 +4,7 @@ use cuweld_elf::align::align_up;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::ElfPlan;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::elf::layout::assign_numbers;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
@@ -32,7 +32,7 @@ pub(super) struct Gaps {
 
 /// Gives every section its offset, then makes the program headers of executables: one for each run
 /// of sections in memory with the same rights.
-pub(super) fn place(plan: &mut ElfPlan<'_>, gaps: Gaps, executable: bool) {
+pub(super) fn place(plan: &mut OutputLayout<'_>, gaps: Gaps, executable: bool) {
     assign_numbers(plan);
     let mut offset = 0x40_u64;
     for index in 0..plan.sections.len() {
@@ -91,7 +91,7 @@ fn rights(section: &PlanSection<'_>) -> Option<u32> {
 }
 
 /// Returns the table itself, twice, then the runs.
-fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
+fn segments(plan: &OutputLayout<'_>) -> Vec<PlanSegment> {
     let table = |ty| PlanSegment {
         ty,
         flags: PF_R,
@@ -129,7 +129,7 @@ fn segments(plan: &ElfPlan<'_>) -> Vec<PlanSegment> {
 }
 
 /// Computes sizes in memory: sections without bytes lie after those with bytes.
-fn memory(plan: &ElfPlan<'_>, segments: &mut [PlanSegment]) {
+fn memory(plan: &OutputLayout<'_>, segments: &mut [PlanSegment]) {
     let mut runs = segments.iter_mut().skip(2);
     let mut run: Option<&mut PlanSegment> = None;
     let mut last = None;

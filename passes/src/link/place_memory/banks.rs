@@ -4,7 +4,7 @@
 //! reaches follow, last section of the last object first; a function has one offset, the largest
 //! that any kernel that reaches it needs. All banks that a function's constants go into take the
 //! largest alignment that one of them or the constants have, and their sizes are multiples of it
-//! [banks-share-alignment]. The constants of losing weak copies lie after those of the copy that
+//! [banks-share-alignment]. The constants of discarded weak copies lie after those of the copy that
 //! was taken, dead weight [discarded-constants-stay]; if that copy has none, they stay in a section
 //! of their own. A copy that replaces another takes over the place of its section, with its own
 //! constants or none. Parameter banks have rules of their own.
@@ -131,7 +131,7 @@ pub fn place(
     for bank in numbers {
         // Banks so far, by kernel ordinal.
         let mut own_bank = vec![Bank { size: 0, align: 1 }; module.functions.len()];
-        // A kernel whose linked copy has no constants begins with those of losing copies.
+        // A kernel whose linked copy has no constants begins with those of discarded copies.
         for constants in own() {
             if constants.bank == bank {
                 let Constants { size, align, .. } = *constants;
@@ -173,8 +173,8 @@ pub fn place_by_function(
     }
 }
 
-/// Returns the constants of functions in section order, and those of losing copies whose taken copy
-/// has none: nvlink drops a losing copy's section of constants nowhere.
+/// Returns the constants of functions in section order, and those of discarded copies whose taken
+/// copy has none: nvlink drops a discarded copy's section of constants nowhere.
 fn collect(
     module: &Module<'_>,
     sections: &[SectionId],
@@ -186,7 +186,7 @@ fn collect(
     let mut found: Vec<Constants> = Vec::with_capacity(most);
     let mut known: HashMap<BankOf, usize, FixedState> =
         HashMap::with_capacity_and_hasher(most, FixedState::default());
-    let mut losing = Vec::new();
+    let mut discarded = Vec::new();
     let mut removed: HashSet<BankOf, FixedState> = HashSet::default();
     let mut apart: HashSet<BankOf, FixedState> = HashSet::default();
     let covered = Covered::new(module, sections);
@@ -203,7 +203,7 @@ fn collect(
         let is_linked = module.is_section_linked(id);
         let copy = module.link_function(link);
         let is_taken = is_linked || module.functions[owner].fate.ever_prevailed() && copy.is_some();
-        // Constants without a symbol are what `-r` leaves of losing copies whose linked copy has
+        // Constants without a symbol are what `-r` leaves of discarded copies whose linked copy has
         // none. A copy that replaces this one drops them, but not the section.
         let is_entry = module.symbols[module.functions[owner].symbol].is_entry();
         let named = covered.size(module, id);
@@ -212,7 +212,7 @@ fn collect(
                 apart.insert((link, bank));
             }
             if is_linked {
-                losing.push((bank, link, owner, id));
+                discarded.push((bank, link, owner, id));
             }
             continue;
         }
@@ -220,8 +220,8 @@ fn collect(
         let comes_before =
             copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
         let may_make = !is_taken && is_included && bank != PARAMETER_BANK && copy.is_some();
-        // The section that a losing copy makes goes when the copy that is linked comes, but that of
-        // a kernel stays in executables.
+        // The section that a discarded copy makes goes when the copy that is linked comes, but that
+        // of a kernel stays in executables.
         let keeps = is_entry && !module.options.relocatable;
         if may_make && comes_before && !known.contains_key(&(link, bank)) {
             removed.insert((link, bank));
@@ -253,7 +253,7 @@ fn collect(
                 constants.sections.clear();
             }
             if is_linked || constants.sections.is_empty() {
-                // After the symbols lie losing copies' constants of an earlier relocatable link
+                // After the symbols lie discarded copies' constants of an earlier relocatable link
                 // [unnamed-constants-dropped].
                 let named = named.unwrap_or(section.size());
                 let size = if is_linked { named } else { 0 };
@@ -264,15 +264,15 @@ fn collect(
         if !is_linked
             && is_included
             && module.link_symbols[link].live.is_live()
-            && let Some(winner) = copy
-            && stays(module, bank, owner, winner, replaced[link.index()])
+            && let Some(prevailing) = copy
+            && stays(module, bank, owner, prevailing, replaced[link.index()])
         {
-            losing.push((bank, link, winner, id));
+            discarded.push((bank, link, prevailing, id));
         }
     }
     // Losing copies join the section that came first.
     known.retain(|bank_of, _| !apart.contains(bank_of));
-    let orphans = add_losing(module, &losing, &removed, (&mut found, &known), errors);
+    let orphans = add_discarded(module, &discarded, &removed, (&mut found, &known), errors);
     found.retain(|constants| !constants.sections.is_empty());
     if module.options.relocatable {
         // Two sections of one name, which the layout does not make.
@@ -297,16 +297,16 @@ type BankOf = (LinkSymbolId, u8);
 
 /// Adds the constants of copies that are not linked, which are bank, name, function and section
 /// each, to the banks that are found, by name. Returns the banks that only such copies have.
-fn add_losing(
+fn add_discarded(
     module: &Module<'_>,
-    losing: &[(u8, LinkSymbolId, FunctionId, SectionId)],
+    discarded: &[(u8, LinkSymbolId, FunctionId, SectionId)],
     removed: &HashSet<BankOf, FixedState>,
     (found, known): (&mut [Constants], &HashMap<BankOf, usize, FixedState>),
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Constants> {
     let mut orphans: Vec<Constants> = Vec::new();
     let mut known_orphans: HashMap<BankOf, usize, FixedState> = HashMap::default();
-    for &(bank, link, owner, id) in losing {
+    for &(bank, link, owner, id) in discarded {
         if removed.contains(&(link, bank)) {
             errors.push(refused_copies(module, link));
         }
@@ -338,7 +338,7 @@ fn add_losing(
     orphans
 }
 
-/// Refuses what nvlink links with the section of a losing copy that it removed.
+/// Refuses what nvlink links with the section of a discarded copy that it removed.
 fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
     let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
     Diagnostic::fatal(
@@ -358,28 +358,29 @@ fn refused_copies(module: &Module<'_>, link: LinkSymbolId) -> Diagnostic {
 fn stays(
     module: &Module<'_>,
     bank: u8,
-    loser: FunctionId,
-    winner: FunctionId,
+    discarded: FunctionId,
+    prevailing: FunctionId,
     replaced: Option<FunctionId>,
 ) -> bool {
-    let [loser_row, winner_row] = [loser, winner].map(|id| module.functions[id]);
+    let [discarded_row, prevailing_row] = [discarded, prevailing].map(|id| module.functions[id]);
     if bank != PARAMETER_BANK {
-        return winner_row.object < loser_row.object && !loser_row.fate.ever_prevailed();
+        return prevailing_row.object < discarded_row.object
+            && !discarded_row.fate.ever_prevailed();
     }
-    if module.symbols[winner_row.symbol].bind == Binding::WEAK {
+    if module.symbols[prevailing_row.symbol].bind == Binding::WEAK {
         return false;
     }
     // Of the weak copies before it, the one that was linked until then.
-    winner_row.object < loser_row.object || replaced == Some(loser)
+    prevailing_row.object < discarded_row.object || replaced == Some(discarded)
 }
 
 /// Returns the copy that the one that is linked replaced, by resolved symbol.
 fn replaced_copies(module: &Module<'_>) -> Vec<Option<FunctionId>> {
     let mut replaced = vec![None; module.link_symbols.len()];
-    for (loser, winner) in module.replaced_functions() {
+    for (discarded, prevailing) in module.replaced_functions() {
         // In the order of objects: the last stays, which the copy that is linked replaced.
-        if let Some(link) = module.symbols[module.functions[winner].symbol].link {
-            replaced[link.index()] = Some(loser);
+        if let Some(link) = module.symbols[module.functions[prevailing].symbol].link {
+            replaced[link.index()] = Some(discarded);
         }
     }
     replaced

@@ -131,8 +131,8 @@ pub(super) fn unknown(module: &Module<'_>) -> Option<&'static str> {
         return Some("for sm_100 and up");
     }
     let has_rows = module.sections.values().any(|section| {
-        let patches = matches!(section.info, SectionInfo::Section(patched) if is_bank(patched));
-        section.kind == SectionKind::Relocs && !section.relocs.is_empty() && patches
+        let fixups = matches!(section.info, SectionInfo::Section(patched) if is_bank(patched));
+        section.kind == SectionKind::Relocs && !section.relocs.is_empty() && fixups
     });
     if has_rows {
         return Some("that hold addresses");

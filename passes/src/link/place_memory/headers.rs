@@ -124,7 +124,7 @@ pub(crate) fn base_behind_parameters(module: &Module<'_>) -> u64 {
 
 /// Returns the kinds of textures, samplers and surfaces that the code of each function refers to by
 /// a type that needs a slot, by resolved symbol; of functions that are linked, or of dead ones too,
-/// but never of losing copies.
+/// but never of discarded copies.
 fn users(module: &Module<'_>, dead_too: bool) -> Vec<u8> {
     let mut users = vec![0; module.link_symbols.len()];
     for reloc in module.relocs.values() {

@@ -66,7 +66,7 @@ fn whole_kernels(module: &Module<'_>) -> usize {
 
 /// Returns the value that nvlink leaves in symbol 0.
 ///
-/// A losing weak copy's constants lie after those of the copy that was taken, or in its emptied
+/// A discarded weak copy's constants lie after those of the copy that was taken, or in its emptied
 /// place, and the section's symbol takes that address; it has none in the output, so the address
 /// lands in the null symbol. The last that is placed shows. What stays where it is does not count:
 /// a kernel's own banks, and what no kernel reaches [null-symbol-of-discarded]. Nor do constants of

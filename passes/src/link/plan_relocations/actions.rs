@@ -50,7 +50,7 @@ impl<'data> Row<'_, '_, 'data> {
             // Only the SASS view of executables has the places of line tables in its bytes.
             (Known { .. }, _) if self.ty == LINE_TABLE => Keep,
             (Known { .. }, _) if is_relocatable && self.names_lines() => Keep,
-            (LosingCopy, _) => Drop,
+            (DiscardedCopy, _) => Drop,
             (UnifiedTable, _) if is_relocatable => Drop,
             // Only a link to an executable resolves these.
             _ if self.is_unified && is_relocatable => Keep,

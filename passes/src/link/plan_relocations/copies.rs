@@ -11,7 +11,7 @@ use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -19,7 +19,7 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
-use super::facts::LosingRange;
+use super::facts::DiscardedRange;
 use crate::analyses::Meanings;
 
 /// The bank of the module's constants, whose rows go.
@@ -81,7 +81,7 @@ fn replacement(
 pub(super) fn losing_variables<'f>(
     module: &Module<'_>,
     first: impl Fn() -> &'f FirstDefinitions,
-) -> Vec<LosingRange> {
+) -> Vec<DiscardedRange> {
     let mut ranges = Vec::new();
     for (_, object) in module.included_objects() {
         for id in object.symbols.iter() {
@@ -128,14 +128,14 @@ pub(super) fn lost<'f>(
     first: impl Fn() -> &'f FirstDefinitions,
     object: ObjectId,
     id: SymbolId,
-) -> Option<RelocPlan> {
+) -> Option<RelocAction> {
     let symbol = &module.symbols[id];
     if symbol.is_function() {
-        return meanings.is_passed(id).then_some(RelocPlan::Gone);
+        return meanings.is_passed(id).then_some(RelocAction::Gone);
     }
     let link = symbol.link?;
     if first().is_passed(symbol, id) {
-        return Some(RelocPlan::Gone);
+        return Some(RelocAction::Gone);
     }
     // Rows that were there when the strong definition came.
     let strong = &module.symbols[replacement(module, first(), link)?];
@@ -145,5 +145,5 @@ pub(super) fn lost<'f>(
     };
     let goes = object < strong.object
         && matches!(strong.place, SymbolPlace::Section(section) if is_global(section));
-    goes.then_some(RelocPlan::Drop)
+    goes.then_some(RelocAction::Drop)
 }

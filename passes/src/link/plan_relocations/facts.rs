@@ -21,7 +21,7 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
@@ -39,8 +39,8 @@ pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
 }
 
-/// The bytes of a section that a losing definition of a variable occupies: begin and end.
-pub(super) type LosingRange = (SectionId, u64, u64);
+/// The bytes of a section that a discarded definition of a variable occupies: begin and end.
+pub(super) type DiscardedRange = (SectionId, u64, u64);
 
 /// What the plan of a relocation needs to know beside the row. What few links ask for is gathered
 /// when a row does.
@@ -49,8 +49,8 @@ pub(super) struct Facts<'m, 'data> {
     pub(super) meanings: &'m Meanings,
     /// Sizes of the concatenations of same-named sections.
     ends: OnceLock<HashMap<&'data [u8], u64, FixedState>>,
-    /// The bytes that losing definitions of variables occupy, sorted.
-    losing_variables: OnceLock<Vec<LosingRange>>,
+    /// The bytes that discarded definitions of variables occupy, sorted.
+    losing_variables: OnceLock<Vec<DiscardedRange>>,
     /// The first definitions of variables.
     first_definitions: OnceLock<FirstDefinitions>,
     /// Whether the code of each copy that was replaced, or of another one of that function, has
@@ -90,7 +90,7 @@ impl<'m, 'data> Facts<'m, 'data> {
     }
 
     /// Returns the ranges of a section that discarded definitions of variables occupy, sorted.
-    pub(super) fn losing_in(&self, section: SectionId) -> &[LosingRange] {
+    pub(super) fn discarded_in(&self, section: SectionId) -> &[DiscardedRange] {
         let ranges = self
             .losing_variables
             .get_or_init(|| copies::losing_variables(self.module, || self.first_definitions()));
@@ -136,7 +136,7 @@ impl<'m, 'data> Facts<'m, 'data> {
 
     /// Returns nvlink's action for a row of an object's constants that it leaves out (deviation
     /// D14).
-    pub(super) fn lost(&self, object: ObjectId, target: SymbolRef) -> Option<RelocPlan> {
+    pub(super) fn lost(&self, object: ObjectId, target: SymbolRef) -> Option<RelocAction> {
         let first = || self.first_definitions();
         copies::lost(self.module, self.meanings, first, object, target.symbol()?)
     }

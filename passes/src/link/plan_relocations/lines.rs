@@ -20,8 +20,8 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
+use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -57,7 +57,7 @@ pub(crate) fn of_section<'m>(
     let mut addresses = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut staying = None;
-        if matches!(row.plan, RelocPlan::Keep { .. }) {
+        if matches!(row.plan, RelocAction::Keep { .. }) {
             let mut made = None;
             let symbol = row.target.symbol();
             let is_early = early.in_output(module, symbol);
@@ -319,8 +319,8 @@ pub(super) fn place(
             shift = shift.wrapping_add(place.wrapping_sub(reloc.addend as u64));
         }
         match &mut reloc.plan {
-            RelocPlan::Apply { value, .. } => *value = value.wrapping_add(shift),
-            RelocPlan::Keep { addend, .. } => *addend = addend.wrapping_add(shift as i64),
+            RelocAction::Apply { value, .. } => *value = value.wrapping_add(shift),
+            RelocAction::Keep { addend, .. } => *addend = addend.wrapping_add(shift as i64),
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ use cuweld_elf::target::section_types::is_rela;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -24,8 +24,8 @@ use cuweld_ir::section::view_name;
 
 use super::actions::Action;
 use super::copies;
+use super::facts::DiscardedRange;
 use super::facts::Facts;
-use super::facts::LosingRange;
 use super::facts::contribution;
 use super::refusal::Refusal;
 use super::target_kind::TargetKind;
@@ -46,7 +46,7 @@ pub(super) struct Planner<'f, 'm, 'data> {
 /// Rows of one type against one target, one after the other in a section, as in tables of
 /// addresses: they are kept.
 pub(super) struct Run {
-    /// Offset in bytes from which on no row can stay in what they patch.
+    /// Offset in bytes from which on no row can stay in what they fixup.
     end: u64,
     /// What is added to their addends because of where the target lies.
     moved: i64,
@@ -60,7 +60,7 @@ impl Run {
     /// Decides on the rows after the first one that fare as it does; says how many there are.
     pub(super) fn take(&self, first: &Reloc, others: &mut [Reloc]) -> usize {
         let fares_alike = |reloc: &Reloc| {
-            is_like(first, reloc) && reloc.offset < self.end && reloc.plan != RelocPlan::Gone
+            is_like(first, reloc) && reloc.offset < self.end && reloc.plan != RelocAction::Gone
         };
         let mut count = 0;
         for reloc in others.iter_mut().take_while(|reloc| fares_alike(reloc)) {
@@ -68,7 +68,7 @@ impl Run {
                 true => reloc.addend.wrapping_add(self.moved),
                 false => 0,
             };
-            reloc.plan = RelocPlan::Keep {
+            reloc.plan = RelocAction::Keep {
                 ty: self.ty,
                 addend,
                 rela: self.rela,
@@ -92,7 +92,7 @@ struct Holder<'f> {
     is_included: bool,
     is_linked: bool,
     is_rela: bool,
-    /// The section that rows patch.
+    /// The section that rows fixup.
     patched: Option<SectionId>,
     /// Whether that section is Mercury code.
     in_code: bool,
@@ -107,9 +107,9 @@ struct Holder<'f> {
     end: u64,
     /// Whether it has no bytes in the file.
     is_empty: bool,
-    /// The bytes in it, or in the section with the bytes of a Mercury twin, that losing definitions
-    /// occupy.
-    losing: &'f [LosingRange],
+    /// The bytes in it, or in the section with the bytes of a Mercury twin, that discarded
+    /// definitions occupy.
+    discarded: &'f [DiscardedRange],
 }
 
 impl<'f> Holder<'f> {
@@ -141,10 +141,10 @@ impl<'f> Holder<'f> {
                 facts.merged_end(patched).unwrap_or(size).min(size)
             }),
             is_empty: patched.is_none_or(|patched| module.sections[patched].bytes().is_empty()),
-            losing: match (patched, kind) {
+            discarded: match (patched, kind) {
                 // Variables lie in data: `classify` refuses others.
                 (Some(patched), Some(kind)) if !kind.is_code() && kind != SectionKind::Debug => {
-                    facts.losing_in(data(patched))
+                    facts.discarded_in(data(patched))
                 }
                 _ => &[],
             },
@@ -184,7 +184,7 @@ fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Re
     }
 }
 
-/// Returns the size in bytes of what a row patches. Offsets in Mercury code count bytes of a form
+/// Returns the size in bytes of what a row fixups. Offsets in Mercury code count bytes of a form
 /// that no file holds; rows of a function's own constants may lie anywhere in its bank
 /// [constants-rows-in-bank].
 fn patched_size(facts: &Facts<'_, '_>, patched: SectionId) -> u64 {
@@ -199,7 +199,7 @@ fn patched_size(facts: &Facts<'_, '_>, patched: SectionId) -> u64 {
 }
 
 /// Returns `true` if a place lies in one of the ranges, which do not overlap.
-fn lies_in(ranges: &[LosingRange], offset: u64) -> bool {
+fn lies_in(ranges: &[DiscardedRange], offset: u64) -> bool {
     let after = ranges.partition_point(|(_, start, _)| *start <= offset);
     after
         .checked_sub(1)
@@ -319,17 +319,17 @@ impl Row<'_, '_, '_> {
     }
 
     /// Does to the row what the action says, and stores that in `plan`.
-    fn take(&self, action: Action, plan: &mut RelocPlan) -> Result<(), Refusal> {
+    fn take(&self, action: Action, plan: &mut RelocAction) -> Result<(), Refusal> {
         let ty = self.ty;
         match action {
             Action::Keep => {
                 let (addend, rela) = self.kept_addend()?;
-                *plan = RelocPlan::Keep { ty, addend, rela };
+                *plan = RelocAction::Keep { ty, addend, rela };
             }
             Action::Apply(value) => {
                 self.check_field()?;
                 self.check_partial()?;
-                *plan = RelocPlan::Apply {
+                *plan = RelocAction::Apply {
                     ty,
                     value: value.wrapping_add(self.reloc.addend as u64),
                     in_place: !self.has_addend(),
@@ -337,7 +337,7 @@ impl Row<'_, '_, '_> {
             }
             Action::Empty => {
                 self.check_field()?;
-                *plan = RelocPlan::Apply {
+                *plan = RelocAction::Apply {
                     ty,
                     value: 0,
                     in_place: false,
@@ -345,9 +345,9 @@ impl Row<'_, '_, '_> {
             }
             Action::ClearField => {
                 self.check_field()?;
-                *plan = RelocPlan::Clear;
+                *plan = RelocAction::Clear;
             }
-            Action::Drop => *plan = RelocPlan::Drop,
+            Action::Drop => *plan = RelocAction::Drop,
             Action::Fail(code) => return Err(Refusal::Internal(code)),
             Action::Refuse(code) => return Err(Refusal::Unsupported(code)),
         }
@@ -369,12 +369,12 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
     /// the same action.
     pub(super) fn run(&self, reloc: &Reloc) -> Option<Run> {
         let holder = self.holder.as_ref()?;
-        let RelocPlan::Keep { ty, addend, rela } = reloc.plan else {
+        let RelocAction::Keep { ty, addend, rela } = reloc.plan else {
             return None;
         };
         // Places of frames count from the row's own, and so does the addend that a field holds.
         let depends_on_row = holder.kind == SectionKind::SassRelocs
-            || !holder.losing.is_empty()
+            || !holder.discarded.is_empty()
             || !holder.is_rela && self.facts.module.options.force_rela;
         let moved = if rela {
             addend.wrapping_sub(reloc.addend)
@@ -403,7 +403,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
     }
 
     /// Decides on a row, whose action is stored in `plan`.
-    fn plan(&mut self, reloc: &Reloc, plan: &mut RelocPlan) -> Result<(), Refusal> {
+    fn plan(&mut self, reloc: &Reloc, plan: &mut RelocAction) -> Result<(), Refusal> {
         self.keeps_lost = false;
         let facts = self.facts;
         let module = facts.module;
@@ -419,15 +419,15 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
             check_legacy(module, reloc, facts)?;
         }
         // Rows that an opt-in pass has taken out stay out.
-        if reloc.plan == RelocPlan::Gone || !holder.is_linked {
-            *plan = RelocPlan::Gone;
+        if reloc.plan == RelocAction::Gone || !holder.is_linked {
+            *plan = RelocAction::Gone;
             return Ok(());
         }
         let Some(patched) = holder.patched else {
             return Err(Refusal::Internal(input::RELOCATED_METADATA));
         };
-        if lies_in(holder.losing, reloc.offset) {
-            *plan = RelocPlan::Gone;
+        if lies_in(holder.discarded, reloc.offset) {
+            *plan = RelocAction::Gone;
             return Ok(());
         }
         let known = counterparts(reloc.ty, holder.in_code);
@@ -452,7 +452,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         }
         // nvlink makes these rows anew where there is Mercury.
         if facts.capmerc && is_yield(reloc.ty) {
-            *plan = RelocPlan::Drop;
+            *plan = RelocAction::Drop;
             return Ok(());
         }
         let plain = reloc_type(reloc.ty).and_then(|row| row.plain);

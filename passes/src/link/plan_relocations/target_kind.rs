@@ -35,7 +35,7 @@ pub(super) enum TargetKind {
     DeadFunction,
     /// A copy of a weak function or variable that never was part of the link, seen from a line
     /// table; the symbol `__UFT_OFFSET` in a link without tables.
-    LosingCopy,
+    DiscardedCopy,
     /// Global memory.
     Global,
     /// Reserved shared memory, left to the driver.
@@ -123,7 +123,7 @@ fn symbol_kind(
     // Most rows of line tables are of such copies where there are any: no row of theirs is looked
     // at. Those without addends are below.
     if in_line_table && facts.meanings.is_passed(id) && holder.ty != sht::REL {
-        return Ok(TargetKind::LosingCopy);
+        return Ok(TargetKind::DiscardedCopy);
     }
     let symbol = &module.symbols[id];
     let Some(link) = symbol.link else {
@@ -158,7 +158,7 @@ fn symbol_kind(
                 && definition != id
                 && named.link.first != id =>
         {
-            Ok(TargetKind::LosingCopy)
+            Ok(TargetKind::DiscardedCopy)
         }
         Some(definition) => named.variable(&module.symbols[definition]),
     }
@@ -171,7 +171,7 @@ const BANK_3: &[u8] = b".nv.constant3";
 struct Named<'n, 'm, 'data> {
     module: &'n Module<'data>,
     facts: &'n Facts<'m, 'data>,
-    /// The section that the row patches.
+    /// The section that the row fixups.
     patched: &'n Section<'data>,
     symbol: &'n Symbol<'data>,
     link: &'n LinkSymbol,
@@ -181,8 +181,8 @@ impl Named<'_, '_, '_> {
     fn function(&self, holder: &Section<'_>, in_line_table: bool) -> Result<TargetKind, Refusal> {
         let module = self.module;
         let fate = |function: FunctionId| module.functions[function].fate;
-        let losing = |function: &FunctionId| fate(*function).is_non_prevailing();
-        if in_line_table && let Some(loser) = self.symbol.function.filter(losing) {
+        let is_discarded = |function: &FunctionId| fate(*function).is_non_prevailing();
+        if in_line_table && let Some(discarded) = self.symbol.function.filter(is_discarded) {
             // From sm_90 on all rows are RELA; what nvlink does to REL rows of copies was not
             // understood.
             if holder.ty == sht::REL && module.target.has_compat() {
@@ -192,9 +192,9 @@ impl Named<'_, '_, '_> {
             // sections keep them, pointing at the copy that won. A copy that was replaced loses
             // them too, but only RELA rows, and only if its code, or that of another replaced copy,
             // had relocations [lines-of-discarded-copies].
-            let loses_rows = is_rela(holder.ty) && self.facts.is_relocated(loser);
-            if !fate(loser).ever_prevailed() || loses_rows {
-                return Ok(TargetKind::LosingCopy);
+            let loses_rows = is_rela(holder.ty) && self.facts.is_relocated(discarded);
+            if !fate(discarded).ever_prevailed() || loses_rows {
+                return Ok(TargetKind::DiscardedCopy);
             }
         }
         Ok(match self.link.live.is_live() {
@@ -227,7 +227,7 @@ impl Named<'_, '_, '_> {
         } else if known_symbols::is_reserved_shared_symbol(name) {
             TargetKind::ReservedShared
         } else if name == known_symbols::UNIFIED_FUNCTIONS_OFFSET {
-            TargetKind::LosingCopy
+            TargetKind::DiscardedCopy
         } else if known_symbols::is_unified_table_symbol(name) {
             TargetKind::UnifiedTable
         } else if self.symbol.is_global_memory() {

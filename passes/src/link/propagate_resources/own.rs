@@ -121,7 +121,7 @@ fn frames(module: &Module<'_>, meanings: &Meanings, nodes: &mut OwnSummaries) {
             };
             let is_chosen = module.link_symbols[link].definition == Some(symbol);
             let is_copy =
-                || meanings.is_losing(symbol) || module.symbols[symbol].function.is_some();
+                || meanings.is_discarded(symbol) || module.symbols[symbol].function.is_some();
             if !is_chosen && is_copy() {
                 continue;
             }

@@ -13,10 +13,10 @@ use cuweld_elf::mercury::capmerc::header_operand;
 use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::reloc_type;
+use cuweld_ir::Fixup;
 use cuweld_ir::Module;
-use cuweld_ir::Patch;
+use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
@@ -38,8 +38,8 @@ struct Rows {
     kept: HashSet<u64, FixedState>,
 }
 
-/// Adds the patches of linked code; `Err` names code in which they are not known.
-pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), SectionId> {
+/// Adds the fixups of linked code; `Err` names code in which they are not known.
+pub(super) fn add(module: &Module<'_>, fixups: &mut Vec<Fixup>) -> Result<(), SectionId> {
     // Most links have no textures.
     let mut symbols = module.symbols.values();
     if !symbols.any(|symbol| symbol.ty.is_header()) {
@@ -57,7 +57,7 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) -> Result<(), S
             continue;
         };
         let text = function.views.sass.text;
-        of_function(module, (text, merc.text), &rows[id.index()], base, patches).ok_or(text)?;
+        of_function(module, (text, merc.text), &rows[id.index()], base, fixups).ok_or(text)?;
     }
     Ok(())
 }
@@ -78,10 +78,10 @@ fn rows(module: &Module<'_>) -> Vec<Rows> {
         rows.first.get_or_insert(id);
         let in_bank = |ty| reloc_type(ty).is_some_and(|row| row.bank != BankField::None);
         match reloc.plan {
-            RelocPlan::Apply { ty, .. } if in_bank(ty) => {
+            RelocAction::Apply { ty, .. } if in_bank(ty) => {
                 rows.filled.insert(reloc.offset / INSTRUCTION);
             }
-            RelocPlan::Keep { ty, .. } if in_bank(ty) => {
+            RelocAction::Keep { ty, .. } if in_bank(ty) => {
                 rows.kept.insert(reloc.offset / INSTRUCTION);
             }
             _ => {}
@@ -95,7 +95,7 @@ fn of_function(
     (text, merc): (SectionId, SectionId),
     rows: &Rows,
     base: u64,
-    patches: &mut Vec<Patch>,
+    fixups: &mut Vec<Fixup>,
 ) -> Option<()> {
     let code = module.sections[text].bytes();
     let capmerc = Capmerc::parse(module.sections[merc].bytes()).ok()?;
@@ -114,7 +114,7 @@ fn of_function(
         let start = usize::try_from(offset).ok()?;
         let instruction = Instruction::all(code.get(start..)?).next()?;
         let field = instruction.constant_operand()?;
-        patches.push(Patch {
+        fixups.push(Fixup {
             section: text,
             offset,
             bit: field.bit,

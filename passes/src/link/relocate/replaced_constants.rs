@@ -12,9 +12,9 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
+use cuweld_ir::Fixup;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
-use cuweld_ir::Patch;
 use cuweld_ir::RelocId;
 use cuweld_ir::SectionId;
 use cuweld_ir::table::EntityId;
@@ -29,11 +29,11 @@ type Places = HashMap<i64, u32, FixedState>;
 /// Bytes of an entry of a table.
 const ENTRY: u8 = 4;
 
-/// Adds the patches; returns the functions whose table nvlink overwrites. `Err` names constants in
-/// which the patches are not known.
+/// Adds the fixups; returns the functions whose table nvlink overwrites. `Err` names constants in
+/// which the fixups are not known.
 pub(super) fn add(
     module: &Module<'_>,
-    patches: &mut Vec<Patch>,
+    fixups: &mut Vec<Fixup>,
 ) -> Result<Vec<FunctionId>, SectionId> {
     let mut overwritten = Vec::new();
     let rows = constant_rows::find(module);
@@ -81,7 +81,7 @@ pub(super) fn add(
             if row.ty != LINE_TABLE || !is_own {
                 return Err(id);
             }
-            patches.push(Patch {
+            fixups.push(Fixup {
                 section: id,
                 offset: row.offset,
                 bit: 0,

@@ -5,13 +5,13 @@ use cuweld_elf::target::relocs::NO_OPERATION;
 use cuweld_elf::target::relocs::YIELD_OPCODE;
 use cuweld_elf::target::relocs::YIELD_PREDICATE;
 use cuweld_elf::target::relocs::reloc_type;
+use cuweld_ir::Fixup;
 use cuweld_ir::Module;
-use cuweld_ir::Patch;
 
 use crate::analyses::yields;
 
-/// Adds the patches of linked code.
-pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) {
+/// Adds the fixups of linked code.
+pub(super) fn add(module: &Module<'_>, fixups: &mut Vec<Fixup>) {
     if module.options.relocatable || yields::stay(module) {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn add(module: &Module<'_>, patches: &mut Vec<Patch>) {
                 let Some(field) = reloc_type(ty).and_then(|row| row.field) else {
                     continue;
                 };
-                patches.push(Patch {
+                fixups.push(Fixup {
                     section: text,
                     offset: place.saturating_add(u64::from(field.bit / 64 * 8)),
                     bit: field.bit % 64,

@@ -3,8 +3,8 @@
 use cuweld_elf::align::align_up;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
+use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
-use cuweld_ir::RelocPlan;
 use cuweld_ir::SectionContent;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
@@ -18,7 +18,7 @@ struct Kept {
     place: u64,
 }
 
-/// Leaves variables out of a section and moves the others up, with the relocation rows that patch
+/// Leaves variables out of a section and moves the others up, with the relocation rows that fixup
 /// it. Both lists of variables are sorted by place. Does nothing, and says so, if variables overlap
 /// or bytes would be lost of which it is not known what they are.
 pub(super) fn compact<'data>(
@@ -54,7 +54,7 @@ pub(super) fn compact<'data>(
         let row = &mut module.relocs[id];
         match moved(row.offset) {
             Some(offset) => row.offset = offset,
-            None => row.plan = RelocPlan::Gone,
+            None => row.plan = RelocAction::Gone,
         }
     }
     module.sections[section].content = match module.sections[section].content {

@@ -55,8 +55,8 @@ impl OwnBanks {
             if !module.functions[owner].fate.ever_prevailed()
                 && (module.options.relocatable
                     || !module.symbols[module.functions[owner].symbol].is_entry())
-                && let Some(winner) = link(owner).and_then(|link| module.link_function(link))
-                && module.functions[winner].object > module.functions[owner].object
+                && let Some(prevailing) = link(owner).and_then(|link| module.link_function(link))
+                && module.functions[prevailing].object > module.functions[owner].object
             {
                 begins[id.index()] = false;
             }

@@ -15,7 +15,7 @@ impl<'data> Replay<'_, 'data> {
             // [rows-of-discarded-constants]
             let of_constants = self.out.capmerc
                 && matches!(section.info, SectionInfo::Section(patched)
-                    if constant_rows::patches_constants(self.module, patched));
+                    if constant_rows::fixups_constants(self.module, patched));
             let stays = |owner| of_constants && self.is_live(owner);
             if section
                 .owner
@@ -52,7 +52,7 @@ impl<'data> Replay<'_, 'data> {
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = is_rela(section.ty);
-            // Rows in a losing variable, and debug rows of copies that were not taken at their
+            // Rows in a discarded variable, and debug rows of copies that were not taken at their
             // turn, never were.
             let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
@@ -64,9 +64,9 @@ impl<'data> Replay<'_, 'data> {
             );
             let linked = self.is_linked(section);
             let stay = rows.iter().filter(|row| {
-                let in_loser = linked && row.plan == RelocPlan::Gone;
+                let in_loser = linked && row.plan == RelocAction::Gone;
                 let of_loser = of_debug
-                    && matches!(row.plan, RelocPlan::Drop)
+                    && matches!(row.plan, RelocAction::Drop)
                     && row.target.symbol().is_some_and(never_taken);
                 !in_loser && !of_loser
             });
@@ -105,12 +105,12 @@ impl<'data> Replay<'_, 'data> {
         }
         let mut kept = [0; 2];
         for row in &self.module.relocs[section.relocs] {
-            if let RelocPlan::Keep { rela, .. } = row.plan {
+            if let RelocAction::Keep { rela, .. } = row.plan {
                 kept[usize::from(rela)] += 1;
             }
         }
         if (kept != [0; 2] || self.module.options.preserve_relocs)
-            && !constant_rows::patches_constants(self.module, patched)
+            && !constant_rows::fixups_constants(self.module, patched)
         {
             let with_rows = WithRows { id, patched, kept };
             self.out.with_rows.push(with_rows);

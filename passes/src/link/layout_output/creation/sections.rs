@@ -293,7 +293,7 @@ impl<'data> Replay<'_, 'data> {
             SectionKind::FunctionConstants(_) if !self.own_banks.begins[id.index()] => {
                 if self.moved_banks.insert((link, section.name)) {
                     self.number();
-                    // What a replaced copy had left of a losing one.
+                    // What a replaced copy had left of a discarded one.
                     if self.module.options.relocatable {
                         self.unused_name(section.name);
                     }

@@ -103,8 +103,8 @@ impl Replay<'_, '_> {
     fn makes_section(&mut self, link: LinkSymbolId, id: SymbolId, section: SectionId) -> bool {
         let row = &self.module.sections[section];
         let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
-        // Parameters and shared variables of losing copies lie in the section of the one that was
-        // taken.
+        // Parameters and shared variables of discarded copies lie in the section of the one that
+        // was taken.
         let joined = lost
             && match row.kind {
                 SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),

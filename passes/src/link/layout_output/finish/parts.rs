@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cuweld_ir::Arena;
-use cuweld_ir::ElfPlan;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::plan::PlanReloc;
 use cuweld_ir::plan::PlanSymbol;
 
@@ -54,7 +54,7 @@ pub(super) struct Places {
 
 impl<'data> Finish<'_, 'data> {
     /// Gives contents their places, and the plan its pieces.
-    pub(super) fn places(&self, order: &Order, plan: &mut ElfPlan<'data>) -> Places {
+    pub(super) fn places(&self, order: &Order, plan: &mut OutputLayout<'data>) -> Places {
         let mut places = Places {
             // Those that are fixed come before them.
             sections: Vec::with_capacity(order.sections.len() + 5),
@@ -88,7 +88,7 @@ impl<'data> Finish<'_, 'data> {
     pub(super) fn parts(
         &self,
         places: &Places,
-        plan: &mut ElfPlan<'data>,
+        plan: &mut OutputLayout<'data>,
         arena: &'data Arena,
         threads: &Threads,
         work: Work,

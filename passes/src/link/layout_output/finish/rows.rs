@@ -5,7 +5,7 @@ use cuweld_elf::target::relocs::header_reloc_type;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Reloc;
-use cuweld_ir::RelocPlan;
+use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SymbolId;
@@ -75,10 +75,10 @@ impl Finish<'_, '_> {
             };
             for row in self.module.relocs[section.relocs].iter().rev() {
                 let (ty, addend) = match row.plan {
-                    RelocPlan::Keep { ty, addend, rela } if !is_resolved && rela == is_rela => {
+                    RelocAction::Keep { ty, addend, rela } if !is_resolved && rela == is_rela => {
                         (ty, addend)
                     }
-                    RelocPlan::Apply { ty, in_place, .. }
+                    RelocAction::Apply { ty, in_place, .. }
                         if is_resolved && is_recorded(self.module, &self.out, row) =>
                     {
                         (ty, resolved_addend(self.module, row, ty, in_place))

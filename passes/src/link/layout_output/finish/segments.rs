@@ -3,7 +3,7 @@
 use cuweld_elf::align::align_up;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::ElfPlan;
+use cuweld_ir::OutputLayout;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::plan::PlanSegment;
 
@@ -79,7 +79,7 @@ pub(super) fn segments(sections: &[PlanSection<'_>]) -> Vec<PlanSegment> {
 }
 
 /// Gives the program headers of their table its place.
-pub(super) fn tables_placed(plan: &mut ElfPlan<'_>) {
+pub(super) fn tables_placed(plan: &mut OutputLayout<'_>) {
     let size = 56 * plan.segments.len() as u64;
     if let [first, .., last] = plan.segments.as_mut_slice() {
         for table in [first, last] {
