@@ -19,6 +19,9 @@ const BREAKING: u16 = 0x948;
 /// SASS instruction.
 const COLLECTIVE: [u16; 2] = [0x348, 0x948];
 
+/// What comes after it in barriers at whose end ranges begin.
+const COLLECTIVE_WORK: [u16; 4] = [0x389, 0x806, 0x819, 0x918];
+
 /// `BSYNC`.
 const AFTER_BARRIER: u16 = 0x941;
 
@@ -54,9 +57,18 @@ struct Start {
     is_after_padding: bool,
     /// Whether it stands alone for [`BREAKING`].
     is_breaking: bool,
-    /// Whether it is a barrier or what lanes do after one ([`COLLECTIVE`], [`AFTER_BARRIER`]): ranges
-    /// begin at its end.
-    is_barrier: bool,
+    barrier: Barrier,
+}
+
+/// Whether an instruction is a barrier or what lanes do after one ([`COLLECTIVE`],
+/// [`AFTER_BARRIER`]), at which ranges begin elsewhere than at others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Barrier {
+    None,
+    /// Ranges begin at its end.
+    Known,
+    /// It is of another form than those that were measured.
+    Unknown,
 }
 
 impl Offsets {
@@ -95,7 +107,7 @@ impl Offsets {
                 frame,
                 is_after_padding: padding.take().is_some(),
                 is_breaking: matches!(own, [only] if only.operation() == BREAKING),
-                is_barrier: is_collective(own) || own.first()?.operation() == AFTER_BARRIER,
+                barrier: barrier_of(own),
             });
             mercury += units * UNIT;
             frame = main.map(|main| main + INSTRUCTION);
@@ -109,7 +121,7 @@ impl Offsets {
             frame,
             is_after_padding: false,
             is_breaking: false,
-            is_barrier: false,
+            barrier: Barrier::None,
         });
         let offsets = Offsets {
             starts,
@@ -148,12 +160,10 @@ impl Offsets {
         let end = |start: &Start| start.main.filter(|_| !start.is_after_padding);
         let begin = |number: usize| {
             let next = self.starts.get(number + 1)?;
-            let own = self.starts.get(number)?;
-            // Where ranges begin at barriers of another form is not known.
-            let first = match (own.is_barrier, own.main) {
-                (true, None) => return None,
-                (true, Some(_)) => next.sass,
-                (false, _) => next.first?,
+            let first = match self.starts.get(number)?.barrier {
+                Barrier::None => next.first?,
+                Barrier::Known => next.sass,
+                Barrier::Unknown => return None,
             };
             (!next.is_breaking && !next.is_after_padding)
                 .then_some(first)?
@@ -190,6 +200,20 @@ impl Offsets {
 /// Returns `true` for the SASS of a barrier that is more than one instruction.
 fn is_collective(sass: &[Instruction]) -> bool {
     sass.len() > 1 && COLLECTIVE.contains(&sass[0].operation())
+}
+
+/// Returns which barrier the SASS of an instruction is.
+fn barrier_of(sass: &[Instruction]) -> Barrier {
+    match sass {
+        [only] if only.operation() == AFTER_BARRIER => Barrier::Known,
+        [_, second, ..] if is_collective(sass) => {
+            match COLLECTIVE_WORK.contains(&second.operation()) {
+                true => Barrier::Known,
+                false => Barrier::Unknown,
+            }
+        }
+        _ => Barrier::None,
+    }
 }
 
 /// Returns the units of the instruction that a record stands for.
