@@ -5,6 +5,7 @@ use crate::symbol::SymbolOther;
 use crate::symbol::SymbolType;
 use crate::target::section_types::SectionFlags;
 
+use object::elf;
 use zerocopy::FromBytes;
 use zerocopy::Immutable;
 use zerocopy::IntoBytes;
@@ -16,7 +17,7 @@ use zerocopy::little_endian::U32;
 use zerocopy::little_endian::U64;
 
 /// `e_machine` of CUDA device code.
-pub const EM_CUDA: u16 = 190;
+pub const EM_CUDA: u16 = elf::EM_CUDA.0;
 /// `e_ident[EI_OSABI]` of the current device ELF.
 pub const OSABI_CUDA: u8 = 0x41;
 /// `e_ident[EI_ABIVERSION]` of the current device ELF.
@@ -27,19 +28,23 @@ pub const OSABI_LEGACY: u8 = 0x33;
 /// `e_ident[EI_ABIVERSION]` of such files.
 pub const ABI_VERSION_LEGACY: u8 = 7;
 /// `e_type` of relocatable objects.
-pub const ET_REL: u16 = 1;
+pub const ET_REL: u16 = elf::ET_REL.0;
 /// `e_type` of executables.
-pub const ET_EXEC: u16 = 2;
+pub const ET_EXEC: u16 = elf::ET_EXEC.0;
 /// `e_type` of EWP objects (`ptxas -ewp`).
 pub const ET_EWP: u16 = 0xff00;
 /// First reserved section index.
-pub const SHN_LORESERVE: u16 = 0xff00;
+pub const SHN_LORESERVE: u16 = elf::SHN_LORESERVE;
 /// Absolute symbols.
-pub const SHN_ABS: u16 = 0xfff1;
+pub const SHN_ABS: u16 = elf::SHN_ABS.0;
 /// Tentative definitions.
-pub const SHN_COMMON: u16 = 0xfff2;
+pub const SHN_COMMON: u16 = elf::SHN_COMMON.0;
+/// `p_type` of what is loaded into memory.
+pub const PT_LOAD: u32 = elf::PT_LOAD.0;
+/// `p_type` of the program headers themselves.
+pub const PT_PHDR: u32 = elf::PT_PHDR.0;
 /// The index is in `.symtab_shndx`.
-pub const SHN_XINDEX: u16 = 0xffff;
+pub const SHN_XINDEX: u16 = elf::SHN_XINDEX.0;
 
 /// The file header, 64 bytes.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -1,6 +1,7 @@
 //! Fields of a symbol: binding, type, and what CUDA keeps in `st_other`.
 
 use bitflags::bitflags;
+use object::elf;
 
 /// The binding of a symbol: the upper half of `st_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -8,11 +9,11 @@ pub struct Binding(pub u8);
 
 impl Binding {
     /// Local to its object.
-    pub const LOCAL: Self = Binding(0);
+    pub const LOCAL: Self = Binding(elf::STB_LOCAL.0);
     /// Strong global.
-    pub const GLOBAL: Self = Binding(1);
+    pub const GLOBAL: Self = Binding(elf::STB_GLOBAL.0);
     /// Weak global.
-    pub const WEAK: Self = Binding(2);
+    pub const WEAK: Self = Binding(elf::STB_WEAK.0);
 
     /// Returns the binding that stands in `st_info`.
     pub const fn of_info(info: u8) -> Self {
@@ -31,13 +32,13 @@ pub struct SymbolType(pub u8);
 
 impl SymbolType {
     /// Untyped.
-    pub const NOTYPE: Self = SymbolType(0);
+    pub const NOTYPE: Self = SymbolType(elf::STT_NOTYPE.0);
     /// A variable, in executables and for the linker's own symbols.
-    pub const OBJECT: Self = SymbolType(1);
+    pub const OBJECT: Self = SymbolType(elf::STT_OBJECT.0);
     /// A function.
-    pub const FUNC: Self = SymbolType(2);
+    pub const FUNC: Self = SymbolType(elf::STT_FUNC.0);
     /// A section.
-    pub const SECTION: Self = SymbolType(3);
+    pub const SECTION: Self = SymbolType(elf::STT_SECTION.0);
     /// A texture reference.
     pub const CUDA_TEXTURE: Self = SymbolType(10);
     /// A sampler.

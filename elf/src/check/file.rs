@@ -12,6 +12,7 @@ use crate::align::align_up;
 use crate::mercury::Bank;
 use crate::mercury::PREFIX;
 use crate::raw::OSABI_CUDA;
+use crate::raw::PT_LOAD;
 use crate::raw::RawSymbol;
 use crate::target::section_types::SectionFlags;
 use crate::target::section_types::is_no_bits;
@@ -235,9 +236,6 @@ fn links(view: &View<'_>, findings: &mut Findings) {
         }
     }
 }
-
-/// `p_type` of what is loaded.
-const PT_LOAD: u32 = 1;
 
 /// Returns the `p_flags` that a section in memory needs.
 fn rights(flags: SectionFlags) -> u32 {

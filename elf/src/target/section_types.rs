@@ -1,27 +1,30 @@
 //! Section types, flags and well-known names of device ELF files.
 
 use bitflags::bitflags;
+use object::elf;
 
 /// `sh_type` values.
 pub mod sht {
+    use object::elf;
+
     /// The null section.
-    pub const NULL: u32 = 0;
+    pub const NULL: u32 = elf::SHT_NULL.0;
     /// Bytes.
-    pub const PROGBITS: u32 = 1;
+    pub const PROGBITS: u32 = elf::SHT_PROGBITS.0;
     /// A symbol table.
-    pub const SYMTAB: u32 = 2;
+    pub const SYMTAB: u32 = elf::SHT_SYMTAB.0;
     /// A string table.
-    pub const STRTAB: u32 = 3;
+    pub const STRTAB: u32 = elf::SHT_STRTAB.0;
     /// Relocations with explicit addends.
-    pub const RELA: u32 = 4;
+    pub const RELA: u32 = elf::SHT_RELA.0;
     /// Notes.
-    pub const NOTE: u32 = 7;
+    pub const NOTE: u32 = elf::SHT_NOTE.0;
     /// Memory without bytes in the file.
-    pub const NOBITS: u32 = 8;
+    pub const NOBITS: u32 = elf::SHT_NOBITS.0;
     /// Relocations whose addends are in place.
-    pub const REL: u32 = 9;
+    pub const REL: u32 = elf::SHT_REL.0;
     /// Extended section indices of symbols.
-    pub const SYMTAB_SHNDX: u32 = 18;
+    pub const SYMTAB_SHNDX: u32 = elf::SHT_SYMTAB_SHNDX.0;
     /// `.nv.info*`.
     pub const CUDA_INFO: u32 = 0x7000_0000;
     /// `.nv.callgraph`.
@@ -88,16 +91,16 @@ bitflags! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct SectionFlags: u64 {
         /// Writable memory.
-        const WRITE = 1;
+        const WRITE = elf::SHF_WRITE.0;
         /// Occupies device memory.
-        const ALLOC = 2;
+        const ALLOC = elf::SHF_ALLOC.0;
         /// Code.
-        const EXECINSTR = 4;
+        const EXECINSTR = elf::SHF_EXECINSTR.0;
         /// `sh_info` is a section index.
-        const INFO_LINK = 0x40;
+        const INFO_LINK = elf::SHF_INFO_LINK.0;
         /// The contents are packed (SHF_COMPRESSED), which means nothing to nvlink
         /// [compressed-flag-kept].
-        const COMPRESSED = 0x800;
+        const COMPRESSED = elf::SHF_COMPRESSED.0;
         /// Of code: how many barriers it uses, as compilers before 13.0 write it.
         const BARRIERS = 0x7f << 20;
         /// Of the Mercury view.

@@ -164,7 +164,8 @@ pub(super) const HEADER_KINDS: Words<u64> = Words(&[
 
 pub(super) const SEGMENT_FLAGS: Words<u64> = Words(&[(4, "R"), (2, "W"), (1, "X")]);
 
-pub(super) const SEGMENT_TYPES: Words<u32> = Words(&[(1, "PT_LOAD"), (6, "PT_PHDR")]);
+pub(super) const SEGMENT_TYPES: Words<u32> =
+    Words(&[(raw::PT_LOAD, "PT_LOAD"), (raw::PT_PHDR, "PT_PHDR")]);
 
 /// Formats flags, joined by `|`, the unknown ones as a number.
 pub(super) fn flags(words: &Words<u64>, flags: u64) -> String {

@@ -1,6 +1,8 @@
 //! File offsets and program headers of a file with both views.
 
 use cuweld_elf::align::align_up;
+use cuweld_elf::raw::PT_LOAD;
+use cuweld_elf::raw::PT_PHDR;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
@@ -15,9 +17,6 @@ use cuweld_ir::plan::PlanSegment;
 pub(super) const NAMES_GAP: u64 = 0x24;
 
 /// `p_type` values.
-const PT_LOAD: u32 = 1;
-const PT_PHDR: u32 = 6;
-
 /// `p_flags` bits.
 const PF_R: u32 = 4;
 const PF_W: u32 = 2;

@@ -1,6 +1,8 @@
 //! Program headers of the output.
 
 use cuweld_elf::align::align_up;
+use cuweld_elf::raw::PT_LOAD;
+use cuweld_elf::raw::PT_PHDR;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::OutputLayout;
@@ -14,9 +16,6 @@ fn is_read_only(section: &PlanSection<'_>) -> bool {
 fn is_writable(section: &PlanSection<'_>) -> bool {
     section.flags.contains(SectionFlags::ALLOC) && section.flags.contains(SectionFlags::WRITE)
 }
-
-const PT_LOAD: u32 = 1;
-const PT_PHDR: u32 = 6;
 
 /// Returns the program headers of sections that have their offsets [segments-of-empty-sections].
 /// The first and the last are those of their table, which has no place yet.
