@@ -81,7 +81,7 @@ fn draft(text: &str, version: &str, build: &str) -> Result<Option<String>, Box<d
         return Ok(None);
     }
     let row = format!(
-        "    /// CUDA 13.{minor}, in version {patch}.\n    {name} = ({minor}, {patch}), compiler {build};\n}}\n"
+        "    /// CUDA 13.{minor}, in version {patch}.\n    {name} = (13, {minor}, {patch}), compiler {build};\n}}\n"
     );
     // Oldest first, by minor release and patch.
     let own = (minor.parse::<u32>()?, patch.parse::<u32>()?);
@@ -126,7 +126,7 @@ fn version_before(text: &str, version: &str) -> Option<String> {
         let (name, rest) = line.trim().split_once(" = (")?;
         name.starts_with("V13_").then_some(())?;
         let (numbers, _) = rest.split_once(')')?;
-        Some(format!("13.{}", numbers.replace(", ", ".")))
+        Some(numbers.replace(", ", "."))
     });
     let mut known: Vec<String> = known.chain(["13.0.88".to_owned()]).collect();
     known.retain(|known| numbers(known) < numbers(version));
@@ -152,7 +152,7 @@ fn lines_apart(before: &str, after: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const TABLE: &str = "versions! {\n    /// CUDA 13.1.\n    V13_1_80 = (1, 80), compiler 1;\n    /// CUDA 13.5.\n    V13_5_37 = (5, 37), compiler 2;\n}\n\npub(super) const ALL: &[&Toolkit] = &[\n    &super::V13_0,\n    &V13_1_80,\n    &V13_5_37,\n];\n";
+    const TABLE: &str = "versions! {\n    /// CUDA 13.1.\n    V13_1_80 = (13, 1, 80), compiler 1;\n    /// CUDA 13.5.\n    V13_5_37 = (13, 5, 37), compiler 2;\n}\n\npub(super) const ALL: &[&Toolkit] = &[\n    &super::V13_0,\n    &V13_1_80,\n    &V13_5_37,\n];\n";
 
     #[test]
     fn a_version_gets_a_row_and_its_place_in_the_list() {
@@ -162,7 +162,7 @@ mod tests {
         };
         let later = drafted("13.6.20", "77");
         assert!(
-            later.contains("    V13_6_20 = (6, 20), compiler 77;\n}\n"),
+            later.contains("    V13_6_20 = (13, 6, 20), compiler 77;\n}\n"),
             "{later}"
         );
         assert!(
