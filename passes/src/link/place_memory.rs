@@ -14,6 +14,7 @@ pub(crate) mod constant_merge;
 pub(crate) mod constants_again;
 pub(crate) mod dynamic_align;
 pub(crate) mod empty_sections;
+mod groups;
 pub(crate) mod headers;
 pub(crate) mod late_shared;
 mod list_sort;

@@ -17,9 +17,9 @@ use cuweld_ir::plan::PlanSection;
 use zerocopy::IntoBytes;
 
 use super::Encode;
-use super::RESERVED_SHARED;
 use super::Refusal;
 use super::fast_path::RECORD;
+use super::second::RESERVED_SHARED;
 
 /// How many headers are made: the null section, the names of sections and those of symbols. Their
 /// fields are the same in both views.

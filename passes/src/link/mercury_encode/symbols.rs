@@ -18,8 +18,8 @@ use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::table::EntityId;
 
 use super::Encode;
-use super::RESERVED_SHARED;
 use super::Refusal;
+use super::second::RESERVED_SHARED;
 
 impl<'data> Encode<'_, 'data> {
     /// Returns the output symbol indices of the SECTION symbols of kernels' parameters, by

@@ -1,5 +1,4 @@
-//! nvlink's oddities that a byte-identical output has to share, each with its id and its
-//! measurement.
+//! The sort of nvlink's lists, which permutes equal elements [list-sort].
 
 /// Sorts as the linker sorts lists [list-sort]. It deals elements alternately onto the fronts of
 /// two lists, sorts both and merges; `take` says whether the head of the first list goes next.

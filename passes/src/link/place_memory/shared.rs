@@ -29,6 +29,7 @@ use super::dynamic_align::DynamicAlign;
 use super::empty_sections;
 use super::empty_sections::EmptySection;
 use super::empty_sections::EmptySections;
+use super::groups::root;
 use super::late_shared::late;
 use super::list_sort::list_sort;
 use super::shared_uses::Uses;
@@ -591,14 +592,4 @@ fn defined_dynamic(module: &Module<'_>) -> Vec<LinkSymbolId> {
     links
         .filter(|link| module.began_dynamic(*link) && !module.is_dynamic_shared(*link))
         .collect()
-}
-
-/// Returns the root of a group, with path halving.
-pub(super) fn root(group: &mut [u32], mut of: u32) -> u32 {
-    while group[of as usize] != of {
-        let next = group[of as usize];
-        group[of as usize] = group[next as usize];
-        of = next;
-    }
-    of
 }

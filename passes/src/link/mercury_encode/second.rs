@@ -1,0 +1,97 @@
+//! Which sections of the Mercury view have one of their own beside that of the SASS view.
+
+use cuweld_elf::mercury::Bank;
+use cuweld_elf::mercury::HEADER_INDICES;
+use cuweld_elf::target::section_types::SectionFlags;
+use cuweld_elf::target::section_types::is_unified_entries;
+use cuweld_elf::target::section_types::sht;
+use cuweld_ir::plan::PlanSection;
+
+use super::registers::REGISTER_RANGES;
+use super::registers::REGISTER_TYPES;
+use crate::link::classify::mercury::is_debug;
+
+/// What a section of the Mercury view becomes beside that of the SASS view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Second {
+    /// Nothing: both views share it.
+    None,
+    /// A section with the same bytes, of this type.
+    Alias(u32),
+    /// Constants of a function, with bytes of its own, of this type.
+    Constants(u32),
+    /// `.nv.merc.nv.constant.entry_image_header_indices.K`.
+    HeaderIndices,
+    /// `.nv.merc.debug_*`.
+    Debug,
+    /// `.nv.merc.nv.info`.
+    Info,
+    /// `.nv.merc.nv.info.F`.
+    FunctionInfo,
+    /// `.nv.merc.rela*`.
+    Relocs,
+    /// `.nv.merc.nv.resolvedrela*`.
+    ResolvedRelocs,
+    /// `.nv.merc.nv.shared.reserved.0`.
+    ReservedShared,
+    /// `.nv.merc.symtab_shndx`.
+    SectionIndices,
+    /// `.nv.merc.nv.udt`, which has the same bytes again.
+    Copy,
+    /// `.nv.merc.nv.uft.entry` and `.nv.merc.nv.udt.entry`.
+    UnifiedEntries,
+}
+
+/// The section of variables in reserved shared memory.
+pub(super) const RESERVED_SHARED: &[u8] = b".nv.shared.reserved.0";
+
+/// Returns what a section becomes.
+pub(super) fn second_of(section: &PlanSection<'_>) -> Second {
+    match section.ty {
+        sht::RELA => Second::Relocs,
+        sht::CUDA_RESOLVED_RELA => Second::ResolvedRelocs,
+        sht::CUDA_INFO if section.flags.contains(SectionFlags::INFO_LINK) => Second::FunctionInfo,
+        sht::CUDA_INFO => Second::Info,
+        sht::NULL => Second::None,
+        sht::SYMTAB_SHNDX => Second::SectionIndices,
+        sht::CUDA_UNIFIED_DATA => Second::Copy,
+        ty if is_unified_entries(ty) => Second::UnifiedEntries,
+        _ => second_of_named(section),
+    }
+}
+
+/// Returns the same of a section that its name tells apart.
+fn second_of_named(section: &PlanSection<'_>) -> Second {
+    if let Some((bank, rest)) = Bank::of_name(section.name) {
+        return if bank == HEADER_INDICES {
+            Second::HeaderIndices
+        } else if rest.is_empty() {
+            Second::Alias(bank.ty)
+        } else {
+            Second::Constants(bank.ty)
+        };
+    }
+    match section.ty {
+        _ if section.name == RESERVED_SHARED => Second::ReservedShared,
+        _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
+        sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
+        sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
+        _ => Second::None,
+    }
+}
+
+/// Returns `true` if a section of the view holds the slots of textures, samplers and surfaces of a
+/// kernel.
+pub(super) fn is_header_indices(name: &[u8]) -> bool {
+    Bank::of_name(name).is_some_and(|(bank, _)| bank == HEADER_INDICES)
+}
+
+/// Debug sections that differ between the views.
+const OWN_DEBUG: [&[u8]; 6] = [
+    b".debug_frame",
+    b".debug_line",
+    b".debug_info",
+    b".nv_debug_line_sass",
+    REGISTER_RANGES,
+    REGISTER_TYPES,
+];
