@@ -115,7 +115,7 @@ impl Pass for PropagateResources {
             if both {
                 let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
                 cx.diagnostics.emit(Diagnostic::error(link::CTA_GRANULARITY, format!(
-                    "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed. "
+                    "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed."
                 )));
             }
         }
