@@ -80,7 +80,7 @@ fn matters(plan: RelocAction) -> bool {
     )
 }
 
-/// Returns the size in bytes of the section that a relocation fixups.
+/// Returns the size in bytes of the section that a relocation applies to.
 fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     match module.sections[reloc.section].info {
         // Offsets in Mercury code count bytes of a form that no file holds.
@@ -92,7 +92,7 @@ fn patched_size(module: &Module<'_>, reloc: &Reloc) -> Option<u64> {
     }
 }
 
-/// Returns `true` if a relocation fixups Mercury code, which `mercury-encode` fills.
+/// Returns `true` if a relocation applies to Mercury code, which `mercury-encode` fills.
 fn is_mercury_code(module: &Module<'_>, reloc: &Reloc) -> bool {
     match module.sections[reloc.section].info {
         SectionInfo::Section(patched) => module.sections[patched].kind == SectionKind::MercuryText,

@@ -137,7 +137,7 @@ cuweld_elf::rules! {
     PlanSet = "plan-set" from Planned,
     /// Relocations of sections that are not linked are gone.
     PlanGone = "plan-gone" from Planned,
-    /// Relocations that are kept, applied or cleared lie within the section that they fixup.
+    /// Relocations that are kept, applied or cleared lie within the section that they apply to.
     PlanOffset = "plan-offset" from Planned,
     /// Applied types have a field, and no UNIFIED type is left in an executable.
     PlanType = "plan-type" from Planned,

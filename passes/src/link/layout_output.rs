@@ -313,7 +313,7 @@ enum OutSymbol {
 /// An input section with relocation rows.
 struct WithRows {
     id: SectionId,
-    /// The section that they fixup.
+    /// The section that they apply to.
     patched: SectionId,
     /// How many are kept without addends, and with them.
     kept: [u32; 2],

@@ -1,7 +1,7 @@
 //! `strip-debug`: debug sections stay out of the output.
 //!
 //! Opt-in: nvlink keeps what its inputs hold, `.debug_frame` also without `-g`. Sections named
-//! `.debug_*` and `.nv_debug_*` are marked as stripped, with the relocation sections that fixup
+//! `.debug_*` and `.nv_debug_*` are marked as stripped, with the relocation sections that apply to
 //! them. Code, variables and what kernels need are as without the pass; with `-g` dead code still
 //! stays.
 //!

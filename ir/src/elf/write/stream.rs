@@ -128,7 +128,7 @@ fn are_in_order(module: &Module<'_>, pieces: &[PlanPiece], size: u64) -> bool {
 }
 
 /// Returns the end of the part that begins at `start`. The part takes what is left of a block or a
-/// little more, so that no field of a fixup lies across its end. Patches are in the order of their
+/// little more, so that no field of a fixup lies across its end. Fixups are in the order of their
 /// offsets.
 fn part_end(start: usize, length: usize, left: usize, fixups: &[Fixup]) -> usize {
     if length - start <= SMALL {

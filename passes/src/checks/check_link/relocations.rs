@@ -34,11 +34,11 @@ use crate::threads::Work;
 
 /// The section whose rows are looked at.
 struct Holder {
-    /// The section that the rows fixup, with its kind.
+    /// The section that the rows apply to, with its kind.
     patched: (SectionId, SectionKind),
-    /// Whether the code that the rows fixup can run.
+    /// Whether the code that the rows apply to can run.
     runs: bool,
-    /// The function that the rows fixup.
+    /// The function that the rows apply to.
     function: Option<LinkSymbolId>,
     /// The bytes in it of definitions in whose place others are linked, if a row has asked.
     discarded: OnceCell<Discarded>,
@@ -111,7 +111,7 @@ fn check_section(
 }
 
 impl Holder {
-    /// Returns what rows of a section fixup; `None` if they need no proof.
+    /// Returns what rows of a section apply to; `None` if they need no proof.
     fn new(link: &Link<'_, '_>, id: SectionId) -> Option<Self> {
         let module = link.module;
         let section = &module.sections[id];

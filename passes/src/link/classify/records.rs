@@ -117,7 +117,7 @@ pub(super) fn is_list_of_code(
             if sections[code].ty == sht::CUDA_UNIFIED_FUNCTION)
 }
 
-/// Returns the section that the rows of a relocation section fixup, if it is `.debug_frame`.
+/// Returns the section that the rows of a relocation section apply to, if it is `.debug_frame`.
 pub(super) fn frames(rows: &Rows<'_, '_>, relocs: &Section<'_>) -> Option<SectionId> {
     match relocs.info {
         SectionInfo::Section(patched) if rows.sections[patched].name == b".debug_frame" => {

@@ -48,7 +48,7 @@ pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedSt
     found
 }
 
-/// Returns `true` if rows fixup constants of a function.
+/// Returns `true` if rows apply to constants of a function.
 pub(super) fn fixups_constants(module: &Module<'_>, patched: SectionId) -> bool {
     let section = &module.sections[patched];
     section.kind == SectionKind::MercuryTwin && section.owner.is_some()

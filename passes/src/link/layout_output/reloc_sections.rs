@@ -3,7 +3,7 @@
 use super::NO_SECTION;
 use super::OutId;
 
-/// Relocation sections by what they fixup.
+/// Relocation sections by what they apply to.
 #[derive(Default)]
 pub(super) struct RelocSections {
     /// REL, then RELA.

@@ -22,7 +22,7 @@ pub(super) struct Inputs {
     pub(super) constant_twins: HashMap<FunctionId, SectionId, FixedState>,
     /// Debug sections of the Mercury view of included objects that have a place.
     pub(super) mercury_debug: Vec<SectionId>,
-    /// Relocations of the SASS view of included objects, each with what it fixups.
+    /// Relocations of the SASS view of included objects, each with what it applies to.
     pub(super) sass_rows: Vec<(SectionId, SectionId)>,
     /// Whether an included object is compiled for the debugger.
     pub(super) for_debugger: bool,

@@ -301,8 +301,8 @@ impl<'m> Encode<'m, '_> {
     }
 
     /// Returns the sections of the objects with rows of the SASS view, by the section of the view
-    /// that holds their rows, with the offset of the contribution that they fixup; in the order of
-    /// the output.
+    /// that holds their rows, with the offset of the contribution that they apply to; in the order
+    /// of the output.
     fn rows_of_objects(&self, module: &Module<'_>) -> OfObjects {
         // The section of the view and the piece of it.
         let mut place = vec![NOWHERE; module.sections.len()];
@@ -345,9 +345,9 @@ impl<'m> Encode<'m, '_> {
 /// Sections of the objects with rows of the SASS view, by the section of the view that holds their
 /// rows.
 struct OfObjects {
-    /// Rows that are kept, with the offset of the contribution that they fixup.
+    /// Rows that are kept, with the offset of the contribution that they apply to.
     kept: Grouped<(SectionId, u64)>,
-    /// Rows that are applied and shown, with the section of the view that they fixup.
+    /// Rows that are applied and shown, with the section of the view that they apply to.
     applied: Grouped<(SectionId, u32)>,
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Planner<'f, 'm, 'data> {
 /// Rows of one type against one target, one after the other in a section, as in tables of
 /// addresses: they are kept.
 pub(super) struct Run {
-    /// Offset in bytes from which on no row can stay in what they fixup.
+    /// Offset in bytes from which on no row can stay in what they apply to.
     end: u64,
     /// What is added to their addends because of where the target lies.
     moved: i64,
@@ -92,7 +92,7 @@ struct Holder<'f> {
     is_included: bool,
     is_linked: bool,
     is_rela: bool,
-    /// The section that rows fixup.
+    /// The section that rows apply to.
     patched: Option<SectionId>,
     /// Whether that section is Mercury code.
     in_code: bool,
@@ -184,8 +184,8 @@ fn check_legacy(module: &Module<'_>, reloc: &Reloc, facts: &Facts<'_, '_>) -> Re
     }
 }
 
-/// Returns the size in bytes of what a row fixups. Offsets in Mercury code count bytes of a form
-/// that no file holds; rows of a function's own constants may lie anywhere in its bank
+/// Returns the size in bytes of what a row applies to. Offsets in Mercury code count bytes of a
+/// form that no file holds; rows of a function's own constants may lie anywhere in its bank
 /// [constants-rows-in-bank].
 fn patched_size(facts: &Facts<'_, '_>, patched: SectionId) -> u64 {
     let module = facts.module;

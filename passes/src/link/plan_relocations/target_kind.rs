@@ -171,7 +171,7 @@ const BANK_3: &[u8] = b".nv.constant3";
 struct Named<'n, 'm, 'data> {
     module: &'n Module<'data>,
     facts: &'n Facts<'m, 'data>,
-    /// The section that the row fixups.
+    /// The section that the row applies to.
     patched: &'n Section<'data>,
     symbol: &'n Symbol<'data>,
     link: &'n LinkSymbol,

@@ -18,9 +18,9 @@ struct Kept {
     place: u64,
 }
 
-/// Leaves variables out of a section and moves the others up, with the relocation rows that fixup
-/// it. Both lists of variables are sorted by place. Does nothing, and says so, if variables overlap
-/// or bytes would be lost of which it is not known what they are.
+/// Leaves variables out of a section and moves the others up, with the relocation rows that apply
+/// to it. Both lists of variables are sorted by place. Does nothing, and says so, if variables
+/// overlap or bytes would be lost of which it is not known what they are.
 pub(super) fn compact<'data>(
     module: &mut Module<'data>,
     section: SectionId,
