@@ -64,8 +64,7 @@ impl<'r, 'data> Reading<'r, 'data> {
         (reading.reader.part, reading.outcomes)
     }
 
-    /// Reads images after those that were read, of files that have `all` bytes, about, with those
-    /// before and after them.
+    /// Reads images after those that were read. All images of the link have about `all` bytes.
     pub(super) fn read(&mut self, images: &[Candidate<'data>], all: u64) {
         (self.hooks.reserve)(all);
         let first = IMAGES_BEFORE_ROOM.saturating_sub(self.images.len());

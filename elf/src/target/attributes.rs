@@ -132,10 +132,6 @@ attributes! {
     0x6d PREEXIT_USED,
 }
 
-/// A record that compilers after 13.0.88 write into the SASS view, and nvlink 13.0.88 does not
-/// know: value 1, at the end of each list. Links of SASS keep it.
-pub const AFTER_13_0_88: u8 = 0x6b;
-
 /// Returns `true` if a record holds places of instructions, which each view of code has its own of.
 pub fn holds_places(code: u8) -> bool {
     matches!(

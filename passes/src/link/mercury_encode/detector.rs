@@ -219,7 +219,7 @@ fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
     let mut records = list
         .into_iter()
         .flat_map(|list| &module.attributes[module.sections[list].attributes]);
-    records.any(|record| record.code == attributes::AFTER_13_0_88)
+    records.any(|record| record.code == attributes::NVSAL_SW_WAR)
 }
 
 /// Returns the reason why nvlink schedules a kernel of an executable anew, if it does.

@@ -26,7 +26,7 @@ fn is_sass_only(code: u8) -> bool {
         attributes::CBANK_PARAM_SIZE
             | attributes::PARAM_CBANK
             | attributes::SW_WAR
-            | attributes::AFTER_13_0_88
+            | attributes::NVSAL_SW_WAR
             | attributes::PREEXIT_USED
     )
 }
