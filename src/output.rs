@@ -1,9 +1,12 @@
 //! The output file appears whole or not at all.
 
 use std::fs::File;
+use std::fs::Metadata;
 use std::io;
+use std::io::Seek;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 
 use cuweld_ir::elf::StreamError;
@@ -87,8 +90,14 @@ pub fn write_blocks(
     Ok(made?)
 }
 
-/// Writes a file beside its final place and renames it into place. A place that is no regular file
-/// (a device, a pipe) is written directly.
+/// Writes a file beside its final place and renames it into place: whoever reads the old one, such as
+/// a link of which it is an input, goes on to. The place is where symbolic links lead; the new file
+/// has the permissions of the old one. What is no regular file (a device, a pipe) is written directly,
+/// and so is a file in a folder that no other can be made in.
+///
+/// # Errors
+///
+/// Those of the system; an old file that may not be written is not replaced.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<Replaced> {
     write_atomically_with(path, bytes.len() as u64, |file| file.write_all(bytes))
 }
@@ -100,21 +109,85 @@ pub fn write_atomically_with<E: From<io::Error>>(
     size: u64,
     write: impl FnOnce(&mut File) -> Result<(), E>,
 ) -> Result<Replaced, E> {
-    let found = std::fs::symlink_metadata(path);
-    if found.is_ok_and(|metadata| !metadata.is_file()) {
+    let old = std::fs::metadata(path).ok();
+    let Some(place) = regular_place(path, old.as_ref())? else {
         write(&mut File::create(path)?)?;
         return Ok(Replaced::default());
+    };
+    if old.is_some() {
+        // Fails if the file may not be written.
+        File::options().write(true).open(&place)?;
     }
-    let mut unfinished = tempfile::Builder::new()
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let unfinished = tempfile::Builder::new()
         .prefix(".cuweld-")
         // With the permissions that the user's umask leaves.
-        .make_in(path.parent().unwrap_or(path), |path| File::create_new(path))?;
+        .make_in(folder, |path| File::create_new(path));
+    let mut unfinished = match unfinished {
+        Ok(unfinished) => unfinished,
+        Err(error) if old.is_some() && is_denied(&error) => {
+            return write_in_place(&place, write);
+        }
+        Err(error) => return Err(error.into()),
+    };
     let file = unfinished.as_file_mut();
     reserve(file, size)?;
     write(file)?;
-    let replaced = Replaced::at(path);
-    unfinished.persist(path).map_err(|error| error.error)?;
+    if let Some(old) = old {
+        file.set_permissions(old.permissions())?;
+    }
+    let replaced = Replaced::at(&place);
+    unfinished.persist(&place).map_err(|error| error.error)?;
     Ok(replaced)
+}
+
+/// Symbolic links that are followed at most, as Linux does.
+const MOST_LINKS: usize = 40;
+
+/// Returns the place of the regular file that a path leads to, or will; `None` if what is there is
+/// none, or has its name only as an open file of a process.
+fn regular_place(path: &Path, found: Option<&Metadata>) -> io::Result<Option<PathBuf>> {
+    if found.is_some_and(|found| !found.is_file()) {
+        return Ok(None);
+    }
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = std::fs::read_link(&place) else {
+            return Ok(Some(place));
+        };
+        place = match place.parent() {
+            Some(folder) => folder.join(target),
+            None => target,
+        };
+        if place.starts_with("/proc") {
+            return Ok(None);
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Returns `true` if no file can be made in a folder.
+fn is_denied(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// Writes over a file, once all of the bytes are known.
+fn write_in_place<E: From<io::Error>>(
+    place: &Path,
+    write: impl FnOnce(&mut File) -> Result<(), E>,
+) -> Result<Replaced, E> {
+    let mut whole = tempfile::tempfile()?;
+    write(&mut whole)?;
+    whole.rewind()?;
+    let mut file = File::options().write(true).truncate(true).open(place)?;
+    io::copy(&mut whole, &mut file)?;
+    Ok(Replaced::default())
 }
 
 /// The file that an output took the place of. It has no name any more; its blocks are freed when
@@ -223,5 +296,56 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_atomically(&folder.path().join("none/out"), b"x").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_the_file_and_its_permissions_stay() {
+        use std::os::unix::fs::MetadataExt;
+        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), b"old").unwrap();
+        let mode = std::fs::Permissions::from_mode(0o640);
+        std::fs::set_permissions(at("file"), mode).unwrap();
+        symlink("file", at("one")).unwrap();
+        symlink(at("one"), at("two")).unwrap();
+        // Whoever has the old file open reads on.
+        let open = File::open(at("file")).unwrap();
+        let before = open.metadata().unwrap().ino();
+        drop(write_atomically(&at("two"), b"new").unwrap());
+        assert_eq!(io::read_to_string(&open).unwrap(), "old");
+        assert_eq!(std::fs::read(at("file")).unwrap(), b"new");
+        let after = std::fs::metadata(at("file")).unwrap();
+        assert_eq!(
+            (after.mode() & 0o777, after.ino() == before),
+            (0o640, false)
+        );
+        assert!(std::fs::symlink_metadata(at("two")).unwrap().is_symlink());
+        // A link to what is not there makes it, a circle is an error, a device is written.
+        symlink("later", at("ahead")).unwrap();
+        drop(write_atomically(&at("ahead"), b"made").unwrap());
+        assert_eq!(std::fs::read(at("later")).unwrap(), b"made");
+        symlink("circle", at("circle")).unwrap();
+        assert!(write_atomically(&at("circle"), b"x").is_err());
+        symlink("/dev/null", at("nothing")).unwrap();
+        drop(write_atomically(&at("nothing"), b"x").unwrap());
+        assert!(
+            std::fs::symlink_metadata(at("nothing"))
+                .unwrap()
+                .is_symlink()
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 7);
+    }
+
+    #[test]
+    fn a_file_is_written_over_where_no_other_can_be_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.cubin");
+        std::fs::write(&path, b"longer than before").unwrap();
+        let write = |file: &mut File| io::Write::write_all(file, b"new");
+        drop(super::write_in_place(&path, write).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 }
