@@ -99,9 +99,26 @@ impl LinkedFile<'_> {
     }
 
     /// Writes the file: blocks of a large one with a second thread, if there may be one.
-    pub fn write(&self, path: &Path, threads: &Threads) -> Result<Replaced, OutputError> {
+    ///
+    /// # Errors
+    ///
+    /// Those of the system, and inputs that were changed since they were read: then there is no
+    /// output.
+    pub fn write(
+        &self,
+        path: &Path,
+        inputs: &InputArena,
+        threads: &Threads,
+    ) -> Result<Replaced, OutputError> {
+        let unchanged = || match inputs.changed() {
+            None => Ok(()),
+            Some(name) => Err(OutputError::Changed(name)),
+        };
         match self {
-            LinkedFile::Image(bytes) => Ok(write_atomically(path, bytes)?),
+            LinkedFile::Image(bytes) => {
+                unchanged()?;
+                Ok(write_atomically(path, bytes)?)
+            }
             LinkedFile::Planned(module) => {
                 let Some(plan) = &module.plan else {
                     return Err(OutputError::NoPlan);
@@ -109,7 +126,8 @@ impl LinkedFile<'_> {
                 write_atomically_with(path, plan.file_size, |file| {
                     write_blocks(file, plan.sections.len(), threads, |take| {
                         elf::write_in_order(module, plan, take)
-                    })
+                    })?;
+                    unchanged()
                 })
             }
         }

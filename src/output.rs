@@ -24,12 +24,22 @@ pub enum OutputError {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// An input was written meanwhile.
+    #[error("'{0}' was changed while it was linked")]
+    Changed(String),
     /// A plan that no pass could have made.
     #[error("internal error: {0}")]
     Plan(WriteError),
     /// The link was stopped before the file was planned.
     #[error("internal error: there is no plan")]
     NoPlan,
+}
+
+impl OutputError {
+    /// Returns `true` if the error is one of the program.
+    pub fn is_internal(&self) -> bool {
+        matches!(self, OutputError::Plan(_) | OutputError::NoPlan)
+    }
 }
 
 impl From<StreamError<io::Error>> for OutputError {

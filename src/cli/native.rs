@@ -42,7 +42,6 @@ use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
 use crate::driver::link;
 use crate::input::InputArena;
-use crate::output::OutputError;
 use crate::repro::Recorder;
 use crate::repro::finish;
 
@@ -247,10 +246,10 @@ fn run_link(
         file => file,
     };
     if let Some(file) = file
-        && let Err(error) = file.write(&output, &request.threads)
+        && let Err(error) = file.write(&output, &input_arena, &request.threads)
     {
         let name = output.display();
-        reporter.internal_error |= !matches!(error, OutputError::Io(_));
+        reporter.internal_error |= error.is_internal();
         reporter.report(&Diagnostic::fatal(
             system::CANNOT_WRITE,
             format!("cannot write '{name}': {error}"),

@@ -10,6 +10,8 @@ use std::sync::PoisonError;
 use memmap2::Mmap;
 use typed_arena::Arena;
 
+use super::stamp::FileStamp;
+
 /// Owns mapped files, files read into memory and decompressed images for the length of a link.
 ///
 /// The caller makes one before discovery; everything that discovery returns borrows from it.
@@ -17,6 +19,8 @@ use typed_arena::Arena;
 pub struct InputArena {
     buffers: Arena<Vec<u8>>,
     maps: Arena<Mmap>,
+    /// The files that are mapped, as they were then.
+    stamps: RefCell<Vec<(String, FileStamp)>>,
     /// The files that there are, if the file system is not asked.
     files: Option<BTreeMap<String, Vec<u8>>>,
     opened: Mutex<Vec<String>>,
@@ -57,9 +61,18 @@ impl InputArena {
         self.buffers.alloc(buffer)
     }
 
-    /// Takes over a mapping and lends its bytes.
-    pub fn keep_map(&self, map: Mmap) -> &[u8] {
+    /// Takes over the mapping of a file and lends its bytes.
+    pub(super) fn keep_map(&self, map: Mmap, path: &str, stamp: FileStamp) -> &[u8] {
+        self.stamps.borrow_mut().push((path.to_owned(), stamp));
         self.maps.alloc(map)
+    }
+
+    /// Returns the first file that was written since it was mapped, if there is one: what came of
+    /// its bytes may be of both contents.
+    pub fn changed(&self) -> Option<String> {
+        let stamps = self.stamps.borrow();
+        let changed = stamps.iter().find(|(path, stamp)| stamp.is_outdated(path));
+        changed.map(|(path, _)| path.clone())
     }
 
     /// Takes over what packed bytes unpack to, until it is asked for.

@@ -8,6 +8,8 @@ use std::ops::Range;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
 
+use super::stamp::FileStamp;
+
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
 /// taking its page faults.
 const MAP_THRESHOLD: u64 = 16 << 10;
@@ -31,7 +33,7 @@ pub(super) enum Mapping {
 
 /// What one file of a batch holds.
 pub(super) enum Contents {
-    Map(Mmap),
+    Map(Mmap, FileStamp),
     Own(Vec<u8>),
     /// A part of the batch's buffer.
     Part(Range<usize>),
@@ -46,7 +48,7 @@ pub(super) struct Batch {
 
 /// How a file is brought into memory.
 enum Way {
-    Map(u64),
+    Map(FileStamp, u64),
     Read(u64),
     Stream,
 }
@@ -58,13 +60,13 @@ impl Batch {
         let opened: Vec<_> = opened.collect();
         let small = opened.iter().flatten().map(|(_, way)| match way {
             Way::Read(size) => *size as usize,
-            Way::Map(_) | Way::Stream => 0,
+            Way::Map(..) | Way::Stream => 0,
         });
         let mut buffer = vec![0; small.sum()];
         let mut end = 0;
         let mut load = |(mut file, way): (File, Way)| {
             Ok(match way {
-                Way::Map(size) => Contents::Map(map(&file, size)?),
+                Way::Map(stamp, size) => Contents::Map(map(&file, size)?, stamp),
                 Way::Read(size) => {
                     let start = end;
                     end += size as usize;
@@ -91,13 +93,14 @@ fn open(path: &str, mapping: Mapping) -> io::Result<(File, Way)> {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
     let size = metadata.len();
+    let map = || Way::Map(FileStamp::of(&metadata), size);
     let way = match (size, mapping) {
         (0, _) => Way::Stream,
         _ if !metadata.is_file() => Way::Stream,
-        (SMALLEST_MAP..MAP_THRESHOLD, Mapping::Small) => Way::Map(size),
+        (SMALLEST_MAP..MAP_THRESHOLD, Mapping::Small) => map(),
         (0..MAP_THRESHOLD, _) => Way::Read(size),
         (MAP_THRESHOLD.., Mapping::None) => Way::Stream,
-        (MAP_THRESHOLD.., Mapping::Large | Mapping::Small) => Way::Map(size),
+        (MAP_THRESHOLD.., Mapping::Large | Mapping::Small) => map(),
     };
     Ok((file, way))
 }
@@ -110,7 +113,8 @@ fn map(file: &File, size: u64) -> io::Result<Mmap> {
     // SAFETY: the mapping is private and read-only, and the arena keeps it as long as the
     // slice lives. That nobody else changes or truncates the file meanwhile cannot be enforced
     // on this platform; it is the documented contract of `load` and `discover`, as it is of
-    // every linker that maps its inputs.
+    // every linker that maps its inputs. A link writes no output of a file that was changed
+    // (`InputArena::changed`).
     unsafe { options.map(file) }
 }
 

@@ -1,5 +1,6 @@
 //! Bringing files into memory.
 
+use std::fs::Metadata;
 use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::AtomicUsize;
@@ -39,6 +40,23 @@ pub enum FileIdentity {
     },
     /// A name, where there is nothing better: inputs given as bytes.
     Name(String),
+}
+
+impl FileIdentity {
+    /// Returns the identity that the system gives a file; `None` where it gives none.
+    #[cfg(unix)]
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(FileIdentity::Inode {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(_metadata: &Metadata) -> Option<Self> {
+        None
+    }
 }
 
 /// Reads or maps a file, all of it. The file must not be changed while the link runs.
@@ -101,7 +119,7 @@ impl<'a, 'data> Loader<'a, 'data> {
             let contents = contents?;
             self.arena.note_opened(path);
             Ok(match contents {
-                Contents::Map(map) => self.arena.keep_map(map),
+                Contents::Map(map, stamp) => self.arena.keep_map(map, path, stamp),
                 Contents::Own(bytes) => self.arena.keep_buffer(bytes),
                 Contents::Part(range) => &buffer[range],
             })
@@ -207,7 +225,7 @@ impl Loaded {
         let (mut maps, mut bytes) = (0, batch.buffer.len());
         for contents in batch.files.iter().flatten() {
             match contents {
-                Contents::Map(_) => maps += 1,
+                Contents::Map(..) => maps += 1,
                 Contents::Own(own) => bytes += own.len(),
                 Contents::Part(_) => {}
             }
@@ -217,20 +235,12 @@ impl Loaded {
     }
 }
 
-#[cfg(unix)]
 fn identity(path: &str) -> Option<FileIdentity> {
-    use std::os::unix::fs::MetadataExt;
     let metadata = std::fs::metadata(path).ok()?;
-    Some(FileIdentity::Inode {
-        device: metadata.dev(),
-        inode: metadata.ino(),
+    FileIdentity::of(&metadata).or_else(|| {
+        let name = std::fs::canonicalize(path).ok()?;
+        Some(FileIdentity::Name(name.to_string_lossy().into_owned()))
     })
-}
-
-#[cfg(not(unix))]
-fn identity(path: &str) -> Option<FileIdentity> {
-    let name = std::fs::canonicalize(path).ok()?;
-    Some(FileIdentity::Name(name.to_string_lossy().into_owned()))
 }
 
 #[cfg(test)]

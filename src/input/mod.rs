@@ -42,6 +42,7 @@ pub mod library_search;
 pub mod mapped;
 pub mod module_id;
 pub mod select;
+mod stamp;
 #[cfg(test)]
 mod test_files;
 #[cfg(test)]

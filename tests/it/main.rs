@@ -8,6 +8,7 @@ mod harness;
 mod behaviours;
 mod book;
 mod builds;
+mod changing_files;
 mod compatibility;
 mod compilers;
 mod damaged;

@@ -11,6 +11,10 @@ codes! {
     CANNOT_WRITE "cannot-write":
         "a file that cannot be written"
         when "The system refuses to make or write the file, or the disk is full.";
+    INPUT_CHANGED "input-changed":
+        "an input that changes"
+        when "An input was written while it was linked: there is no output."
+        advice "Link when the file is whole.";
     NO_COMPILER "no-compiler":
         "PTX without a compiler"
         when "An input holds PTX, and no ptxas is found."

@@ -58,6 +58,10 @@ pub(super) fn report_output(
             )
             .note(error.to_string()),
         ),
+        Err(error @ OutputError::Changed(_)) => reporter.report(&Diagnostic::fatal(
+            system::INPUT_CHANGED,
+            format!("cuweld: {error}"),
+        )),
         Err(error) => {
             reporter.internal_error = true;
             reporter.report(&Diagnostic::fatal(

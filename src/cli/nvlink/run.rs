@@ -192,7 +192,7 @@ fn run_link(
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
     }
     if let Some(file) = outcome.output.filter(|_| !reporter.failed()) {
-        let written = file.write(Path::new(&args.output), &request.threads);
+        let written = file.write(Path::new(&args.output), &input_arena, &request.threads);
         report_output(&args.output, file.size(), strict, written, reporter)?;
         // The process ends: what the link leaves in memory goes with it.
         std::mem::forget(file);
