@@ -324,7 +324,7 @@ fn bytes_that_belong_to_nothing() {
     check(
         padding,
         0xee,
-        "byte file offset 0x15bc (padding behind section '.nv.constant0._Z5quietPi'): \
+        "byte file offset 0x15bc (padding after section '.nv.constant0._Z5quietPi'): \
          byte: 00 -> ee",
     );
     check(
