@@ -340,7 +340,7 @@ fn bytes_that_belong_to_nothing() {
     assert_eq!(
         lines(|_, bytes| bytes.push(0)),
         [
-            "byte file offset 0x26d8 (padding behind the program headers): byte: end of the file -> 00"
+            "byte file offset 0x26d8 (padding after the program headers): byte: end of the file -> 00"
         ]
     );
 }

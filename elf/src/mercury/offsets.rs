@@ -97,7 +97,8 @@ impl Offsets {
                 Form::Note(_) => return None,
             };
             let start = item.instruction * INSTRUCTION;
-            let first = main.map(|main| start + main.first * INSTRUCTION);
+            let first = main.and_then(|main| main.first);
+            let first = first.map(|first| start + first * INSTRUCTION);
             let main = main.map(|main| start + main.number * INSTRUCTION);
             starts.push(Start {
                 mercury,
@@ -228,15 +229,15 @@ fn units_of_record(record: &[u8]) -> Option<u64> {
 struct Main {
     /// The main one.
     number: u64,
-    /// The one before which ranges begin: the main one but for barriers.
-    first: u64,
+    /// The one before which ranges begin: the main one but for barriers; `None` if it is not known.
+    first: Option<u64>,
 }
 
 impl Main {
     /// That of a single instruction.
     const ONLY: Main = Main {
         number: 0,
-        first: 0,
+        first: Some(0),
     };
 }
 
@@ -261,7 +262,12 @@ fn main_of(sass: &[Instruction]) -> Option<Main> {
         _ => return None,
     };
     let number = (waits + main) as u64;
-    let first = if is_collective(sass) { 0 } else { number };
+    let first = match operations.last() {
+        _ if is_collective(sass) => Some(0),
+        // nvlink has some begin before the first one.
+        Some(0x94d) => None,
+        _ => Some(number),
+    };
     Some(Main { number, first })
 }
 
@@ -388,8 +394,8 @@ mod tests {
         assert_eq!(offsets.range([0x10, 0x20]), Some([0x10, 0]));
         assert_eq!(offsets.range([0x10, 0x60]), None);
         assert_eq!(offsets.range([0x10, 0x10]), Some([0x10, 0x10]));
-        // An empty range in front of several SASS instructions ends before it begins.
-        assert_eq!(offsets.range([0x30, 0x30]), Some([0x50, 0x20]));
+        // In front of `EXIT` for the debugger nvlink has ranges begin at either end of it.
+        assert_eq!(offsets.range([0x30, 0x30]), None);
         assert_eq!(offsets.frame(0x20), None);
         assert_eq!(offsets.frame(0x40), Some(Some(0x30)));
         assert_eq!(offsets.frame(0x50), Some(Some(0x70)));
