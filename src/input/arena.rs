@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use memmap2::Mmap;
 use typed_arena::Arena;
 
-use super::stamp::FileStamp;
+use super::file_identity::FileStamp;
 
 /// Owns mapped files, files read into memory and decompressed images for the length of a link.
 ///

@@ -8,7 +8,7 @@ use std::ops::Range;
 use memmap2::Mmap;
 use memmap2::MmapOptions;
 
-use super::stamp::FileStamp;
+use super::file_identity::FileStamp;
 
 /// Files below this size are read: a read into a buffer costs less than setting up a mapping and
 /// taking its page faults.

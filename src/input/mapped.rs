@@ -1,6 +1,5 @@
 //! Bringing files into memory.
 
-use std::fs::Metadata;
 use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::AtomicUsize;
@@ -14,6 +13,7 @@ use super::arena::InputArena;
 use super::batch::Batch;
 use super::batch::Contents;
 use super::batch::Mapping;
+use super::file_identity::FileIdentity;
 
 /// Many small files are mapped, too, once this much has been read: what is read takes memory of our
 /// own.
@@ -27,37 +27,6 @@ const BATCH: usize = 16;
 
 /// How many files are opened before the first of them is looked into, once some were.
 const WINDOW: usize = 64;
-
-/// What makes two names the same file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileIdentity {
-    /// Device and inode: links and other spellings of a path are the same file.
-    Inode {
-        /// Device number.
-        device: u64,
-        /// Inode number on that device.
-        inode: u64,
-    },
-    /// A name, where there is nothing better: inputs given as bytes.
-    Name(String),
-}
-
-impl FileIdentity {
-    /// Returns the identity that the system gives a file; `None` where it gives none.
-    #[cfg(unix)]
-    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-        Some(FileIdentity::Inode {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        })
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn of(_metadata: &Metadata) -> Option<Self> {
-        None
-    }
-}
 
 /// Reads or maps a file, all of it. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<&'data [u8]> {

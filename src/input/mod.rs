@@ -35,6 +35,7 @@ mod discover_fatbin;
 pub mod error;
 pub mod fatbin;
 mod fatbin_match;
+mod file_identity;
 pub mod host_info;
 pub mod host_object;
 pub mod identify;
@@ -42,7 +43,6 @@ pub mod library_search;
 pub mod mapped;
 pub mod module_id;
 pub mod select;
-mod stamp;
 #[cfg(test)]
 mod test_files;
 #[cfg(test)]

@@ -1,9 +1,38 @@
-//! Which contents of a file were mapped, as far as the file system tells.
+//! Which file a name means, and which contents of it were mapped, as far as the file system tells.
 
 use std::fs::Metadata;
 use std::time::SystemTime;
 
-use super::mapped::FileIdentity;
+/// What makes two names the same file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileIdentity {
+    /// Device and inode: links and other spellings of a path are the same file.
+    Inode {
+        /// Device number.
+        device: u64,
+        /// Inode number on that device.
+        inode: u64,
+    },
+    /// A name, where there is nothing better: inputs given as bytes.
+    Name(String),
+}
+
+impl FileIdentity {
+    /// Returns the identity that the system gives a file; `None` where it gives none.
+    #[cfg(unix)]
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(FileIdentity::Inode {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(_metadata: &Metadata) -> Option<Self> {
+        None
+    }
+}
 
 /// What changes with the contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
