@@ -116,7 +116,7 @@ fn plugins_that_do_not_fit_are_refused() {
         ),
         (
             defines("1", "cuweld_plugin", "late", ""),
-            "names a phase 'late' that is none",
+            "names an unknown phase 'late'",
         ),
         (
             defines("1", "cuweld_plugin", "live", module),

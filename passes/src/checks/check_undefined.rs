@@ -1,8 +1,7 @@
 //! `check-undefined`: what is live and undefined is an error, unless the driver provides it.
 //!
 //! Each name is reported once, for the first object that names it, after the warnings about stacks
-//! and the errors about memory [errors-in-order]. Executables only. The link goes on to its
-//! relocations, the first of which that cannot be is an error, too, and ends there.
+//! and the errors about memory [errors-in-order]. Executables only.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
@@ -18,7 +17,9 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::table::EntityId;
 
+use crate::analyses::Meanings;
 use crate::analyses::Preserved;
+use crate::link::plan_relocations::ends_link;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -73,8 +74,13 @@ impl Pass for CheckUndefined {
             ));
             return Err(PassError::Diagnosed);
         }
-        if !module.options.relocatable {
-            report_undefined(module, cx);
+        if !module.options.relocatable && report_undefined(module, cx) {
+            let meanings = cx.analyses.get::<Meanings>(module);
+            if let Some(finding) = ends_link(module, meanings) {
+                // nvlink finds it after all of them.
+                cx.diagnostics.emit(finding.at(u32::MAX, 0));
+            }
+            return Err(PassError::Diagnosed);
         }
         Ok(Changed::No)
     }
@@ -108,12 +114,14 @@ fn loses_code_among_left_out(module: &Module<'_>) -> bool {
 }
 
 /// Reports what is live and undefined, each name once with the places that refer to it.
-fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) {
+fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) -> bool {
+    let mut found = false;
     for (id, link) in module.link_symbols.iter() {
         let symbol = &module.symbols[link.first];
         if link.definition.is_some() || !link.live.is_live() || !needs_definition(module, symbol) {
             continue;
         }
+        found = true;
         let name = String::from_utf8_lossy(symbol.name);
         let file = module.objects[symbol.object].display();
         let mut diagnostic = Diagnostic::error(
@@ -129,6 +137,7 @@ fn report_undefined(module: &Module<'_>, cx: &mut PassCx<'_, '_>) {
         }
         cx.diagnostics.emit(diagnostic);
     }
+    found
 }
 
 /// Returns up to `limit` functions and sections that refer to an undefined name.

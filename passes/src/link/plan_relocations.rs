@@ -68,14 +68,6 @@ impl Pass for PlanRelocations {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if cx.diagnostics.has_errors() {
-            // Of what is undefined; nvlink finds this after all of it.
-            let meanings = cx.analyses.get::<Meanings>(module);
-            if let Some(finding) = ends_link(module, meanings) {
-                cx.diagnostics.emit(finding.at(u32::MAX, 0));
-            }
-            return Err(PassError::Diagnosed);
-        }
         if let Some(kernel) = bank_beyond_limit(module) {
             let name = String::from_utf8_lossy(module.function_name(kernel)).into_owned();
             cx.diagnostics.emit(Diagnostic::fatal(
@@ -228,7 +220,7 @@ fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &Threads) -> Decid
 
 /// Reports what nvlink says of the first relocation that lies after its section or refers to a symbol
 /// that goes, also if names are undefined [errors-in-order].
-fn ends_link(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
+pub(crate) fn ends_link(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
     let facts = Facts::new(module, meanings);
     let mut planner = Planner::new(&facts);
     module
