@@ -311,6 +311,8 @@ fn older_toolkit(module: &Module<'_>) -> Option<Diagnostic> {
     ]
     .iter()
     .any(|names| names.is_some());
+    let mut objects = module.objects.values();
+    let has_runtime_library = objects.any(|object| object.system_library);
     let not_compared = [
         (options.relocatable, "-r"),
         (options.suppress_debug_info, "-suppress-debug-info"),
@@ -326,6 +328,9 @@ fn older_toolkit(module: &Module<'_>) -> Option<Diagnostic> {
             "-disable-smem-reservation",
         ),
         (has_host_information, "host information"),
+        (options.whole_program, "link-time optimisation"),
+        // Which of its members are linked.
+        (has_runtime_library, "the device runtime library"),
     ];
     let not_compared = not_compared.iter().filter(|(given, _)| *given);
     let not_compared: Vec<_> = not_compared.map(|(_, what)| *what).collect();
