@@ -7,7 +7,6 @@ PyPI has no nvlink of CUDA 12. tests/tools/toolkit puts this program in its plac
 with 97, and says why, where the library takes no such option or input.
 """
 import ctypes
-import glob
 import os
 import sys
 import tempfile
@@ -26,8 +25,8 @@ def not_taken(why):
 
 
 def library():
-    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../nvjitlink/lib/libnvJitLink.so.12")
-    return ctypes.CDLL(glob.glob(root)[0])
+    folder = os.path.dirname(os.path.realpath(__file__))
+    return ctypes.CDLL(os.path.join(folder, "../../nvjitlink/lib/libnvJitLink.so.12"))
 
 
 def kind(path, data):

@@ -70,7 +70,7 @@ impl Pass for MergeMetadata {
         merge_info(module, &origins, (kinds, meanings), cx.threads);
         merge_compat(module, kinds, cx.arena);
         if module.toolkit.legacy_version(module.target).is_none() {
-            merge_notes(module, cx);
+            merge_notes(module, &origins, cx);
         }
         let records: usize = module
             .merged_info
@@ -241,9 +241,7 @@ impl Lists {
 /// Returns the virtual SM of the output: the smallest of the included objects, but none above the
 /// target.
 pub(crate) fn virtual_sm(module: &Module<'_>) -> u16 {
-    let sm = module.target.sm;
-    let found = Origins::new(module).virtual_sm;
-    found.map_or(sm, |found| found.min(sm))
+    Origins::new(module).output_sm(module.target.sm)
 }
 
 /// What included objects say of what made them.
@@ -270,6 +268,11 @@ impl Origins {
             };
         }
         origins
+    }
+
+    /// Returns the virtual SM of an output for this SM.
+    fn output_sm(&self, sm: u16) -> u16 {
+        self.virtual_sm.map_or(sm, |found| found.min(sm))
     }
 }
 
@@ -385,7 +388,7 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
     }
 }
 
-fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
+fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
     let (tool, version, branch) = if options.record.stamp_nvlink {
         let stamp = &module.toolkit.stamp;
@@ -420,7 +423,7 @@ fn merge_notes<'data>(module: &mut Module<'data>, cx: &PassCx<'_, 'data>) {
             tools.extend(object.notes.iter().filter(is_tool));
         }
     }
-    let desc = cuda_info(virtual_sm(module), module.toolkit.number);
+    let desc = cuda_info(origins.output_sm(module.target.sm), module.toolkit.number);
     tools.push(module.notes.push(note(note_records::NOTE_CUDA_INFO, &desc)));
     module.merged_notes = tools;
 }

@@ -49,7 +49,7 @@ pub(crate) fn find(module: &Module<'_>) -> HashMap<SectionId, SectionId, FixedSt
 }
 
 /// Returns `true` if rows apply to constants of a function.
-pub(super) fn fixups_constants(module: &Module<'_>, patched: SectionId) -> bool {
+pub(super) fn applies_to_constants(module: &Module<'_>, patched: SectionId) -> bool {
     let section = &module.sections[patched];
     section.kind == SectionKind::MercuryTwin && section.owner.is_some()
 }

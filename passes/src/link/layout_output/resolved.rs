@@ -45,12 +45,12 @@ pub(crate) fn is_recorded_beside_mercury(
     shown: DynamicNames,
 ) -> bool {
     let symbol = reloc.target.symbol().map(|id| &module.symbols[id]);
-    let fixups_code = match module.sections[reloc.section].info {
+    let applies_to_code = match module.sections[reloc.section].info {
         SectionInfo::Section(patched) => module.sections[patched].kind.is_code(),
         _ => false,
     };
     symbol.is_some_and(|symbol| {
-        fixups_code && symbol.is_shared() && !names_hidden_dynamic(module, reloc, symbol, shown)
+        applies_to_code && symbol.is_shared() && !names_hidden_dynamic(module, reloc, symbol, shown)
     })
 }
 

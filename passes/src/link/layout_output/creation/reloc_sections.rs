@@ -15,7 +15,7 @@ impl<'data> Replay<'_, 'data> {
             // [rows-of-discarded-constants]
             let of_constants = self.out.capmerc
                 && matches!(section.info, SectionInfo::Section(patched)
-                    if constant_rows::fixups_constants(self.module, patched));
+                    if constant_rows::applies_to_constants(self.module, patched));
             let stays = |owner| of_constants && self.is_live(owner);
             if section
                 .owner
@@ -110,7 +110,7 @@ impl<'data> Replay<'_, 'data> {
             }
         }
         if (kept != [0; 2] || self.module.options.preserve_relocs)
-            && !constant_rows::fixups_constants(self.module, patched)
+            && !constant_rows::applies_to_constants(self.module, patched)
         {
             let with_rows = WithRows { id, patched, kept };
             self.out.with_rows.push(with_rows);
