@@ -127,18 +127,15 @@ impl Toolkit {
         all.find(|toolkit| toolkit.stamp.name == name)
     }
 
-    /// Goes through the file names of libraries for link-time optimisation, that of the default
-    /// toolkit first.
-    pub fn jit_libraries() -> impl Iterator<Item = &'static str> {
-        let default = Self::DEFAULT.jit_library;
-        let mut others: Vec<_> = Self::ALL
+    /// Returns the file names of libraries for link-time optimisation, the newest first.
+    pub fn jit_libraries() -> Vec<&'static str> {
+        let mut names: Vec<_> = Self::ALL
             .iter()
             .map(|toolkit| toolkit.jit_library)
             .collect();
-        others.sort_unstable();
-        others.dedup();
-        let others = others.into_iter().filter(move |name| *name != default);
-        std::iter::once(default).chain(others)
+        names.reverse();
+        names.dedup();
+        names
     }
 
     /// Returns `true` if the toolkit has an SM as target.

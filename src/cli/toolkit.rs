@@ -158,7 +158,9 @@ fn rows(toolkit: &Shadowed) -> [(&'static str, String); 6] {
 
 /// Returns the version of a toolkit's libnvJitLink, or that it cannot be loaded.
 fn optimiser(root: &Path) -> Option<String> {
-    let path = Toolkit::jit_libraries().find_map(|name| installed::library(root, name))?;
+    let path = Toolkit::jit_libraries()
+        .into_iter()
+        .find_map(|name| installed::library(root, name))?;
     let version = NvJitLink::load(Some(path), &[]).and_then(|library| library.version());
     Some(match version {
         Ok((major, minor)) => format!("{major}.{minor}"),

@@ -100,10 +100,11 @@ impl NvJitLink {
     /// Loads the library: the one that is named, else the first that is in one of the folders, else
     /// the one that the system's loader finds.
     pub fn load(named: Option<PathBuf>, folders: &[PathBuf]) -> Result<Self, NvJitLinkError> {
+        let names = Toolkit::jit_libraries();
         let path = named.unwrap_or_else(|| {
             folders
                 .iter()
-                .flat_map(|folder| Toolkit::jit_libraries().map(|name| folder.join(name)))
+                .flat_map(|folder| names.iter().map(|name| folder.join(name)))
                 .find(|file| file.is_file())
                 .unwrap_or_else(|| FILE_NAME.into())
         });
