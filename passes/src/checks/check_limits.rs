@@ -1,5 +1,6 @@
 //! `check-limits`: kernels that need more than they may have for what they reach.
 //!
+//! - Tensor cores that work on single CTAs and on pairs of them are an error.
 //! - More stack than its limit (MAX_STACK_SIZE) is an error.
 //! - More registers than its limit (MAXREG_COUNT), because of a function that it reaches, is an error.
 //! - Reserved shared memory is an error where an option says that there is none.
@@ -16,6 +17,7 @@ use cuweld_diagnostics::codes::link;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 
+use super::cta_granularity;
 use super::register_limit::Raise;
 use super::register_limit::raises;
 use super::reserved_use;
@@ -33,6 +35,9 @@ use crate::pass::PassInfo;
 pub(crate) mod order {
     /// The nodes of the graph.
     pub(crate) const NODES: (u32, u32) = (0, 0);
+
+    /// Kernels that use single CTAs and pairs of CTAs.
+    pub(super) const GRANULARITY: (u32, u32) = (0, 1);
 
     /// Kernels that need too much stack.
     pub(super) const STACK: (u32, u32) = (1, 0);
@@ -83,6 +88,8 @@ impl Pass for CheckLimits {
                 let finding = finding.of_phase(NvlinkPhase::CallGraph);
                 finding.at(place.0, place.1)
             };
+            let mixed = cta_granularity::mixed(module, live).into_iter();
+            found.extend(mixed.map(|error| place(error, order::GRANULARITY)));
             let stack = stack_limit::exceeded(module, live).into_iter();
             found.extend(stack.map(|error| place(error, order::STACK)));
             // Numbers count all raises where these are shown.

@@ -4,6 +4,7 @@ pub(crate) mod check_limits;
 pub mod check_link;
 pub mod check_objects;
 pub(crate) mod check_undefined;
+mod cta_granularity;
 pub mod finalizer;
 pub(crate) mod register_limit;
 pub(crate) mod reserved_use;

@@ -122,7 +122,8 @@ impl Pass for PlaceMemory {
             cx.diagnostics.emit(error);
         }
         if cx.diagnostics.has_errors() {
-            // What does not fit still has a place, so that reports can go on.
+            // What does not fit still has a place, so that reports can go on, as after errors of the
+            // passes before.
             module.phase = Phase::Placed;
             return Err(PassError::Diagnosed);
         }

@@ -108,16 +108,6 @@ impl Pass for PropagateResources {
                 }
                 cx.diagnostics.emit(warning);
             }
-            let both = summaries.uses_both_granularities()
-                && [code::TCGEN05_1CTA_USED, code::TCGEN05_2CTA_USED]
-                    .iter()
-                    .all(|wanted| summaries.has(module, graph, link, *wanted));
-            if both {
-                let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
-                cx.diagnostics.emit(Diagnostic::error(link::CTA_GRANULARITY, format!(
-                    "Function '{name}' uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2) and that is not allowed."
-                )));
-            }
         }
         let without_registers = without_registers(module, graph, live, &summaries);
         if let Some(finding) = without_registers.or_else(|| alias_alone(module, live)) {
@@ -160,9 +150,6 @@ impl Pass for PropagateResources {
         }
         registers(module, kernels, &summaries, graph, cx.arena);
         stack(module, kernels, &summaries, graph, cx.arena);
-        if cx.diagnostics.has_errors() {
-            return Err(PassError::Diagnosed);
-        }
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
     }

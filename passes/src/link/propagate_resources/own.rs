@@ -178,8 +178,6 @@ fn own_records(
                 let kept = externs(module, record);
                 summaries.externs.extend(placed(place, kept));
             }
-            code::TCGEN05_1CTA_USED => summaries.granularities[0] = true,
-            code::TCGEN05_2CTA_USED => summaries.granularities[1] = true,
             _ => {}
         }
         if is_kernel {

@@ -249,8 +249,6 @@ pub struct Summaries {
     /// Whether a function of a link with an only kernel is left out, or defined by no object, as
     /// `malloc`.
     is_function_missing: bool,
-    /// Whether any has TCGEN05_1CTA_USED, and whether any has TCGEN05_2CTA_USED.
-    pub(super) granularities: [bool; 2],
     /// All externs that the output keeps, with their places; they repeat.
     pub(super) externs: Vec<(u64, LinkSymbolId)>,
 }
@@ -285,7 +283,6 @@ impl Summaries {
             mbarriers: Vec::new(),
             any_sparse_mma: false,
             is_function_missing: only_kernel.is_some() && is_function_missing(module),
-            granularities: [false; 2],
             externs: Vec::new(),
         };
         let OwnSummaries { rows, of_node } =
@@ -374,11 +371,6 @@ impl Summaries {
         &self.rows[self.of_component[component] as usize]
     }
 
-    /// Returns `true` if some function of the link uses single CTAs and some function CTA pairs.
-    pub fn uses_both_granularities(&self) -> bool {
-        self.granularities == [true; 2]
-    }
-
     /// Returns `true` if the link has one kernel.
     pub fn has_only_kernel(&self) -> bool {
         self.only_kernel.is_some()
@@ -417,29 +409,6 @@ impl Summaries {
             return summary;
         }
         self.of_component(graph.components().of_node[link.index()] as usize)
-    }
-
-    /// Returns `true` if a kernel or a function that it reaches has a record of this code.
-    pub fn has(
-        &self,
-        module: &Module<'_>,
-        graph: &CallGraph,
-        link: LinkSymbolId,
-        code: u8,
-    ) -> bool {
-        let reached = FIRST_SIGHT_CODES
-            .iter()
-            .position(|known| *known == code)
-            .is_some_and(|index| self.of(graph, link).first_sight[index] != NEVER);
-        reached
-            || module
-                .link_function(link)
-                .and_then(|function| module.functions[function].views.merged_info())
-                .is_some_and(|section| {
-                    module.attributes[module.sections[section].attributes]
-                        .iter()
-                        .any(|record| record.code == code)
-                })
     }
 
     /// Returns the number of calls of a kernel that lead to recursion: direct ones, and for an
