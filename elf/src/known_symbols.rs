@@ -75,6 +75,12 @@ pub fn reserved_shared_variable_offset(section: (u64, u64), variable: (u64, u64)
 /// The variable that code with `tcgen05.alloc` keeps its columns of tensor memory in.
 pub const TENSOR_MEMORY_PARTITION: &[u8] = b"__nv_reservedSMEM_tcgen05_partition";
 
+/// Returns `true` if a name begins with a dot and is one that compilers or nvlink write.
+pub fn is_dotted(name: &[u8]) -> bool {
+    [CONSTANTS_SIZE, RESERVED_SHARED_OFFSET, RESERVED_SHARED_CAP].contains(&name)
+        || name.starts_with(b".nv.constant.optimizer.")
+}
+
 /// Returns the name of the reserved shared memory symbols, which stay undefined in executables.
 pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
     name.starts_with(b".nv.reservedSmem.")

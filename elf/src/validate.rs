@@ -67,6 +67,9 @@ pub enum StructureError {
         /// Size of the file.
         size: u64,
     },
+    /// `e_shoff` is 0, and `e_shnum` is not.
+    #[error("the file header names {0} sections, but no section header table")]
+    NoTable(u16),
     /// A section's bytes do not lie within the file.
     #[error(
         "section {index} ({offset:#x}, {length:#x} bytes) reaches past the end of the file ({size:#x} bytes)"
@@ -117,6 +120,7 @@ impl StructureError {
             StructureError::EntrySize { table, .. } if *table == "program" => {
                 std::mem::offset_of!(FileHeader, phentsize) as u64
             }
+            StructureError::NoTable(_) => std::mem::offset_of!(FileHeader, shoff) as u64,
             StructureError::EntrySize { .. } => std::mem::offset_of!(FileHeader, shentsize) as u64,
             StructureError::TableRange { offset, .. }
             | StructureError::SectionRange { offset, .. }
@@ -200,6 +204,9 @@ fn tables(image: &[u8]) -> Result<Headers<'_>, StructureError> {
     let segments =
         table::<ProgramHeader>(image, "program", file.phoff.get(), file.phnum.get().into())?;
     let sections = if file.shoff.get() == 0 {
+        if file.shnum.get() != 0 {
+            return Err(StructureError::NoTable(file.shnum.get()));
+        }
         &[]
     } else {
         let mut count = u64::from(file.shnum.get());

@@ -15,6 +15,7 @@ mod links;
 mod mutate;
 mod passes;
 mod resume;
+mod structure;
 mod toolkits;
 
 use std::error::Error;
@@ -28,13 +29,14 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 10] = [
+const SUBJECTS: [(&str, Run); 11] = [
     ("links", links::run_all),
     ("toolkits", toolkits::run_all),
     ("passes", passes::run_all),
     ("resume", resume::run_all),
     ("inputs", inputs::run_all),
     ("mutate", mutate::run_all),
+    ("structure", structure::run_all),
     ("conformance", conformance::run_all),
     ("engine", engine::run_all),
     ("cxx", cxx::run_all),

@@ -30,10 +30,13 @@ const DEFAULT_SEEDS: u32 = 40;
 const LARGEST: usize = 40_000;
 
 /// A link whose inputs are changed.
-struct Fixture {
-    name: String,
-    options: Vec<String>,
-    inputs: Vec<Vec<u8>>,
+pub struct Fixture {
+    /// Case and target.
+    pub name: String,
+    /// nvlink's options.
+    pub options: Vec<String>,
+    /// Contents of the objects.
+    pub inputs: Vec<Vec<u8>>,
 }
 
 #[derive(Default)]
@@ -60,9 +63,10 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
         )?;
         return Ok(());
     };
-    let fixtures = fixtures()?;
+    // Of objects with Mercury nvlink takes the Mercury view, which is not what is changed here.
+    let fixtures = fixtures(|image| image.get(48) != Some(&2))?;
     let kinds = kinds()?;
-    let seeds = seeds()?;
+    let seeds = seeds_of("CUWELD_MUTATIONS", DEFAULT_SEEDS)?;
     let next = AtomicU32::new(seeds.start);
     let summary = Mutex::new(Summary::default());
     let nvlink = Linker::nvlink(tools.join("nvlink"));
@@ -122,10 +126,10 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// `CUWELD_MUTATIONS`: a number of seeds, or a range `FROM..TO`.
-fn seeds() -> Result<Range<u32>, Box<dyn Error>> {
-    let Ok(text) = std::env::var("CUWELD_MUTATIONS") else {
-        return Ok(0..DEFAULT_SEEDS);
+/// Reads a number of seeds, or a range `FROM..TO`, from an environment variable.
+pub fn seeds_of(variable: &str, default: u32) -> Result<Range<u32>, Box<dyn Error>> {
+    let Ok(text) = std::env::var(variable) else {
+        return Ok(0..default);
     };
     Ok(match text.split_once("..") {
         Some((from, to)) => from.parse()?..to.parse()?,
@@ -149,8 +153,8 @@ fn kinds() -> Result<Vec<Kind>, Box<dyn Error>> {
     Ok(kinds)
 }
 
-/// The links of cubins that succeed, for each architecture.
-fn fixtures() -> Result<Vec<Fixture>, Box<dyn Error>> {
+/// Reads the links of cubins that succeed, for each architecture, where all objects are `taken`.
+pub fn fixtures(taken: fn(&Vec<u8>) -> bool) -> Result<Vec<Fixture>, Box<dyn Error>> {
     let mut fixtures = Vec::new();
     for case in Case::all()? {
         let plain = case.expect == Expect::Identical
@@ -165,13 +169,9 @@ fn fixtures() -> Result<Vec<Fixture>, Box<dyn Error>> {
             for file in case.files(arch) {
                 inputs.push(std::fs::read(file)?);
             }
-            // Of objects with Mercury nvlink takes the Mercury view, which is not what is changed here.
-            let is_mercury = |image: &Vec<u8>| image.get(48) == Some(&2);
-            if inputs.iter().any(is_mercury) {
-                continue;
-            }
-            let fits =
-                |image: &Vec<u8>| image.len() < LARGEST && Object::new(image.clone()).is_some();
+            let fits = |image: &Vec<u8>| {
+                taken(image) && image.len() < LARGEST && Object::new(image.clone()).is_some()
+            };
             if inputs.is_empty() || !inputs.iter().all(fits) {
                 continue;
             }

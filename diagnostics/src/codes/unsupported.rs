@@ -37,6 +37,12 @@ codes! {
     PARAMETER_ALIGNMENT "parameter-alignment":
         "an alignment of parameters that no compiler writes"
         when "The section of the parameters of a kernel is aligned to something else than 4 or 8.";
+    PARAMETER_BYTES "parameter-bytes":
+        "parameters that are not zero"
+        when "The section of the parameters of a kernel has bytes that are not zero, which nvlink writes in some outputs and not in others.";
+    CODE_NAME "code-name":
+        "a section of code with the name of another function"
+        when "A section `.text.NAME` belongs to a function of another name.";
     MISSING_ADDENDS "missing-addends":
         "relocations without addends for a target whose compilers write addends"
         when "An object for sm_90 and up has a section of the type `SHT_REL`.";
@@ -74,7 +80,10 @@ codes! {
         when "One function uses sparse matrices, and the list of another is compressed.";
     COMPAT_RECORD "compat-record":
         "a record of .nv.compat of an unknown format"
-        when "The format byte of a record of `.nv.compat` is not known.";
+        when "A record of `.nv.compat` has another format than compilers give it, or a value that the format cannot hold.";
+    RECORD_FORMAT "record-format":
+        "a record of a format that no compiler writes"
+        when "A record of `.nv.info` has another format or size than compilers give it.";
     RECORD_PAYLOAD "record-payload":
         "a record that has to name a symbol and has no payload"
         when "A record of `.nv.info` that begins with a symbol is too short for one.";
@@ -107,6 +116,9 @@ codes! {
         when "A record speaks of fragments at the entry of a function, which targets below sm_100 do not have.";
 
     // Symbols of an object.
+    SYMBOL_NAME "symbol-name":
+        "a symbol with a name that no compiler writes"
+        when "A symbol that stands for something has no name, or one that begins with a dot and is not known.";
     DRIVER_FUNCTION "driver-function":
         "the definition of a function that the driver provides"
         when "An object defines a function such as `vprintf`, which the linker leaves undefined.";
@@ -156,9 +168,12 @@ codes! {
     LOCAL_PROTOTYPE "local-prototype":
         "the prototype of a local function"
         when "A row of `.nv.prototype` names a local function.";
-    UNTYPED_CALL "untyped-call":
-        "a call graph that names a symbol without a type"
-        when "A row of `.nv.callgraph` names a symbol of the type `STT_NOTYPE`.";
+    UNUSUAL_PROTOTYPE "unusual-prototype":
+        "a prototype that no compiler writes"
+        when "A row of `.nv.prototype` names something else than a function, or a string that is no prototype.";
+    UNUSUAL_CALL "unusual-call":
+        "a call graph that no compiler writes"
+        when "A row of `.nv.callgraph` names something else than functions and prototypes.";
 
     // Functions of an object.
     UNEXPECTED_MERCURY "unexpected-mercury":

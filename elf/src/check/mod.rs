@@ -9,6 +9,7 @@
 
 mod debug;
 mod file;
+mod frames;
 mod mercury;
 mod relocs;
 mod rule;
@@ -105,6 +106,7 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
         mercury::sizes(&view, &mut findings);
         mercury::check(&view, &twins, 0..view.sections.len(), &mut findings);
         debug::check(&view, &twins, &mut findings);
+        frames::check(&view, &mut findings);
     }
     findings.into_list()
 }

@@ -82,6 +82,9 @@ rules! {
     /// A function that has FDEs is covered by one of them, in the size of its view. Others, and all
     /// of a weak function, may be those of copies that it replaced.
     DebugRange = "debug-range" of Debug,
+    /// Frames of the SASS view have rules of the Mercury view in the same order, at instructions of
+    /// their code.
+    FramePairs = "frame-pairs" of Debug,
     /// Code is that of the objects but where relocations are applied.
     TextKept = "text-kept" of Text,
     /// Mercury code is that of the objects but for the section that it names and what relocations

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::Finding;
 use super::Findings;
 use super::View;
+use super::frames;
 use super::mercury;
 use super::read;
 use super::relocs;
@@ -34,6 +35,8 @@ pub enum ViewsPart {
     Sizes,
     /// Mercury code, by its sections.
     Code(Range<usize>),
+    /// Frames of functions.
+    Frames,
 }
 
 impl<'data> Views<'data> {
@@ -64,7 +67,7 @@ impl<'data> Views<'data> {
         let ranges = starts.map(|start| start..all.min(start.saturating_add(sections)));
         let relocs = ranges.clone().map(ViewsPart::Relocs);
         let code = ranges.map(ViewsPart::Code);
-        let mut parts = vec![ViewsPart::Symbols];
+        let mut parts = vec![ViewsPart::Symbols, ViewsPart::Frames];
         parts.extend(relocs.chain([ViewsPart::Sizes]).chain(code));
         parts
     }
@@ -80,6 +83,7 @@ impl<'data> Views<'data> {
             ViewsPart::Symbols => symbols::check(view, twins, &mut findings),
             ViewsPart::Relocs(range) => relocs::check(view, twins, range.clone(), &mut findings),
             ViewsPart::Sizes => mercury::sizes(view, &mut findings),
+            ViewsPart::Frames => frames::check(view, &mut findings),
             ViewsPart::Code(range) => mercury::check(view, twins, range.clone(), &mut findings),
         }
         findings.list.into_iter().next()
@@ -93,6 +97,7 @@ impl<'data> Views<'data> {
             ViewsPart::Relocs(all.clone()),
             ViewsPart::Sizes,
             ViewsPart::Code(all),
+            ViewsPart::Frames,
         ];
         parts.iter().find_map(|part| self.check(part))
     }

@@ -19,6 +19,9 @@ pub const INSTRUCTIONS: u64 = 36;
 /// Offset in bytes within a CIE of its version, without augmentation, and of the unit of advances.
 const CIE_VERSION: usize = 20;
 
+/// Offset in bytes within a CIE of the unit of advances.
+pub const CIE_UNIT: usize = CIE_VERSION + 2;
+
 /// Bytes of an entry, at least in what compilers write.
 const ENTRY_SIZE: usize = 48;
 
@@ -57,8 +60,8 @@ pub fn advances_by(cie: &[u8], unit: u8) -> bool {
 /// view.
 pub fn advance_by_sass(bytes: &mut [u8], length: usize) {
     let start = bytes.len().saturating_sub(length);
-    if let Some(unit) = bytes.get_mut(start + CIE_VERSION + 2)
-        && length > CIE_VERSION + 2
+    if let Some(unit) = bytes.get_mut(start + CIE_UNIT)
+        && length > CIE_UNIT
     {
         *unit = SASS_UNIT;
     }
@@ -73,6 +76,33 @@ pub const SASS_UNIT: u8 = 4;
 /// The unit in bytes of advances in the Mercury view.
 pub const MERCURY_UNIT: u8 = 1;
 
+/// An instruction of an FDE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'data> {
+    /// What follows holds this many units later.
+    Advance(u32),
+    /// A rule, with its operands.
+    Rule(&'data [u8]),
+}
+
+/// Returns the instructions of an FDE; `None` for one of an unknown form, which is the last.
+pub fn steps(mut instructions: &[u8]) -> impl Iterator<Item = Option<Step<'_>>> {
+    std::iter::from_fn(move || {
+        let (&code, rest) = instructions.split_first()?;
+        let step = match code {
+            ADVANCE => rest.split_first_chunk::<4>().map(|(units, rest)| {
+                let step = Step::Advance(u32::from_le_bytes(*units));
+                (step, rest)
+            }),
+            _ => operands(code, rest)
+                .and_then(|length| instructions.split_at_checked(1 + length))
+                .map(|(rule, rest)| (Step::Rule(rule), rest)),
+        };
+        instructions = step.map_or(&[], |(_, rest)| rest);
+        Some(step.map(|(step, _)| step))
+    })
+}
+
 /// Rules for the unwinder of one function in the Mercury view: instructions, by the offset in the
 /// code from which they hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,22 +111,19 @@ pub struct Rules<'data>(BTreeMap<u32, Vec<&'data [u8]>>);
 impl<'data> Rules<'data> {
     /// Adds the instructions of an FDE. At an offset that has rules already, the new ones take
     /// their place. `None` for instructions of an unknown form.
-    pub fn add(&mut self, mut instructions: &'data [u8]) -> Option<()> {
+    pub fn add(&mut self, instructions: &'data [u8]) -> Option<()> {
         let mut at = 0_u32;
         let mut rules = Vec::new();
-        while let Some((&code, rest)) = instructions.split_first() {
-            if code == ADVANCE {
-                // An advance without rules counts only at the end.
-                if !rules.is_empty() {
-                    self.0.insert(at, std::mem::take(&mut rules));
+        for step in steps(instructions) {
+            match step? {
+                Step::Advance(units) => {
+                    // An advance without rules counts only at the end.
+                    if !rules.is_empty() {
+                        self.0.insert(at, std::mem::take(&mut rules));
+                    }
+                    at = at.wrapping_add(units);
                 }
-                let (advance, rest) = rest.split_first_chunk::<4>()?;
-                at = at.wrapping_add(u32::from_le_bytes(*advance));
-                instructions = rest;
-            } else {
-                let (rule, rest) = instructions.split_at_checked(1 + operands(code, rest)?)?;
-                rules.push(rule);
-                instructions = rest;
+                Step::Rule(rule) => rules.push(rule),
             }
         }
         self.0.insert(at, rules);

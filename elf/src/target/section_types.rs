@@ -139,6 +139,45 @@ impl From<u64> for SectionFlags {
     }
 }
 
+/// Returns the values of `sh_entsize` that compilers and nvlink write for a type, in bytes; none for
+/// types whose values are not known.
+pub fn entry_sizes(ty: u32) -> &'static [u64] {
+    match ty {
+        sht::SYMTAB
+        | sht::RELA
+        | sht::CUDA_RESOLVED_RELA
+        | sht::CUDA_MERCURY_RELA
+        | sht::CUDA_MERCURY_SYMTAB
+        | sht::CUDA_MERCURY_RESOLVED_RELA => &[24],
+        sht::REL => &[16],
+        sht::CUDA_CALLGRAPH
+        | sht::CUDA_PROTOTYPE
+        | sht::CUDA_RELOCINFO
+        | sht::CUDA_MERCURY_CALLGRAPH
+        | sht::CUDA_MERCURY_PROTOTYPE => &[8],
+        sht::CUDA_UNIFIED_FUNCTION => &[128],
+        sht::CUDA_UNIFIED_FUNCTIONS | sht::CUDA_UNIFIED_VARIABLES => &[32],
+        // That of a stub of a unified function is the larger.
+        sht::CUDA_CAPMERC => &[0, 128],
+        sht::PROGBITS
+        | sht::STRTAB
+        | sht::NOTE
+        | sht::NOBITS
+        | sht::CUDA_INFO
+        | sht::CUDA_GLOBAL
+        | sht::CUDA_GLOBAL_INIT
+        | sht::CUDA_LOCAL
+        | sht::CUDA_SHARED
+        | sht::CUDA_UNIFIED_DATA
+        | sht::CUDA_SHARED_RESERVED
+        | sht::CUDA_MERCURY_INFO
+        | sht::CUDA_COMPAT
+        | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
+        | sht::CUDA_CONSTANT0..=0x7000_007e => &[0],
+        _ => &[],
+    }
+}
+
 /// Returns `true` if a section of this type and with these flags has no bytes in the file:
 /// SHT_NOBITS and the types whose bit is set in the mask 0x400D over 0x70000007. The Mercury form
 /// of reserved shared memory has some [reserved-shared-bytes].

@@ -43,11 +43,15 @@ use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
 use crate::table::IdRange;
+use cuweld_elf::note_records::NOTE_CUDA_INFO;
+use cuweld_elf::note_records::NOTE_OWNER;
+use cuweld_elf::note_records::NOTE_TOOL_INFO;
 use cuweld_elf::note_records::first_note;
 use cuweld_elf::raw::*;
 use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::attributes::reference_words;
 use cuweld_elf::target::section_types::SectionFlags;
+use cuweld_elf::target::section_types::entry_sizes;
 use cuweld_elf::target::section_types::is_decoded;
 use cuweld_elf::target::section_types::is_info;
 use cuweld_elf::target::section_types::is_no_bits;
@@ -183,6 +187,7 @@ impl<'data> Reader<'_, 'data> {
     fn rows(&mut self) -> Result<(), ReadError> {
         self.make_room();
         self.sections()?;
+        self.section_ranges()?;
         self.symbols()?;
         self.mercury_symbols()?;
         self.section_infos()?;
@@ -337,9 +342,15 @@ impl<'data> Reader<'_, 'data> {
             if name.is_none() {
                 return Err(self.error(index, "its name is outside the section name table"));
             }
+            let sizes = entry_sizes(ty);
+            let entsize = header.entsize.get();
+            if !sizes.is_empty() && !sizes.contains(&entsize) && index != 0 {
+                let what = format!("its entries have {entsize} bytes, not {}", sizes[0]);
+                return Err(self.error(index, what));
+            }
             let align = header.align.get();
             // Relocatable links of nvlink take addresses for alignments of shared memory.
-            let any_align = header.ty.get() == sht::CUDA_SHARED;
+            let any_align = ty == sht::CUDA_SHARED;
             if align > 1 && !any_align && !align.is_power_of_two() {
                 return Err(self.error(index, format!("its alignment {align} is no power of two")));
             }
@@ -355,6 +366,30 @@ impl<'data> Reader<'_, 'data> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that no section has bytes of another: nvlink changes sections in place. Both views of
+    /// variables have the same bytes.
+    fn section_ranges(&self) -> Result<(), ReadError> {
+        let bytes = |index: usize| self.bytes(index).as_ptr_range();
+        let filled = || (0..self.headers.sections.len()).filter(|index| !bytes(*index).is_empty());
+        let fits = |first: &usize, second: &usize| {
+            let (first, second) = (bytes(*first), bytes(*second));
+            first.end <= second.start || first == second
+        };
+        // As nearly all files have them.
+        if filled().is_sorted_by(fits) {
+            return Ok(());
+        }
+        let mut order: Vec<usize> = filled().collect();
+        order.sort_by_key(|index| bytes(*index).start);
+        match order.windows(2).find(|pair| !fits(&pair[0], &pair[1])) {
+            Some(pair) => {
+                let what = format!("it has bytes of section {}", pair[0]);
+                Err(self.error(pair[1], what))
+            }
+            None => Ok(()),
+        }
     }
 
     fn section_infos(&mut self) -> Result<(), ReadError> {

@@ -157,18 +157,15 @@ impl<'data> Reader<'_, 'data> {
         let rows = <[RawPair]>::ref_from_bytes(self.bytes(index))
             .map_err(|_| self.error(index, "its size is no multiple of 8"))?;
         let mut group = None;
+        let mut groups = CallKind::ALL.into_iter();
         for (number, row) in rows.iter().enumerate() {
             let (first, second) = (row.first.get(), row.second.get());
             if first == 0 && (second as i32) < 0 {
-                group = CallKind::from_marker(second as i32);
-                if group.is_none() {
-                    return Err(self.error(
-                        index,
-                        format!(
-                            "row {number} opens group {}, which is unknown",
-                            second as i32
-                        ),
-                    ));
+                let opened = second as i32;
+                group = groups.next();
+                if group.is_none_or(|group| group.marker() != opened) {
+                    let what = format!("row {number} opens group {opened}, which is not the next");
+                    return Err(self.error(index, what));
                 }
                 continue;
             }
@@ -204,7 +201,13 @@ impl<'data> Reader<'_, 'data> {
             }
             self.part.calls.push(record);
         }
-        Ok(())
+        match groups.next().filter(|_| group.is_some()) {
+            Some(missing) => {
+                let what = format!("it has no group {}", missing.marker());
+                Err(self.error(index, what))
+            }
+            None => Ok(()),
+        }
     }
 
     pub(super) fn prototypes(&mut self, index: usize) -> Result<(), ReadError> {
@@ -234,12 +237,21 @@ impl<'data> Reader<'_, 'data> {
 
     pub(super) fn notes(&mut self, index: usize) -> Result<(), ReadError> {
         let section = self.id_of(index);
+        let expected = match self.section(index).name {
+            b".note.nv.tkinfo" => Some(NOTE_TOOL_INFO),
+            b".note.nv.cuinfo" | b".note.nv.cuver" => Some(NOTE_CUDA_INFO),
+            _ => None,
+        };
         let mut rest = self.bytes(index);
         while !rest.is_empty() {
             let Some((note, further)) = first_note(rest) else {
                 return Err(self.error(index, "a note reaches past its end"));
             };
             rest = further;
+            if expected.is_some_and(|ty| (note.owner, note.ty) != (NOTE_OWNER, ty)) {
+                let what = format!("a note of type {} is not the section's", note.ty);
+                return Err(self.error(index, what));
+            }
             self.part.notes.push(Note {
                 section: Some(section),
                 owner: note.owner,

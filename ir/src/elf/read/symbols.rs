@@ -2,6 +2,7 @@
 
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::symbol::SymbolType;
+use zerocopy::IntoBytes;
 
 use super::*;
 
@@ -60,8 +61,8 @@ impl<'data> Reader<'_, 'data> {
                 reader.error(table, what)
             };
             if index == 0 {
-                if string_at(names, row.name.get()).is_none() {
-                    return Err(name_outside(self));
+                if row.as_bytes().iter().any(|byte| *byte != 0) {
+                    return Err(self.error(table, "symbol 0 is not empty"));
                 }
                 self.symbol_refs.push(SymbolRef::None);
                 continue;

@@ -6,6 +6,7 @@ use cuweld_diagnostics::Code;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::attributes::reference_words;
+use cuweld_elf::target::compat;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_elf::target::section_types::sht;
@@ -32,14 +33,65 @@ pub(super) fn is_compat(rows: &Rows<'_, '_>, section: Option<SectionId>) -> bool
 
 /// Returns the code of the finding about an unsupported record of compatibility.
 pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<Code> {
-    let known = format::NVAL..=format::SVAL;
-    (!known.contains(&attribute.format)).then_some(unsupported::COMPAT_RECORD)
+    let fits = match attribute.code {
+        compat::CUDA_ACCELERATOR_TARGET
+        | compat::ISA_CLASS
+        | compat::INST_TENSORMAP_V1
+        | compat::INST_TCGEN05_MMA
+        | compat::ENABLE_OPPORTUNISTIC_FINALIZATION
+        | compat::CUDA_INTERNAL_TARGET => attribute.format == format::BVAL,
+        compat::MERCURY_ISA_MAJOR_MINOR_VERSION
+        | compat::MERCURY_VERSION
+        | compat::FINALIZER_VERSION => attribute.format == format::HVAL,
+        compat::CAN_FASTPATH_FINALIZE => attribute.format == format::SVAL,
+        _ => (format::NVAL..=format::SVAL).contains(&attribute.format),
+    };
+    let fits = fits && (attribute.format != format::BVAL || attribute.value < 0x100);
+    (!fits).then_some(unsupported::COMPAT_RECORD)
+}
+
+/// Returns `true` if a record has the format and size that compilers give to its code. Codes that
+/// only some compilers write have any.
+pub(super) fn is_written_so(attribute: &Attribute<'_>) -> bool {
+    let size = attribute.refs.len() * 4 + attribute.rest.len();
+    let is_payload = |sizes: &[usize]| attribute.format == format::SVAL && sizes.contains(&size);
+    match attribute.code {
+        attributes::FRAME_SIZE
+        | attributes::MIN_STACK_SIZE
+        | attributes::MAX_STACK_SIZE
+        | attributes::REGCOUNT
+        | attributes::PARAM_CBANK => is_payload(&[8]),
+        attributes::MAX_THREADS
+        | attributes::REQNTID
+        | attributes::KPARAM_INFO
+        | attributes::CTA_PER_CLUSTER => is_payload(&[12]),
+        attributes::CRS_STACK_SIZE
+        | attributes::SW_WAR
+        | attributes::CUDA_API_VERSION
+        | attributes::MAX_CLUSTER_RANK => is_payload(&[4]),
+        attributes::EXTERNS => {
+            attribute.format == format::SVAL && size > 0 && attribute.rest.is_empty()
+        }
+        attributes::CBANK_PARAM_SIZE
+        | attributes::MAXREG_COUNT
+        | attributes::MERCURY_ISA_VERSION => attribute.format == format::HVAL,
+        attributes::CTAIDZ_USED | attributes::SW2861232_WAR | attributes::EXPLICIT_CLUSTER => {
+            (attribute.format, attribute.value) == (format::NVAL, 0)
+        }
+        code if attributes::holds_places(code) => {
+            attribute.format == format::SVAL && size > 0 && size.is_multiple_of(4)
+        }
+        _ => true,
+    }
 }
 
 /// Returns the code of the finding about another unsupported record of a SASS view.
 pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
         return Some(unsupported::RECORD_PAYLOAD);
+    }
+    if !is_written_so(attribute) {
+        return Some(unsupported::RECORD_FORMAT);
     }
     let target = || rows.shared.refs(attribute).first();
     match attribute.code {

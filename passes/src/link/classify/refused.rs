@@ -12,6 +12,7 @@ use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
+use cuweld_ir::Attribute;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -30,6 +31,7 @@ use super::records;
 use super::rows::Rows;
 use super::section_names::has_foreign_bank;
 use super::section_names::is_bank_of_owner;
+use super::section_names::is_code_of_owner;
 use super::section_names::is_made_by_linker;
 use super::symbols;
 use crate::located::located;
@@ -297,6 +299,12 @@ impl Found {
                 SectionKind::FunctionConstants(0) if !PARAMETER_ALIGNS.contains(&section.align) => {
                     unsupported::PARAMETER_ALIGNMENT
                 }
+                SectionKind::FunctionConstants(0) | SectionKind::SassParameters
+                    if has_bytes(section) =>
+                {
+                    unsupported::PARAMETER_BYTES
+                }
+                SectionKind::Text if !is_code_of_owner(rows, section) => unsupported::CODE_NAME,
                 SectionKind::Relocs
                     if section.ty == sht::REL && rows.shared.target.has_compat() =>
                 {
@@ -403,6 +411,7 @@ impl Found {
             let is_mask = attribute.code == attributes::SPARSE_MMA_MASK;
             self.whole.uses_mask |= is_mask && attribute.value != 0;
             if shared.is_mercury {
+                self.mercury_record(rows, attribute);
                 continue;
             }
             if is_mask && masked.replace(attribute.section) == Some(attribute.section) {
@@ -421,6 +430,18 @@ impl Found {
                 let place = Place::Record(attribute.section, attribute.code);
                 self.find(About::Records, what, place);
             }
+        }
+    }
+
+    /// Looks at a record of a link with Mercury, whose views are compared elsewhere.
+    fn mercury_record(&mut self, rows: &Rows<'_, '_>, attribute: &Attribute<'_>) {
+        let what = match records::is_compat(rows, attribute.section) {
+            true => records::compat_oddity(attribute),
+            false => (!records::is_written_so(attribute)).then_some(unsupported::RECORD_FORMAT),
+        };
+        if let Some(what) = what {
+            let place = Place::Record(attribute.section, attribute.code);
+            self.find(About::Records, what, place);
         }
     }
 
@@ -454,7 +475,7 @@ impl Found {
         let calls = &rows.shared.calls[object.calls];
         self.whole.has_odd_calls |= prototypes
             .iter()
-            .any(|row| symbols::is_odd_prototype(symbols, row))
+            .any(|row| symbols::prototype_oddity(symbols, row).is_some())
             || calls.iter().any(|row| symbols::is_odd_call(symbols, row));
     }
 
@@ -527,6 +548,13 @@ fn shared_align_fits(section: &Section<'_>, of_variables: u64) -> bool {
     matches!(of_variables, 0 | u64::MAX)
         || section.align == of_variables
         || section.align > of_variables && section.kind == SectionKind::KernelShared
+}
+
+/// Returns `true` if a section has bytes that are not zero.
+fn has_bytes(section: &Section<'_>) -> bool {
+    // Without an early end within a block, so that whole blocks are looked at in one step.
+    let mut blocks = section.bytes().chunks(64);
+    blocks.any(|block| block.iter().fold(0, |all, byte| all | byte) != 0)
 }
 
 fn may_be_relocated(rows: &Rows<'_, '_>, section: &Section<'_>) -> bool {

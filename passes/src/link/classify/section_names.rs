@@ -61,3 +61,12 @@ pub(super) fn is_bank_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>, bank:
         .owner
         .is_some_and(|owner| rest == Some(rows.function_name(owner)))
 }
+
+/// Returns `true` if a section of code has the name of the function that owns it, or is not one
+/// that is named by its function.
+pub(super) fn is_code_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>) -> bool {
+    match (section.name.strip_prefix(b".text."), section.owner) {
+        (Some(name), Some(owner)) => name == rows.function_name(owner),
+        _ => true,
+    }
+}

@@ -18,6 +18,7 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
 use foldhash::fast::FixedState;
@@ -200,6 +201,9 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     if symbol.is_reserved_alias() {
         return None;
     }
+    if has_odd_name(symbol) {
+        return Some(unsupported::SYMBOL_NAME);
+    }
     if symbol.is_filler() {
         // Labels of code that is gone, which debug information refers to.
         let is_label = symbol.is_undefined() && symbol.bind == Binding::LOCAL;
@@ -253,6 +257,15 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         }
         SectionKind::ReservedShared if rows.shared.is_mercury => reserved_variable(symbol, section),
         _ => Some(unsupported::SYMBOL_SPACE),
+    }
+}
+
+/// Returns `true` if a symbol has a name that no compiler writes.
+fn has_odd_name(symbol: &Symbol<'_>) -> bool {
+    match symbol.name.first() {
+        None => !symbol.is_filler(),
+        Some(b'.') => !known_symbols::is_dotted(symbol.name),
+        Some(_) => false,
     }
 }
 
@@ -361,33 +374,49 @@ pub(super) fn bound_without_type<'module>(
 
 /// Returns the code of the finding about unsupported call graphs and prototypes.
 pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<Code> {
-    let mut prototypes = module.prototypes.values();
-    if prototypes.any(|row| is_odd_prototype(&module.symbols, row)) {
-        return Some(unsupported::LOCAL_PROTOTYPE);
+    let prototypes = module.prototypes.values();
+    let mut prototypes = prototypes.filter_map(|row| prototype_oddity(&module.symbols, row));
+    if let Some(what) = prototypes.next() {
+        return Some(what);
     }
     let mut calls = module.calls.values();
     calls
         .any(|row| is_odd_call(&module.symbols, row))
-        .then_some(unsupported::UNTYPED_CALL)
+        .then_some(unsupported::UNUSUAL_CALL)
 }
 
-/// Returns `true` if a prototype is that of a local function.
-pub(super) fn is_odd_prototype(
+/// Returns the code of the finding about a prototype that no compiler writes: nvlink crashes on
+/// those of something else than functions.
+pub(super) fn prototype_oddity(
     symbols: &PrimaryMap<SymbolId, Symbol<'_>>,
     row: &PrototypeRecord<'_>,
-) -> bool {
-    let symbol = row.function.symbol();
-    symbol.is_some_and(|symbol| symbols[symbol].is_local())
+) -> Option<Code> {
+    let function = row.function.symbol().map(|symbol| &symbols[symbol]);
+    match function.filter(|symbol| symbol.is_function()) {
+        Some(symbol) if symbol.is_local() => Some(unsupported::LOCAL_PROTOTYPE),
+        Some(_) if row.prototype.starts_with(PROTOTYPE) => None,
+        _ => Some(unsupported::UNUSUAL_PROTOTYPE),
+    }
 }
 
-/// Returns `true` if a call is of or by a symbol without a type: nvlink crashes.
+/// Returns `true` if a row of a call graph is not one of functions and prototypes: nvlink drops
+/// some of them, and crashes on others.
 pub(super) fn is_odd_call(
     symbols: &PrimaryMap<SymbolId, Symbol<'_>>,
     row: &CallRecord<'_>,
 ) -> bool {
-    let is_untyped = |target: SymbolRef| {
+    let is_function = |target: SymbolRef| {
         let symbol = target.symbol();
-        symbol.is_some_and(|symbol| symbols[symbol].ty == SymbolType::NOTYPE)
+        symbol.is_some_and(|symbol| symbols[symbol].is_function())
     };
-    is_untyped(row.from) || is_untyped(row.to)
+    let fits = match row.kind {
+        CallKind::Direct | CallKind::TakesAddress => is_function(row.to),
+        // Kernels whose address is taken have none.
+        CallKind::AddressTaken => row.prototype.is_empty() || row.prototype.starts_with(PROTOTYPE),
+        CallKind::Indirect => row.prototype.starts_with(PROTOTYPE),
+    };
+    !fits || !is_function(row.from)
 }
+
+/// How prototypes begin.
+const PROTOTYPE: &[u8] = b"#";
