@@ -27,6 +27,8 @@ pub const ABI_VERSION: u8 = 8;
 pub const OSABI_LEGACY: u8 = 0x33;
 /// `e_ident[EI_ABIVERSION]` of such files.
 pub const ABI_VERSION_LEGACY: u8 = 7;
+/// `e_version` of ELF files; toolkits up to 12.9 write their number there.
+pub const EV_CURRENT: u32 = elf::EV_CURRENT.0 as u32;
 /// `e_type` of relocatable objects.
 pub const ET_REL: u16 = elf::ET_REL.0;
 /// `e_type` of executables.

@@ -40,9 +40,9 @@ codes! {
     PARAMETER_BYTES "parameter-bytes":
         "parameters that are not zero"
         when "The section of the parameters of a kernel has bytes that are not zero, which nvlink writes in some outputs and not in others.";
-    CODE_NAME "code-name":
-        "a section of code with the name of another function"
-        when "A section `.text.NAME` belongs to a function of another name.";
+    FUNCTION_NAME "function-name":
+        "a section with the name of another function"
+        when "A section `.text.NAME` or `.nv.info.NAME` belongs to a function of another name.";
     MISSING_ADDENDS "missing-addends":
         "relocations without addends for a target whose compilers write addends"
         when "An object for sm_90 and up has a section of the type `SHT_REL`.";

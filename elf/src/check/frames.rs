@@ -70,6 +70,11 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
         return;
     }
     let [own_rows, other_rows] = [index, twin].map(|frames| functions(view, frames));
+    if !own_rows.iter().all(|row| is_field(&own, row)) {
+        let what = "a row is not that of a field of an entry";
+        findings.report(Rule::FramePairs, sass.name, 0, what);
+        return;
+    }
     let pairs = || own.starts.iter().zip(&other.starts);
     // Of links of objects for several targets the views have frames of other functions.
     let symbol = |rows: &[Row], start: u64| named(rows, start).map(|row| row.symbol);
@@ -103,8 +108,20 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
 struct Row {
     at: u64,
     symbol: u32,
+    addend: i64,
     /// Bytes of the function, if it has one frame.
     size: Option<u64>,
+}
+
+/// Returns `true` if a row is that of the CIE of an entry, of its function or of the function's size.
+fn is_field(entries: &Entries<'_>, row: &Row) -> bool {
+    let after = entries.starts.partition_point(|start| *start <= row.at);
+    let start = after.checked_sub(1).map(|entry| entries.starts[entry]);
+    match start.map(|start| row.at - start) {
+        Some(frames::FUNCTION) => row.addend == 0,
+        Some(frames::CIE_POINTER | frames::RANGE) => true,
+        _ => false,
+    }
 }
 
 /// Returns the rows of frames, by their places.
@@ -131,6 +148,7 @@ fn functions(view: &View<'_>, frames: usize) -> Vec<Row> {
         Row {
             at: row.offset.get(),
             symbol: row.symbol.get(),
+            addend: row.addend.get(),
             size: symbols
                 .get(symbol)
                 .filter(|_| is_one)

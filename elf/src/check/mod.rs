@@ -11,6 +11,7 @@ mod debug;
 mod file;
 mod frames;
 mod mercury;
+mod places;
 mod relocs;
 mod rule;
 mod symbols;
@@ -107,6 +108,9 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
         mercury::check(&view, &twins, 0..view.sections.len(), &mut findings);
         debug::check(&view, &twins, &mut findings);
         frames::check(&view, &mut findings);
+        if file::has_mercury(&view) {
+            places::check(&view, &mut findings);
+        }
     }
     findings.into_list()
 }

@@ -82,6 +82,8 @@ rules! {
     /// A function that has FDEs is covered by one of them, in the size of its view. Others, and all
     /// of a weak function, may be those of copies that it replaced.
     DebugRange = "debug-range" of Debug,
+    /// Records of the SASS view name instructions of their function, of the kind that they are about.
+    RecordPlaces = "record-places" of Text,
     /// Frames of the SASS view have rules of the Mercury view in the same order, at instructions of
     /// their code.
     FramePairs = "frame-pairs" of Debug,

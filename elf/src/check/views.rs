@@ -10,6 +10,7 @@ use super::Findings;
 use super::View;
 use super::frames;
 use super::mercury;
+use super::places;
 use super::read;
 use super::relocs;
 use super::symbols;
@@ -35,8 +36,8 @@ pub enum ViewsPart {
     Sizes,
     /// Mercury code, by its sections.
     Code(Range<usize>),
-    /// Frames of functions.
-    Frames,
+    /// Frames of functions, and records that name instructions.
+    Places,
 }
 
 impl<'data> Views<'data> {
@@ -67,7 +68,7 @@ impl<'data> Views<'data> {
         let ranges = starts.map(|start| start..all.min(start.saturating_add(sections)));
         let relocs = ranges.clone().map(ViewsPart::Relocs);
         let code = ranges.map(ViewsPart::Code);
-        let mut parts = vec![ViewsPart::Symbols, ViewsPart::Frames];
+        let mut parts = vec![ViewsPart::Symbols, ViewsPart::Places];
         parts.extend(relocs.chain([ViewsPart::Sizes]).chain(code));
         parts
     }
@@ -83,7 +84,10 @@ impl<'data> Views<'data> {
             ViewsPart::Symbols => symbols::check(view, twins, &mut findings),
             ViewsPart::Relocs(range) => relocs::check(view, twins, range.clone(), &mut findings),
             ViewsPart::Sizes => mercury::sizes(view, &mut findings),
-            ViewsPart::Frames => frames::check(view, &mut findings),
+            ViewsPart::Places => {
+                frames::check(view, &mut findings);
+                places::check(view, &mut findings);
+            }
             ViewsPart::Code(range) => mercury::check(view, twins, range.clone(), &mut findings),
         }
         findings.list.into_iter().next()
@@ -97,7 +101,7 @@ impl<'data> Views<'data> {
             ViewsPart::Relocs(all.clone()),
             ViewsPart::Sizes,
             ViewsPart::Code(all),
-            ViewsPart::Frames,
+            ViewsPart::Places,
         ];
         parts.iter().find_map(|part| self.check(part))
     }

@@ -58,7 +58,9 @@ pub mod sht {
     /// The last constant bank, 17.
     pub const CUDA_CONSTANT17: u32 = 0x7000_0075;
     /// All types of constants, those of the Mercury view too.
-    pub const CUDA_CONSTANTS: std::ops::RangeInclusive<u32> = CUDA_CONSTANT0..=0x7000_007e;
+    pub const CUDA_CONSTANTS: std::ops::RangeInclusive<u32> = CUDA_CONSTANT0..=CUDA_CONSTANT26;
+    /// The last type of constants.
+    pub const CUDA_CONSTANT26: u32 = 0x7000_007e;
     /// `.nv.capmerc.text.F`: what turns the SASS of a function back into Mercury.
     pub const CUDA_CAPMERC: u32 = 0x7000_0016;
     /// `.nv.merc.nv.constant.entry_image_header_indices.K`: what bank 0 of a kernel has after its
@@ -173,7 +175,7 @@ pub fn entry_sizes(ty: u32) -> &'static [u64] {
         | sht::CUDA_MERCURY_INFO
         | sht::CUDA_COMPAT
         | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER
-        | sht::CUDA_CONSTANT0..=0x7000_007e => &[0],
+        | sht::CUDA_CONSTANT0..=sht::CUDA_CONSTANT26 => &[0],
         _ => &[],
     }
 }
@@ -240,6 +242,24 @@ pub fn is_decoded(ty: u32) -> bool {
 /// function that it belongs to, whether or not `SHF_INFO_LINK` says so.
 pub fn may_have_owner(ty: u32) -> bool {
     ty == sht::CUDA_INFO || ty == sht::CUDA_SHARED || constant_bank(ty).is_some()
+}
+
+/// Returns `true` if compilers and nvlink write 0 for `sh_link` of sections of this type.
+pub fn links_nothing(ty: u32, flags: SectionFlags) -> bool {
+    match ty {
+        sht::PROGBITS => !flags.contains(SectionFlags::EXECINSTR),
+        sht::STRTAB
+        | sht::CUDA_GLOBAL
+        | sht::CUDA_GLOBAL_INIT
+        | sht::CUDA_LOCAL
+        | sht::CUDA_SHARED
+        | sht::CUDA_RELOCINFO
+        | sht::CUDA_UNIFIED_DATA
+        | sht::CUDA_SHARED_RESERVED
+        | sht::CUDA_COMPAT
+        | sht::CUDA_MERCURY_CONSTANT_OPTIMIZER => true,
+        ty => sht::CUDA_CONSTANTS.contains(&ty),
+    }
 }
 
 /// Returns the bank of a constant section type.

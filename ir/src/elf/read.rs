@@ -57,6 +57,7 @@ use cuweld_elf::target::section_types::is_info;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::is_relocs;
+use cuweld_elf::target::section_types::links_nothing;
 use cuweld_elf::target::section_types::may_have_owner;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::Headers;
@@ -73,6 +74,12 @@ pub enum ReadError {
     /// `e_machine` is not CUDA's.
     #[error("the machine is {0}, not CUDA's 190")]
     Machine(u16),
+    /// `e_version` is not that of ELF, in a file with the header of CUDA 13.
+    #[error("its version is {0}, not 1")]
+    Version(u32),
+    /// It has a header alone.
+    #[error("it has no sections")]
+    NoSections,
     /// A section that cannot be decoded.
     #[error("section {index} '{name}': {what}")]
     Section {
@@ -121,6 +128,13 @@ impl<'data> ObjectReader<'data> {
         validate_extent(&headers, image.len() as u64)?;
         if headers.file.machine.get() != EM_CUDA {
             return Err(ReadError::Machine(headers.file.machine.get()));
+        }
+        if headers.sections.is_empty() {
+            return Err(ReadError::NoSections);
+        }
+        let version = headers.file.version.get();
+        if headers.file.ident[7] == OSABI_CUDA && version != EV_CURRENT {
+            return Err(ReadError::Version(version));
         }
         self.symbol_refs.clear();
         let base = self.part.ends();
@@ -362,6 +376,9 @@ impl<'data> Reader<'_, 'data> {
                 let Some(link) = self.section_id(link) else {
                     return Err(self.error(index, format!("its link {link} names no section")));
                 };
+                if links_nothing(ty, header.flags()) {
+                    return Err(self.error(index, "it links to another section"));
+                }
                 self.section_mut(index).link = Some(link);
             }
         }

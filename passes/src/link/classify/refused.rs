@@ -31,8 +31,9 @@ use super::records;
 use super::rows::Rows;
 use super::section_names::has_foreign_bank;
 use super::section_names::is_bank_of_owner;
-use super::section_names::is_code_of_owner;
+
 use super::section_names::is_made_by_linker;
+use super::section_names::is_named_by_owner;
 use super::symbols;
 use crate::located::located;
 use crate::pass::PassCx;
@@ -304,7 +305,11 @@ impl Found {
                 {
                     unsupported::PARAMETER_BYTES
                 }
-                SectionKind::Text if !is_code_of_owner(rows, section) => unsupported::CODE_NAME,
+                SectionKind::Text | SectionKind::FunctionInfo | SectionKind::SassFunctionInfo
+                    if !is_named_by_owner(rows, section) =>
+                {
+                    unsupported::FUNCTION_NAME
+                }
                 SectionKind::Relocs
                     if section.ty == sht::REL && rows.shared.target.has_compat() =>
                 {

@@ -1,5 +1,7 @@
 //! What the names of sections say that the linker makes itself.
 
+use cuweld_elf::target::section_types::sht;
+use cuweld_ir::FunctionId;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 
@@ -62,11 +64,19 @@ pub(super) fn is_bank_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>, bank:
         .is_some_and(|owner| rest == Some(rows.function_name(owner)))
 }
 
-/// Returns `true` if a section of code has the name of the function that owns it, or is not one
-/// that is named by its function.
-pub(super) fn is_code_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>) -> bool {
-    match (section.name.strip_prefix(b".text."), section.owner) {
-        (Some(name), Some(owner)) => name == rows.function_name(owner),
+/// Returns `true` if a section of code or of records of a function has the name of the function that
+/// owns it, or is not one that is named by its function.
+pub(super) fn is_named_by_owner(rows: &Rows<'_, '_>, section: &Section<'_>) -> bool {
+    let of_function = [&b".text."[..], b".nv.info.", b".nv.merc.nv.info."];
+    let mut names = of_function
+        .iter()
+        .filter_map(|prefix| section.name.strip_prefix(*prefix));
+    let is_entry_of_table = |owner: FunctionId| {
+        let text = rows.functions[owner].views.sass.text;
+        rows.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
+    };
+    match (names.next(), section.owner) {
+        (Some(name), Some(owner)) => name == rows.function_name(owner) || is_entry_of_table(owner),
         _ => true,
     }
 }

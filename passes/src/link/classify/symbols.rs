@@ -32,7 +32,7 @@ const LARGEST_ALIGN: u64 = 1 << 20;
 
 /// Returns the code of the finding about an unsupported symbol that is defined elsewhere.
 fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Code> {
-    if capmerc {
+    if capmerc && symbol.ty != SymbolType::OBJECT {
         return (symbol.ty == SymbolType::NOTYPE).then_some(unsupported::UNDEFINED_SYMBOL);
     }
     let plain = symbol.bind == Binding::GLOBAL || symbol.bind == Binding::WEAK;

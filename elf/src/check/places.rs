@@ -1,0 +1,91 @@
+//! Records of the SASS view that name instructions of a function's code.
+
+use super::Findings;
+use super::Rule;
+use super::View;
+use super::ViewSection;
+use crate::mercury::capmerc::INSTRUCTION;
+use crate::mercury::sass::Instruction;
+use crate::target::attributes;
+use crate::target::section_types::sht;
+
+/// The format of records with a payload.
+const SVAL: u8 = 4;
+
+/// The work-arounds that compilers for targets with Mercury may name.
+const WORK_AROUNDS: [u32; 2] = [0, 8];
+
+/// Checks the lists of the SASS view.
+pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+    for section in view
+        .sections
+        .iter()
+        .filter(|row| row.ty() == sht::CUDA_INFO)
+    {
+        let code = view.section(section.header.info.get());
+        if let Some(code) = code.filter(|code| code.ty() == sht::PROGBITS && code.is_code()) {
+            list(section, code, findings);
+        }
+    }
+}
+
+fn list(section: &ViewSection<'_>, code: &ViewSection<'_>, findings: &mut Findings) {
+    let mut rest = section.bytes;
+    while let &[format, code_of, low, high, ref tail @ ..] = rest {
+        let payload = match format {
+            SVAL => u16::from_le_bytes([low, high]).into(),
+            _ => 0,
+        };
+        let Some((payload, after)) = tail.split_at_checked(payload) else {
+            return;
+        };
+        if format == SVAL && !fits(code_of, payload, code.bytes) {
+            let name = attributes::attribute_name(code_of).unwrap_or("");
+            let what = format!("the record {name} names no instructions as compilers do");
+            let at = section.bytes.len() - rest.len();
+            findings.report(Rule::RecordPlaces, section.name, at as u64, what);
+        }
+        rest = after;
+    }
+}
+
+/// Returns `true` if a record may be one of this code.
+fn fits(record: u8, payload: &[u8], code: &[u8]) -> bool {
+    let words = || {
+        let words = payload.chunks_exact(4);
+        words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+    };
+    let is_place =
+        |place: u32| u64::from(place).is_multiple_of(INSTRUCTION) && (place as usize) < code.len();
+    match record {
+        attributes::EXIT_INSTR_OFFSETS => {
+            let is_exit = |place: u32| {
+                let instruction = code.get(place as usize..).unwrap_or(&[]);
+                let instruction = Instruction::all(instruction).next();
+                instruction.is_some_and(Instruction::is_exit)
+            };
+            words().is_sorted_by(|a, b| a < b)
+                && words().all(|place| is_place(place) && is_exit(place))
+        }
+        attributes::COOP_GROUP_INSTR_OFFSETS | attributes::INT_WARP_WIDE_INSTR_OFFSETS => {
+            words().is_sorted_by(|a, b| a < b) && words().all(is_place)
+        }
+        attributes::INDIRECT_BRANCH_TARGETS => {
+            let words: Vec<u32> = words().collect();
+            let mut rest = &words[..];
+            // The branch, 0, the number of targets, and these.
+            while let &[branch, zero, count, ref tail @ ..] = rest {
+                let Some((targets, after)) = tail.split_at_checked(count as usize) else {
+                    return false;
+                };
+                if zero != 0 || !is_place(branch) || !targets.iter().all(|place| is_place(*place)) {
+                    return false;
+                }
+                rest = after;
+            }
+            rest.is_empty()
+        }
+        attributes::SW_WAR => words().all(|word| WORK_AROUNDS.contains(&word)),
+        _ => true,
+    }
+}
