@@ -10,6 +10,7 @@ use super::Rule;
 use super::View;
 use super::ViewSection;
 use super::view::rows;
+use crate::mercury::capmerc::INSTRUCTION;
 use crate::mercury::frames;
 use crate::mercury::frames::Step;
 use crate::raw::RawRela;
@@ -69,12 +70,13 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     if own.starts.len() != other.starts.len() {
         return;
     }
-    let [own_rows, other_rows] = [index, twin].map(|frames| functions(view, frames));
-    if !own_rows.iter().all(|row| is_field(&own, row)) {
+    let (Some(own_rows), Some(other_rows)) =
+        (functions(view, index, &own), functions(view, twin, &other))
+    else {
         let what = "a row is not that of a field of an entry";
         findings.report(Rule::FramePairs, sass.name, 0, what);
         return;
-    }
+    };
     let pairs = || own.starts.iter().zip(&other.starts);
     // Of links of objects for several targets the views have frames of other functions.
     let symbol = |rows: &[Row], start: u64| named(rows, start).map(|row| row.symbol);
@@ -104,60 +106,51 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     }
 }
 
-/// A row of frames that names a function.
+/// A row that names the function of an entry.
 struct Row {
     at: u64,
     symbol: u32,
-    addend: i64,
     /// Bytes of the function, if it has one frame.
     size: Option<u64>,
 }
 
-/// Returns `true` if a row is that of the CIE of an entry, of its function or of the function's size.
-fn is_field(entries: &Entries<'_>, row: &Row) -> bool {
-    let after = entries.starts.partition_point(|start| *start <= row.at);
-    let start = after.checked_sub(1).map(|entry| entries.starts[entry]);
-    match start.map(|start| row.at - start) {
-        Some(frames::FUNCTION) => row.addend == 0,
-        Some(frames::CIE_POINTER | frames::RANGE) => true,
-        _ => false,
-    }
-}
-
-/// Returns the rows of frames, by their places.
-fn functions(view: &View<'_>, frames: usize) -> Vec<Row> {
+/// Returns the rows that name functions, by their places; `None` if there is a row that is not of
+/// the CIE of an entry, of its function or of the function's size.
+fn functions(view: &View<'_>, frames: usize, entries: &Entries<'_>) -> Option<Vec<Row>> {
     let relocs = view
         .sections
         .iter()
         .find(|row| is_rela(row.ty()) && row.header.info.get() as usize == frames);
     let Some(relocs) = relocs else {
-        return Vec::new();
+        return Some(Vec::new());
     };
     let table = view.section(relocs.header.link.get());
     let symbols = table.map_or(&[][..], |table| view.symbols(table));
     let mut seen = vec![0_u8; symbols.len()];
-    let rows = rows::<RawRela>(relocs.bytes);
-    for row in rows {
-        if let Some(seen) = seen.get_mut(row.symbol.get() as usize) {
-            *seen = seen.saturating_add(1);
+    let mut found = Vec::with_capacity(entries.starts.len());
+    for row in rows::<RawRela>(relocs.bytes) {
+        let (at, symbol) = (row.offset.get(), row.symbol.get());
+        let after = entries.starts.partition_point(|start| *start <= at);
+        let start = *entries.starts.get(after.checked_sub(1)?)?;
+        match at - start {
+            frames::FUNCTION if row.addend.get() == 0 => {
+                let seen = seen.get_mut(symbol as usize)?;
+                *seen = seen.saturating_add(1);
+                let size = None;
+                found.push(Row { at, symbol, size });
+            }
+            frames::CIE_POINTER | frames::RANGE => {}
+            _ => return None,
         }
     }
-    let row = |row: &RawRela| {
-        let symbol = row.symbol.get() as usize;
-        let is_one = seen.get(symbol) == Some(&1);
-        Row {
-            at: row.offset.get(),
-            symbol: row.symbol.get(),
-            addend: row.addend.get(),
-            size: symbols
-                .get(symbol)
-                .filter(|_| is_one)
-                .map(|symbol| symbol.size.get()),
+    for row in &mut found {
+        let symbol = row.symbol as usize;
+        if seen.get(symbol) == Some(&1) {
+            row.size = symbols.get(symbol).map(|symbol| symbol.size.get());
         }
-    };
-    let mut found: Vec<Row> = rows.iter().map(row).collect();
+    }
     found.sort_by_key(|row| row.at);
-    found
+    Some(found)
 }
 
 /// Returns the row that names the function of the entry at an offset.
@@ -179,23 +172,25 @@ fn is_same_cie(first: &[u8], second: &[u8]) -> bool {
 /// those of the first are at instructions of code of `size` bytes. Rules of places at which no
 /// instruction begins are in the Mercury view alone.
 fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
+    let address = |frame| <[u8]>::get(frame, frames::FUNCTION as usize..frames::RANGE as usize);
     let steps = |frame| {
         let instructions: &[u8] = <[u8]>::get(frame, frames::INSTRUCTIONS as usize..)?;
         frames::steps(instructions).collect::<Option<Vec<Step<'_>>>>()
     };
+    let is_one_address = address(first) == address(second);
     let (Some(first), Some(second)) = (steps(first), steps(second)) else {
         return false;
     };
-    let is_rule = |step: &&Step<'_>| matches!(step, Step::Rule(rule) if **rule != [0]);
     let mut at = 0_u64;
     let is_within = first.iter().all(|step| match step {
         Step::Advance(units) => {
             at += u64::from(*units) * u64::from(frames::SASS_UNIT);
-            at.is_multiple_of(16) && at <= size
+            at.is_multiple_of(INSTRUCTION) && at <= size
         }
         Step::Rule(_) => true,
     });
+    let is_rule = |step: &&Step<'_>| matches!(step, Step::Rule(rule) if **rule != [0]);
     let mut twins = second.iter();
     let mut rules = first.iter().filter(is_rule);
-    is_within && rules.all(|rule| twins.any(|twin| twin == rule))
+    is_one_address && is_within && rules.all(|rule| twins.any(|twin| twin == rule))
 }

@@ -24,13 +24,19 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     {
         let code = view.section(section.header.info.get());
         if let Some(code) = code.filter(|code| code.ty() == sht::PROGBITS && code.is_code()) {
-            list(section, code, findings);
+            list(section, code, view.is_executable(), findings);
         }
     }
 }
 
-fn list(section: &ViewSection<'_>, code: &ViewSection<'_>, findings: &mut Findings) {
+fn list(
+    section: &ViewSection<'_>,
+    code: &ViewSection<'_>,
+    is_linked: bool,
+    findings: &mut Findings,
+) {
     let mut rest = section.bytes;
+    let mut has_work_around = false;
     while let &[format, code_of, low, high, ref tail @ ..] = rest {
         let payload = match format {
             SVAL => u16::from_le_bytes([low, high]).into(),
@@ -39,7 +45,11 @@ fn list(section: &ViewSection<'_>, code: &ViewSection<'_>, findings: &mut Findin
         let Some((payload, after)) = tail.split_at_checked(payload) else {
             return;
         };
-        if format == SVAL && !fits(code_of, payload, code.bytes) {
+        // Compilers add it behind all others but those of later ones; links add more behind it.
+        let is_late = matches!(code_of, attributes::NVSAL_SW_WAR | attributes::PREEXIT_USED);
+        let is_in_order = is_linked || is_late || !has_work_around;
+        has_work_around |= code_of == attributes::SW_WAR;
+        if !is_in_order || format == SVAL && !fits(code_of, payload, code.bytes) {
             let name = attributes::attribute_name(code_of).unwrap_or("");
             let what = format!("the record {name} names no instructions as compilers do");
             let at = section.bytes.len() - rest.len();

@@ -194,6 +194,9 @@ const LARGE_FILE: usize = 1 << 20;
 const SAMPLE: usize = 1 << 10;
 const SAMPLED_SECTIONS: usize = 64;
 
+/// Bytes of memory that no device has.
+const LARGEST_MEMORY: u64 = 1 << 40;
+
 /// Bytes of an attribute record where most are short.
 const SHORT_RECORD: usize = 8;
 
@@ -370,6 +373,10 @@ impl<'data> Reader<'_, 'data> {
             }
             if header.addr.get() != 0 {
                 return Err(self.error(index, "it has an address"));
+            }
+            if header.size.get() > LARGEST_MEMORY && is_no_bits(ty, header.flags()) {
+                let what = format!("its size is {:#x}", header.size.get());
+                return Err(self.error(index, what));
             }
             let link = header.link.get();
             if link != 0 {

@@ -21,6 +21,9 @@ const BESIDE: SectionFlags = SectionFlags::BARRIERS
     .union(SectionFlags::INFO_LINK)
     .union(SectionFlags::COMPRESSED);
 
+/// Flags of variables.
+const OF_DATA: SectionFlags = SectionFlags::WRITE.union(SectionFlags::ALLOC);
+
 /// What a section's header has to say, by its name.
 struct Expected {
     ty: u32,
@@ -60,6 +63,8 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
             b".nv.callgraph" => with(sht::CUDA_CALLGRAPH, NONE, true, Info::Nothing),
             b".nv.prototype" => with(sht::CUDA_PROTOTYPE, NONE, true, Info::Nothing),
             b".nv.compat" => with(sht::CUDA_COMPAT, NONE, false, Info::Nothing),
+            b".nv.global" => with(sht::CUDA_GLOBAL, OF_DATA, false, Info::Nothing),
+            b".nv.global.init" => with(sht::CUDA_GLOBAL_INIT, OF_DATA, false, Info::Nothing),
             b".nv_debug.shared" => None,
             _ if starts(b".nv.info.") => with(sht::CUDA_INFO, NONE, true, Info::Code),
             _ if starts(b".nv.constant0.") => {
@@ -85,7 +90,7 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
     }
 }
 
-/// Returns `true` if a header of a SASS object is not one that compilers write.
+/// Returns `true` if a header of a section of the SASS view is not one that compilers write.
 pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) -> bool {
     let Some(expected) = expected(section) else {
         return false;

@@ -333,9 +333,10 @@ impl Found {
                 {
                     input::RELOCATED_METADATA
                 }
-                _ if !is_mercury && headers::is_odd(rows, id, section) => {
+                SectionKind::Text if is_mercury && section.align != CODE_ALIGN => {
                     unsupported::SECTION_HEADER
                 }
+                _ if headers::is_odd(rows, id, section) => unsupported::SECTION_HEADER,
                 _ => continue,
             };
             self.refuse(About::Sections, what, id);
@@ -546,6 +547,9 @@ const PARAMETERS: u32 = 2;
 
 /// Alignments in bytes of `.nv.constant0.K`; compilers write 4.
 const PARAMETER_ALIGNS: [u64; 2] = [4, 8];
+
+/// Alignment in bytes of code for targets with Mercury.
+const CODE_ALIGN: u64 = 128;
 
 /// Returns `true` if a section of shared memory has the alignment of its variables, or, a kernel's,
 /// a larger one.

@@ -81,18 +81,14 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Co
 }
 
 /// Returns the code of the finding about an unsupported function that an object defines.
-fn function(
-    (toolkit, capmerc): (&Toolkit, bool),
-    symbol: &Symbol<'_>,
-    section: &Section<'_>,
-) -> Option<Code> {
+fn function(toolkit: &Toolkit, symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     // nvlink takes it for a kernel in some respects: its sections, warnings about its stack, no
     // comparison of prototypes.
     if toolkit.is_system_function(symbol.name) {
         return Some(unsupported::DRIVER_FUNCTION);
     }
     let is_alias = section.owner != symbol.function && symbol.size == 0;
-    let whole = capmerc || is_alias || symbol.size == section.size();
+    let whole = is_alias || symbol.size == section.size();
     let fits = (symbol.other - (SymbolOther::ENTRY | SymbolOther::UNIFIED)).is_empty()
         && symbol.value == 0
         && whole;
@@ -238,9 +234,7 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         }
     };
     match section.kind {
-        SectionKind::Text if symbol.is_function() => {
-            function((rows.shared.toolkit, capmerc), symbol, section)
-        }
+        SectionKind::Text if symbol.is_function() => function(rows.shared.toolkit, symbol, section),
         SectionKind::Global
         | SectionKind::GlobalInit
         | SectionKind::KernelShared
