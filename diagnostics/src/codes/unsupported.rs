@@ -74,7 +74,7 @@ codes! {
         when "A relocation of `.debug_frame` has another target or another place than compilers write.";
     MISSING_RECORDS "missing-records":
         "a function without records that every function has"
-        when "A list `.nv.info.NAME` has no record of the version of the CUDA API.";
+        when "A list `.nv.info.NAME` has no record of the version of the CUDA API, or a function has no record of its frame or its stack.";
     SPARSE_MASKS "sparse-masks":
         "sparse matrices beside packed lists of records"
         when "One function uses sparse matrices, and the list of another is compressed.";

@@ -15,10 +15,13 @@ use crate::symbol::SymbolType;
 use crate::target::section_types::sht;
 
 /// Sections of the Mercury view that are names of those of the SASS view.
-const ALIASES: [&[u8]; 8] = [
+const ALIASES: [&[u8]; 11] = [
     b".nv.constant.user",
     b".nv.constant.pic",
     b".nv.global.init",
+    b".nv.udt",
+    b".nv.udt.entry",
+    b".nv.uft.entry",
     b".debug_abbrev",
     b".debug_loc",
     b".debug_pubnames",
@@ -27,19 +30,25 @@ const ALIASES: [&[u8]; 8] = [
 ];
 
 pub(super) fn check(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
+    aliases(view, twins, findings);
+    for (index, section) in view.sections.iter().enumerate() {
+        if matches!(section.name, b".debug_frame" | b".nv.merc.debug_frame") {
+            frame_section(view, index, section, findings);
+        }
+    }
+}
+
+/// Compares the bytes of sections that both views have.
+pub(super) fn aliases(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
     for (section, twin) in view.sections.iter().zip(twins) {
         let name = section.name.strip_prefix(PREFIX).unwrap_or(b"");
         let is_alias = ALIASES.contains(&name) || name.starts_with(b".nv_debug_ptx_txt");
         if let Some(twin) = twin.filter(|_| section.is_mercury() && is_alias)
+            && !std::ptr::eq(view.sections[twin].bytes, section.bytes)
             && view.sections[twin].bytes != section.bytes
         {
             let what = "its bytes are not those of the SASS view";
             findings.report(Rule::DebugAlias, section.name, 0, what);
-        }
-    }
-    for (index, section) in view.sections.iter().enumerate() {
-        if matches!(section.name, b".debug_frame" | b".nv.merc.debug_frame") {
-            frame_section(view, index, section, findings);
         }
     }
 }

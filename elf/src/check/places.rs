@@ -37,25 +37,37 @@ fn list(
 ) {
     let mut rest = section.bytes;
     let mut has_work_around = false;
-    while let &[format, code_of, low, high, ref tail @ ..] = rest {
-        let payload = match format {
-            SVAL => u16::from_le_bytes([low, high]).into(),
-            _ => 0,
-        };
+    // Bytes of parameters, by the record of their bank and by their own.
+    let mut sizes = [None; 2];
+    while let &[format, record, low, high, ref tail @ ..] = rest {
+        let value = u16::from_le_bytes([low, high]);
+        let payload = if format == SVAL { value.into() } else { 0 };
         let Some((payload, after)) = tail.split_at_checked(payload) else {
             return;
         };
+        match record {
+            attributes::PARAM_CBANK => {
+                let size = payload.get(6..8).and_then(|size| size.try_into().ok());
+                sizes[0] = size.map(u16::from_le_bytes);
+            }
+            attributes::CBANK_PARAM_SIZE => sizes[1] = Some(value),
+            _ => {}
+        }
         // Compilers add it behind all others but those of later ones; links add more behind it.
-        let is_late = matches!(code_of, attributes::NVSAL_SW_WAR | attributes::PREEXIT_USED);
+        let is_late = matches!(record, attributes::NVSAL_SW_WAR | attributes::PREEXIT_USED);
         let is_in_order = is_linked || is_late || !has_work_around;
-        has_work_around |= code_of == attributes::SW_WAR;
-        if !is_in_order || format == SVAL && !fits(code_of, payload, code.bytes) {
-            let name = attributes::attribute_name(code_of).unwrap_or("");
-            let what = format!("the record {name} names no instructions as compilers do");
+        has_work_around |= record == attributes::SW_WAR;
+        if !is_in_order || format == SVAL && !fits(record, payload, code.bytes) {
+            let name = attributes::attribute_name(record).unwrap_or("");
+            let what = format!("the record {name} is not one of this code");
             let at = section.bytes.len() - rest.len();
             findings.report(Rule::RecordPlaces, section.name, at as u64, what);
         }
         rest = after;
+    }
+    if sizes[0] != sizes[1] {
+        let what = "its records disagree about the size of the parameters";
+        findings.report(Rule::RecordPlaces, section.name, 0, what);
     }
 }
 

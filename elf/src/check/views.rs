@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::Finding;
 use super::Findings;
 use super::View;
+use super::debug;
 use super::frames;
 use super::mercury;
 use super::places;
@@ -36,7 +37,7 @@ pub enum ViewsPart {
     Sizes,
     /// Mercury code, by its sections.
     Code(Range<usize>),
-    /// Frames of functions, and records that name instructions.
+    /// Bytes that both views have, frames of functions, and records that name instructions.
     Places,
 }
 
@@ -85,6 +86,7 @@ impl<'data> Views<'data> {
             ViewsPart::Relocs(range) => relocs::check(view, twins, range.clone(), &mut findings),
             ViewsPart::Sizes => mercury::sizes(view, &mut findings),
             ViewsPart::Places => {
+                debug::aliases(view, twins, &mut findings);
                 frames::check(view, &mut findings);
                 places::check(view, &mut findings);
             }

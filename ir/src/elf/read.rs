@@ -374,6 +374,9 @@ impl<'data> Reader<'_, 'data> {
             if header.addr.get() != 0 {
                 return Err(self.error(index, "it has an address"));
             }
+            if ty == sht::NULL && index != 0 {
+                return Err(self.error(index, "it has no type"));
+            }
             if header.size.get() > LARGEST_MEMORY && is_no_bits(ty, header.flags()) {
                 let what = format!("its size is {:#x}", header.size.get());
                 return Err(self.error(index, what));

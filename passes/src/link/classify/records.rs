@@ -119,10 +119,7 @@ pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -
         | attributes::BINDLESS_IMAGE_OFFSETS => {
             (!matches!(target(), Some(SymbolRef::Symbol(_)))).then_some(unsupported::TEXTURE_RECORD)
         }
-        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => {
-            let is_none = matches!(target(), None | Some(SymbolRef::None));
-            (!is_none).then_some(unsupported::PARAMETER_RECORD)
-        }
+        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2 => parameter_oddity(rows, attribute),
         attributes::PARAM_CBANK => {
             let bank = match target() {
                 Some(SymbolRef::Section(section)) => Some(*section),
@@ -156,6 +153,17 @@ pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -
         }
         _ => None,
     }
+}
+
+/// Returns the code of the finding about the record of a parameter that names a symbol.
+pub(super) fn parameter_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
+    let is_parameter = matches!(
+        attribute.code,
+        attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2
+    );
+    let named = rows.shared.refs(attribute).first();
+    (is_parameter && !matches!(named, None | Some(SymbolRef::None)))
+        .then_some(unsupported::PARAMETER_RECORD)
 }
 
 /// Returns `true` if a section is the list of a function that is not just the stub of a unified

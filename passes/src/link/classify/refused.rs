@@ -413,7 +413,17 @@ impl Found {
         let mut holder = None;
         let mut masked = None;
         let mut is_compat = false;
+        let (mut functions, mut of_functions) = ([0_usize; 3], None);
         for attribute in &shared.attributes[object.attributes] {
+            let counted = [
+                attributes::REGCOUNT,
+                attributes::FRAME_SIZE,
+                attributes::MAX_STACK_SIZE,
+            ];
+            if let Some(index) = counted.iter().position(|code| *code == attribute.code) {
+                functions[index] += 1;
+                of_functions = attribute.section;
+            }
             let is_mask = attribute.code == attributes::SPARSE_MMA_MASK;
             self.whole.uses_mask |= is_mask && attribute.value != 0;
             if shared.is_mercury {
@@ -437,13 +447,20 @@ impl Found {
                 self.find(About::Records, what, place);
             }
         }
+        let [registers, frames, limits] = functions;
+        // The number of registers may stand in the header of code alone [registers-in-code].
+        if frames != limits || registers > frames {
+            let place = Place::Record(of_functions, attributes::FRAME_SIZE);
+            self.find(About::Lists, unsupported::MISSING_RECORDS, place);
+        }
     }
 
     /// Looks at a record of a link with Mercury, whose views are compared elsewhere.
     fn mercury_record(&mut self, rows: &Rows<'_, '_>, attribute: &Attribute<'_>) {
         let what = match records::is_compat(rows, attribute.section) {
             true => records::compat_oddity(attribute),
-            false => (!records::is_written_so(attribute)).then_some(unsupported::RECORD_FORMAT),
+            false if !records::is_written_so(attribute) => Some(unsupported::RECORD_FORMAT),
+            false => records::parameter_oddity(rows, attribute),
         };
         if let Some(what) = what {
             let place = Place::Record(attribute.section, attribute.code);
