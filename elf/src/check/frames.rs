@@ -70,20 +70,19 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     if own.starts.len() != other.starts.len() {
         return;
     }
-    let (Some(own_rows), Some(other_rows)) =
+    let (Some(own_functions), Some(other_functions)) =
         (functions(view, index, &own), functions(view, twin, &other))
     else {
         let what = "a row is not that of a field of an entry";
         findings.report(Rule::FramePairs, sass.name, 0, what);
         return;
     };
-    let pairs = || own.starts.iter().zip(&other.starts);
     // Of links of objects for several targets the views have frames of other functions.
-    let symbol = |rows: &[Row], start: u64| named(rows, start).map(|row| row.symbol);
-    if pairs().any(|(own, other)| symbol(&own_rows, *own) != symbol(&other_rows, *other)) {
+    if own_functions != other_functions {
         return;
     }
-    for (number, (start, _)) in pairs().enumerate() {
+    let sizes = sizes(view, index, &own_functions);
+    for (number, size) in sizes.into_iter().enumerate() {
         let Some((first, second)) = own.entry(number).zip(other.entry(number)) else {
             continue;
         };
@@ -92,72 +91,78 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
             (false, false) => own.cie(first).is_some_and(|cie| {
                 // Of several copies the first has the rules of all, the others have those of
                 // Mercury [mercury-frames-of-replaced-copies].
-                let is_one = named(&own_rows, *start).and_then(|function| function.size);
                 !frames::advances_by(cie, frames::SASS_UNIT)
-                    || is_one.is_none_or(|size| is_same_frame(first, second, size))
+                    || size.is_none_or(|size| is_same_frame(first, second, size))
             }),
             _ => false,
         };
         if !fits {
             let what = "the entry does not stand for that of the Mercury view";
-            findings.report(Rule::FramePairs, sass.name, *start, what);
+            findings.report(Rule::FramePairs, sass.name, own.starts[number], what);
             return;
         }
     }
 }
 
-/// A row that names the function of an entry.
-struct Row {
-    at: u64,
-    symbol: u32,
-    /// Bytes of the function, if it has one frame.
-    size: Option<u64>,
-}
-
-/// Returns the rows that name functions, by their places; `None` if there is a row that is not of
-/// the CIE of an entry, of its function or of the function's size.
-fn functions(view: &View<'_>, frames: usize, entries: &Entries<'_>) -> Option<Vec<Row>> {
-    let relocs = view
-        .sections
-        .iter()
-        .find(|row| is_rela(row.ty()) && row.header.info.get() as usize == frames);
-    let Some(relocs) = relocs else {
-        return Some(Vec::new());
+/// Returns the symbol of the function that each entry names, 0 for a CIE; `None` if there is a row
+/// that is not of the CIE of an entry, of its function or of the function's size.
+fn functions(view: &View<'_>, frames: usize, entries: &Entries<'_>) -> Option<Vec<u32>> {
+    let mut functions = vec![0; entries.starts.len()];
+    let Some(relocs) = relocs_of(view, frames) else {
+        return Some(functions);
     };
-    let table = view.section(relocs.header.link.get());
-    let symbols = table.map_or(&[][..], |table| view.symbols(table));
-    let mut seen = vec![0_u8; symbols.len()];
-    let mut found = Vec::with_capacity(entries.starts.len());
+    let starts = &entries.starts;
+    let is_in = |entry: usize, at: u64| {
+        let is_before = starts.get(entry).is_some_and(|start| *start <= at);
+        is_before && starts.get(entry + 1).is_none_or(|next| at < *next)
+    };
+    let mut entry = 0;
     for row in rows::<RawRela>(relocs.bytes) {
-        let (at, symbol) = (row.offset.get(), row.symbol.get());
-        let after = entries.starts.partition_point(|start| *start <= at);
-        let start = *entries.starts.get(after.checked_sub(1)?)?;
-        match at - start {
-            frames::FUNCTION if row.addend.get() == 0 => {
-                let seen = seen.get_mut(symbol as usize)?;
-                *seen = seen.saturating_add(1);
-                let size = None;
-                found.push(Row { at, symbol, size });
-            }
+        let at = row.offset.get();
+        // The rows of an entry come one after the other, and entries in their order or the reverse.
+        if !is_in(entry, at) {
+            let mut near = entry.saturating_sub(2)..entry + 3;
+            let found = near.find(|near| is_in(*near, at));
+            entry = match found {
+                Some(found) => found,
+                None => starts
+                    .partition_point(|start| *start <= at)
+                    .checked_sub(1)?,
+            };
+        }
+        match at - starts[entry] {
+            frames::FUNCTION if row.addend.get() == 0 => functions[entry] = row.symbol.get(),
             frames::CIE_POINTER | frames::RANGE => {}
             _ => return None,
         }
     }
-    for row in &mut found {
-        let symbol = row.symbol as usize;
-        if seen.get(symbol) == Some(&1) {
-            row.size = symbols.get(symbol).map(|symbol| symbol.size.get());
-        }
-    }
-    found.sort_by_key(|row| row.at);
-    Some(found)
+    Some(functions)
 }
 
-/// Returns the row that names the function of the entry at an offset.
-fn named(rows: &[Row], start: u64) -> Option<&Row> {
-    let at = start + frames::FUNCTION;
-    let found = rows.binary_search_by_key(&at, |row| row.at).ok()?;
-    rows.get(found)
+/// Returns the section of the rows of frames.
+fn relocs_of<'v, 'data>(view: &'v View<'data>, frames: usize) -> Option<&'v ViewSection<'data>> {
+    let mut sections = view.sections.iter();
+    sections.find(|row| is_rela(row.ty()) && row.header.info.get() as usize == frames)
+}
+
+/// Returns the bytes of the functions of the entries of some frames, of those that have one frame.
+fn sizes(view: &View<'_>, frames: usize, functions: &[u32]) -> Vec<Option<u64>> {
+    let table = relocs_of(view, frames).and_then(|relocs| view.section(relocs.header.link.get()));
+    let symbols = table.map_or(&[][..], |table| view.symbols(table));
+    let mut seen = vec![0_u8; symbols.len()];
+    for function in functions {
+        if let Some(seen) = seen.get_mut(*function as usize) {
+            *seen = seen.saturating_add(1);
+        }
+    }
+    let size = |function: &u32| {
+        let function = *function as usize;
+        let symbol = symbols
+            .get(function)
+            .filter(|_| seen[function] == 1 && function != 0);
+        symbol.map(|symbol| symbol.size.get())
+    };
+    functions.iter().map(size).collect()
 }
 
 /// Returns `true` if CIEs are the same but for the unit of advances.
@@ -172,25 +177,28 @@ fn is_same_cie(first: &[u8], second: &[u8]) -> bool {
 /// those of the first are at instructions of code of `size` bytes. Rules of places at which no
 /// instruction begins are in the Mercury view alone.
 fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
-    let address = |frame| <[u8]>::get(frame, frames::FUNCTION as usize..frames::RANGE as usize);
-    let steps = |frame| {
-        let instructions: &[u8] = <[u8]>::get(frame, frames::INSTRUCTIONS as usize..)?;
-        frames::steps(instructions).collect::<Option<Vec<Step<'_>>>>()
-    };
-    let is_one_address = address(first) == address(second);
-    let (Some(first), Some(second)) = (steps(first), steps(second)) else {
+    let head = frames::FUNCTION as usize..frames::RANGE as usize;
+    let range = first
+        .get(frames::RANGE as usize..)
+        .and_then(|rest| rest.first_chunk());
+    if first.get(head.clone()) != second.get(head)
+        || range.is_none_or(|range| u64::from_le_bytes(*range) != size)
+    {
         return false;
+    }
+    let steps = |frame| {
+        let instructions = <[u8]>::get(frame, frames::INSTRUCTIONS as usize..);
+        frames::steps(instructions.unwrap_or(&[]))
     };
-    let mut at = 0_u64;
-    let is_within = first.iter().all(|step| match step {
-        Step::Advance(units) => {
-            at += u64::from(*units) * u64::from(frames::SASS_UNIT);
+    let mut twins = steps(second);
+    let mut at = 0;
+    steps(first).all(|step| match step {
+        Some(Step::Advance(units)) => {
+            at += u64::from(units) * u64::from(frames::SASS_UNIT);
             at.is_multiple_of(INSTRUCTION) && at <= size
         }
-        Step::Rule(_) => true,
-    });
-    let is_rule = |step: &&Step<'_>| matches!(step, Step::Rule(rule) if **rule != [0]);
-    let mut twins = second.iter();
-    let mut rules = first.iter().filter(is_rule);
-    is_one_address && is_within && rules.all(|rule| twins.any(|twin| twin == rule))
+        Some(Step::Rule([0])) => true,
+        Some(rule) => twins.any(|twin| twin == Some(rule)),
+        None => false,
+    })
 }

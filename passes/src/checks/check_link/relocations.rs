@@ -12,6 +12,7 @@ use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Fate;
 use cuweld_ir::Function;
+use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -248,8 +249,13 @@ impl Row<'_, '_> {
                 }
             }
             SymbolRef::Section(section) => {
-                let owner = self.link.module.sections[section].owner;
-                if owner.is_some_and(|owner| !self.link.module.is_function_live(owner)) {
+                // The section of a copy that is replaced stands for that of the prevailing one.
+                let module = self.link.module;
+                let is_gone = |owner: FunctionId| {
+                    let symbol = SymbolRef::Symbol(module.functions[owner].symbol);
+                    !module.is_function_live(owner) && self.link.dead(symbol).is_some()
+                };
+                if module.sections[section].owner.is_some_and(is_gone) {
                     self.refers(check);
                 }
             }
