@@ -255,7 +255,6 @@ fn one(engine: &Engine, seed: u32, program: &Program, fixtures: &[Fixture]) -> (
         features: Default::default(),
         change: None,
         commands: Vec::new(),
-        reported: None,
         kept: None,
         times: Default::default(),
     });

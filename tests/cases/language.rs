@@ -232,9 +232,6 @@ fn one(
         return Ok(());
     }
     let mut seen = engine.run(&link, folder.path())?;
-    if let (Verdict::Differs(_), Some(codes)) = (&seen.verdict, seen.reported.take()) {
-        seen.verdict = Verdict::Reported(codes);
-    }
     let differs = matches!(seen.verdict, Verdict::Differs(_));
     if differs || std::env::var_os("CUWELD_LANGUAGE_KEEP").is_some() {
         let said = match &seen.verdict {

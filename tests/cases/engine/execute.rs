@@ -34,8 +34,6 @@ pub struct Seen {
     pub change: Option<String>,
     /// The command lines, for reports.
     pub commands: Vec<String>,
-    /// The deviations that a link reports whose results differ.
-    pub reported: Option<String>,
     /// What kernels that keep their code left to be compared, if there are any.
     pub kept: Option<Kept>,
     /// Time in nvlink and in cuweld.
@@ -76,7 +74,6 @@ impl Engine {
             features: BTreeSet::new(),
             change: None,
             commands: Vec::new(),
-            reported: None,
             kept: None,
             times: [Duration::ZERO; 2],
         };
@@ -135,7 +132,7 @@ impl Engine {
                 break;
             }
             if matches!(seen.verdict, Verdict::Differs(_)) {
-                seen.reported = reported::codes(&with(&["--cuweld-explain=on"])?);
+                let reported = reported::codes(&with(&["--cuweld-explain=on"])?);
                 let strict = with(&["--cuweld-strict"])?;
                 let finalized = match both_linked {
                     true => Some(with(&["--cuweld-strict-finalize"])?),
@@ -143,6 +140,11 @@ impl Engine {
                 };
                 (seen.verdict, seen.kept) =
                     judge_deviation(&theirs, &ours, &strict, finalized.as_ref());
+                // What the link says is not a silent difference.
+                if let (Verdict::Differs(_), Some(codes)) = (&seen.verdict, reported) {
+                    seen.verdict = Verdict::Reported(codes);
+                    break;
+                }
             }
             if matches!(seen.verdict, Verdict::Differs(_))
                 && static_names::are_to_blame(&theirs, &ours, images)
