@@ -36,9 +36,14 @@ impl<'v> Entries<'v> {
         self.bytes.get(start..next.unwrap_or(self.bytes.len()))
     }
 
-    /// Returns the CIE that an entry names; `None` where it names none.
-    fn cie(&self, entry: &[u8]) -> Option<&'v [u8]> {
-        let number = self.starts.binary_search(&pointer(entry)?).ok()?;
+    /// Returns the CIE that the entry of this number names; `None` where it names none.
+    fn cie(&self, number: usize, entry: &[u8]) -> Option<&'v [u8]> {
+        let start = pointer(entry)?;
+        // Mostly the entry before.
+        let before = number
+            .checked_sub(1)
+            .filter(|before| self.starts[*before] == start);
+        let number = before.or_else(|| self.starts.binary_search(&start).ok())?;
         self.entry(number).filter(|cie| is_cie(cie))
     }
 }
@@ -88,7 +93,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
         };
         let fits = match (is_cie(first), is_cie(second)) {
             (true, true) => is_same_cie(first, second),
-            (false, false) => own.cie(first).is_some_and(|cie| {
+            (false, false) => own.cie(number, first).is_some_and(|cie| {
                 // Of several copies the first has the rules of all, the others have those of
                 // Mercury [mercury-frames-of-replaced-copies].
                 !frames::advances_by(cie, frames::SASS_UNIT)

@@ -133,7 +133,7 @@ attributes! {
 }
 
 /// Returns `true` if a record holds places of instructions, which each view of code has its own of.
-pub fn holds_places(code: u8) -> bool {
+pub const fn holds_places(code: u8) -> bool {
     matches!(
         code,
         EXIT_INSTR_OFFSETS

@@ -204,7 +204,6 @@ impl<'data> Reader<'_, 'data> {
     fn rows(&mut self) -> Result<(), ReadError> {
         self.make_room();
         self.sections()?;
-        self.section_ranges()?;
         self.symbols()?;
         self.mercury_symbols()?;
         self.section_infos()?;
@@ -332,12 +331,21 @@ impl<'data> Reader<'_, 'data> {
         let names = self.bytes(self.headers.section_names);
         self.part.sections.reserve(self.headers.sections.len());
         let object = self.object();
+        let (mut last, mut is_sorted) = (0..0, true);
         for (index, header) in self.headers.sections.iter().enumerate() {
             let ty = header.ty.get();
+            let is_empty = is_no_bits(ty, header.flags());
+            let size = header.size.get();
+            if !is_empty && size != 0 && index != 0 {
+                let start = header.offset.get();
+                let range = start..start.wrapping_add(size);
+                is_sorted &= last.end <= start || last == range;
+                last = range;
+            }
             let name = string_at(names, header.name.get());
             let content = match ty {
                 _ if is_decoded(ty) => SectionContent::Decoded,
-                _ if is_no_bits(ty, header.flags()) => SectionContent::NoBits(header.size.get()),
+                _ if is_empty => SectionContent::NoBits(size),
                 _ => SectionContent::Bytes(self.bytes(index)),
             };
             self.part.sections.push(Section {
@@ -377,8 +385,8 @@ impl<'data> Reader<'_, 'data> {
             if ty == sht::NULL && index != 0 {
                 return Err(self.error(index, "it has no type"));
             }
-            if header.size.get() > LARGEST_MEMORY && is_no_bits(ty, header.flags()) {
-                let what = format!("its size is {:#x}", header.size.get());
+            if is_empty && size > LARGEST_MEMORY {
+                let what = format!("its size is {size:#x}");
                 return Err(self.error(index, what));
             }
             let link = header.link.get();
@@ -392,25 +400,24 @@ impl<'data> Reader<'_, 'data> {
                 self.section_mut(index).link = Some(link);
             }
         }
-        Ok(())
+        match is_sorted {
+            true => Ok(()),
+            false => self.section_ranges(),
+        }
     }
 
     /// Checks that no section has bytes of another: nvlink changes sections in place. Both views of
     /// variables have the same bytes.
     fn section_ranges(&self) -> Result<(), ReadError> {
         let bytes = |index: usize| self.bytes(index).as_ptr_range();
-        let filled = || (0..self.headers.sections.len()).filter(|index| !bytes(*index).is_empty());
-        let fits = |first: &usize, second: &usize| {
-            let (first, second) = (bytes(*first), bytes(*second));
+        let all = 0..self.headers.sections.len();
+        let mut order: Vec<usize> = all.filter(|index| !bytes(*index).is_empty()).collect();
+        order.sort_by_key(|index| bytes(*index).start);
+        let fits = |pair: &[usize]| {
+            let (first, second) = (bytes(pair[0]), bytes(pair[1]));
             first.end <= second.start || first == second
         };
-        // As nearly all files have them.
-        if filled().is_sorted_by(fits) {
-            return Ok(());
-        }
-        let mut order: Vec<usize> = filled().collect();
-        order.sort_by_key(|index| bytes(*index).start);
-        match order.windows(2).find(|pair| !fits(&pair[0], &pair[1])) {
+        match order.windows(2).find(|pair| !fits(pair)) {
             Some(pair) => {
                 let what = format!("it has bytes of section {}", pair[0]);
                 Err(self.error(pair[1], what))

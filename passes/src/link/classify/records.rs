@@ -50,38 +50,69 @@ pub(super) fn compat_oddity(attribute: &Attribute<'_>) -> Option<Code> {
     (!fits).then_some(unsupported::COMPAT_RECORD)
 }
 
-/// Returns `true` if a record has the format and size that compilers give to its code. Codes that
-/// only some compilers write have any.
-pub(super) fn is_written_so(attribute: &Attribute<'_>) -> bool {
-    let size = attribute.refs.len() * 4 + attribute.rest.len();
-    let is_payload = |sizes: &[usize]| attribute.format == format::SVAL && sizes.contains(&size);
-    match attribute.code {
+/// How compilers write the records of a code.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// In several ways, or only some compilers write them.
+    Any,
+    /// Without a value.
+    Flag,
+    /// A half word.
+    Half,
+    /// A payload of this number of bytes.
+    Bytes(u8),
+    /// A payload of one or more words.
+    Words,
+}
+
+/// The shapes of all codes.
+const SHAPES: [Shape; 256] = {
+    let mut shapes = [Shape::Any; 256];
+    let mut code = 0;
+    while code < shapes.len() {
+        shapes[code] = shape(code as u8);
+        code += 1;
+    }
+    shapes
+};
+
+const fn shape(code: u8) -> Shape {
+    match code {
         attributes::FRAME_SIZE
         | attributes::MIN_STACK_SIZE
         | attributes::MAX_STACK_SIZE
         | attributes::REGCOUNT
-        | attributes::PARAM_CBANK => is_payload(&[8]),
+        | attributes::PARAM_CBANK => Shape::Bytes(8),
         attributes::MAX_THREADS
         | attributes::REQNTID
         | attributes::KPARAM_INFO
-        | attributes::CTA_PER_CLUSTER => is_payload(&[12]),
+        | attributes::CTA_PER_CLUSTER => Shape::Bytes(12),
         attributes::CRS_STACK_SIZE
         | attributes::SW_WAR
         | attributes::CUDA_API_VERSION
-        | attributes::MAX_CLUSTER_RANK => is_payload(&[4]),
-        attributes::EXTERNS => {
-            attribute.format == format::SVAL && size > 0 && attribute.rest.is_empty()
-        }
+        | attributes::MAX_CLUSTER_RANK => Shape::Bytes(4),
         attributes::CBANK_PARAM_SIZE
         | attributes::MAXREG_COUNT
-        | attributes::MERCURY_ISA_VERSION => attribute.format == format::HVAL,
+        | attributes::MERCURY_ISA_VERSION => Shape::Half,
         attributes::CTAIDZ_USED | attributes::SW2861232_WAR | attributes::EXPLICIT_CLUSTER => {
-            (attribute.format, attribute.value) == (format::NVAL, 0)
+            Shape::Flag
         }
-        code if attributes::holds_places(code) => {
-            attribute.format == format::SVAL && size > 0 && size.is_multiple_of(4)
-        }
-        _ => true,
+        attributes::EXTERNS => Shape::Words,
+        code if attributes::holds_places(code) => Shape::Words,
+        _ => Shape::Any,
+    }
+}
+
+/// Returns `true` if a record has the format and size that compilers give to its code.
+fn is_written_so(attribute: &Attribute<'_>) -> bool {
+    let is_payload = attribute.format == format::SVAL;
+    let size = attribute.refs.len() * 4 + attribute.rest.len();
+    match SHAPES[usize::from(attribute.code)] {
+        Shape::Any => true,
+        Shape::Flag => (attribute.format, attribute.value) == (format::NVAL, 0),
+        Shape::Half => attribute.format == format::HVAL,
+        Shape::Bytes(bytes) => is_payload && size == usize::from(bytes),
+        Shape::Words => is_payload && size > 0 && size.is_multiple_of(4),
     }
 }
 
@@ -155,8 +186,16 @@ pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -
     }
 }
 
+/// Returns the code of the finding about a record of an object with Mercury.
+pub(super) fn mercury_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
+    match is_written_so(attribute) {
+        true => parameter_oddity(rows, attribute),
+        false => Some(unsupported::RECORD_FORMAT),
+    }
+}
+
 /// Returns the code of the finding about the record of a parameter that names a symbol.
-pub(super) fn parameter_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
+fn parameter_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     let is_parameter = matches!(
         attribute.code,
         attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2

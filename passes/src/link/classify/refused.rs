@@ -12,7 +12,6 @@ use cuweld_elf::symbol::Binding;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::Attribute;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -415,31 +414,31 @@ impl Found {
         let mut is_compat = false;
         let (mut functions, mut of_functions) = ([0_usize; 3], None);
         for attribute in &shared.attributes[object.attributes] {
-            let counted = [
-                attributes::REGCOUNT,
-                attributes::FRAME_SIZE,
-                attributes::MAX_STACK_SIZE,
-            ];
-            if let Some(index) = counted.iter().position(|code| *code == attribute.code) {
-                functions[index] += 1;
+            let function = match attribute.code {
+                attributes::REGCOUNT => Some(0),
+                attributes::FRAME_SIZE => Some(1),
+                attributes::MAX_STACK_SIZE => Some(2),
+                _ => None,
+            };
+            if let Some(function) = function {
+                functions[function] += 1;
                 of_functions = attribute.section;
             }
             let is_mask = attribute.code == attributes::SPARSE_MMA_MASK;
             self.whole.uses_mask |= is_mask && attribute.value != 0;
-            if shared.is_mercury {
-                self.mercury_record(rows, attribute);
-                continue;
-            }
-            if is_mask && masked.replace(attribute.section) == Some(attribute.section) {
-                let place = Place::Record(attribute.section, attribute.code);
-                self.find(About::Records, unsupported::MASK_FORMAT, place);
-            }
             if holder != Some(attribute.section) {
                 holder = Some(attribute.section);
                 is_compat = records::is_compat(rows, attribute.section);
             }
+            let mut is_repeated = || masked.replace(attribute.section) == Some(attribute.section);
+            if is_mask && !shared.is_mercury && is_repeated() {
+                let place = Place::Record(attribute.section, attribute.code);
+                self.find(About::Records, unsupported::MASK_FORMAT, place);
+            }
             let what = match is_compat {
                 true => records::compat_oddity(attribute),
+                // What the views say is compared elsewhere.
+                false if shared.is_mercury => records::mercury_oddity(rows, attribute),
                 false => records::attribute_oddity(rows, attribute),
             };
             if let Some(what) = what {
@@ -452,19 +451,6 @@ impl Found {
         if frames != limits || registers > frames {
             let place = Place::Record(of_functions, attributes::FRAME_SIZE);
             self.find(About::Lists, unsupported::MISSING_RECORDS, place);
-        }
-    }
-
-    /// Looks at a record of a link with Mercury, whose views are compared elsewhere.
-    fn mercury_record(&mut self, rows: &Rows<'_, '_>, attribute: &Attribute<'_>) {
-        let what = match records::is_compat(rows, attribute.section) {
-            true => records::compat_oddity(attribute),
-            false if !records::is_written_so(attribute) => Some(unsupported::RECORD_FORMAT),
-            false => records::parameter_oddity(rows, attribute),
-        };
-        if let Some(what) = what {
-            let place = Place::Record(attribute.section, attribute.code);
-            self.find(About::Records, what, place);
         }
     }
 
