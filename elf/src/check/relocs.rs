@@ -12,6 +12,7 @@ use super::View;
 use super::ViewSection;
 use super::view::rows;
 use crate::known_symbols;
+use crate::mercury::offsets::Offsets;
 use crate::mercury::relocs::LINE_TABLE;
 use crate::mercury::relocs::counterparts;
 use crate::mercury::relocs::is_instruction_address;
@@ -192,6 +193,7 @@ fn pairs<T: AsRow>(
         })
     };
     if mercury.len() == sass.len() && !is_line_table(twin.name) && all_fit() {
+        places(view, section, twin, findings);
         return;
     }
     // Debug information but frames has rows of its own in each view.
@@ -224,6 +226,44 @@ fn pairs<T: AsRow>(
                 row.ty, row.symbol, row.addend, sass.ty, sass.symbol, sass.addend
             );
             findings.report(Rule::RelocPairs, section.name, index * 24, what);
+        }
+    }
+}
+
+/// Checks that rows of code lie at the same instructions in both views, and name the same, where
+/// it is known which instruction stands for which.
+fn places(
+    view: &View<'_>,
+    section: &ViewSection<'_>,
+    twin: &ViewSection<'_>,
+    findings: &mut Findings,
+) {
+    let code = view.section(section.header.info.get());
+    let text = view.section(twin.header.info.get());
+    let Some((code, text)) = code
+        .zip(text)
+        .filter(|(code, _)| code.ty() == sht::CUDA_CAPMERC)
+    else {
+        return;
+    };
+    let size = mercury_size(view, code);
+    let Some(offsets) = Offsets::new(code.bytes, text.bytes, size) else {
+        return;
+    };
+    let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<RawRela>(twin.bytes));
+    for (index, (row, sass)) in (0_u64..).zip(mercury.iter().zip(sass)) {
+        let (row, sass) = (row.row(), sass.row());
+        let address = u64::try_from(row.addend)
+            .ok()
+            .and_then(|addend| offsets.address(addend));
+        let is_same = !is_instruction_address(row.ty)
+            || address.is_none_or(|address| address as i64 == sass.addend);
+        if !offsets.is_of(sass.offset, row.offset) || !is_same {
+            let what = format!(
+                "row {index} ({:#x} addend {:#x}) is of another instruction than that at {:#x} addend {:#x}",
+                row.offset, row.addend, sass.offset, sass.addend
+            );
+            findings.report(Rule::RelocPlaces, section.name, index * 24, what);
         }
     }
 }

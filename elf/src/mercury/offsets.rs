@@ -138,6 +138,17 @@ impl Offsets {
         self.starts.binary_search_by_key(&mercury, offset).ok()
     }
 
+    /// Returns `true` if the SASS at an offset is of the Mercury instruction that lies at another
+    /// offset.
+    pub fn is_of(&self, sass: u64, mercury: u64) -> bool {
+        let after = self
+            .starts
+            .partition_point(|start| start.mercury <= mercury);
+        let own = after.checked_sub(1).and_then(|own| self.starts.get(own));
+        let next = self.starts.get(after).map_or(self.size, |next| next.sass);
+        own.is_some_and(|own| own.sass <= sass && sass < next.max(own.sass + INSTRUCTION))
+    }
+
     /// Returns the address in the SASS for an address in the Mercury code
     /// [addresses-in-replaced-copies]: of the first instruction that does not begin before it, the
     /// size of the SASS for what lies after the code, and 0 within the last instruction. `None` if
