@@ -39,6 +39,25 @@ pub struct Fixture {
     pub inputs: Vec<Vec<u8>>,
 }
 
+impl Fixture {
+    /// Writes the inputs, one of them `changed`, and returns the command line.
+    pub fn write(
+        &self,
+        folder: &Path,
+        changed: usize,
+        bytes: &[u8],
+    ) -> std::io::Result<Vec<String>> {
+        let mut arguments = self.options.clone();
+        for (index, input) in self.inputs.iter().enumerate() {
+            let name = format!("{index}.cubin");
+            let bytes = if index == changed { bytes } else { input };
+            std::fs::write(folder.join(&name), bytes)?;
+            arguments.push(name);
+        }
+        Ok(arguments)
+    }
+}
+
 #[derive(Default)]
 struct Summary {
     identical: u32,
@@ -210,17 +229,7 @@ fn run(
         std::fs::remove_dir_all(&folder)?;
     }
     std::fs::create_dir_all(&folder)?;
-    let mut arguments = fixture.options.clone();
-    for (index, input) in fixture.inputs.iter().enumerate() {
-        let name = format!("{index}.cubin");
-        let bytes = if index == changed {
-            &object.bytes
-        } else {
-            input
-        };
-        std::fs::write(folder.join(&name), bytes)?;
-        arguments.push(name);
-    }
+    let arguments = fixture.write(&folder, changed, &object.bytes)?;
     let theirs = nvlink.link(&folder, &arguments)?;
     let ours = Linker::ours().link(&folder, &arguments)?;
     let verdict = judge(&theirs, &ours, true);

@@ -224,6 +224,25 @@ const OF_FILES: &[(Rule, Change)] = &[
         let entry = frames + 12 + length as usize;
         image[entry + 28] ^= 1;
     }),
+    // The register that a rule of the unwinder is about.
+    (Rule::FramePairs, |image| {
+        let frames = place(image, ".debug_frame");
+        let length = u64::from_le_bytes(image[frames + 4..frames + 12].try_into().unwrap());
+        let entry = frames + 12 + length as usize;
+        let rule = [0x0c, 0x81, 0x80, 0x80, 0x28];
+        let mut rules = image[entry..].windows(rule.len());
+        let at = rules.position(|window| window == rule).unwrap();
+        image[entry + at + 1] ^= 2;
+    }),
+    // The place of an instruction that ends the kernel.
+    (Rule::RecordPlaces, |image| {
+        let list = place(image, ".nv.info._Z1kPi");
+        let mut records = image[list..].windows(4);
+        let at = records
+            .position(|window| window == [4, 0x1c, 4, 0])
+            .unwrap();
+        image[list + at + 4] ^= 0x10;
+    }),
 ];
 
 /// One change for each rule that needs the module, which no rule of the file alone sees.

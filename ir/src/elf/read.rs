@@ -194,6 +194,9 @@ const LARGE_FILE: usize = 1 << 20;
 const SAMPLE: usize = 1 << 10;
 const SAMPLED_SECTIONS: usize = 64;
 
+/// An alignment in bytes that no compiler writes, for which a file would be filled up.
+const LARGEST_ALIGN: u64 = 1 << 20;
+
 /// Bytes of memory that no device has.
 const LARGEST_MEMORY: u64 = 1 << 40;
 
@@ -378,6 +381,9 @@ impl<'data> Reader<'_, 'data> {
             let any_align = ty == sht::CUDA_SHARED;
             if align > 1 && !any_align && !align.is_power_of_two() {
                 return Err(self.error(index, format!("its alignment {align} is no power of two")));
+            }
+            if align > LARGEST_ALIGN && !any_align {
+                return Err(self.error(index, format!("its alignment is {align:#x}")));
             }
             if header.addr.get() != 0 {
                 return Err(self.error(index, "it has an address"));
