@@ -5,6 +5,7 @@ use cuweld_elf::raw::SHN_COMMON;
 use cuweld_elf::raw::SHN_XINDEX;
 use cuweld_elf::symbol::SymbolType;
 use cuweld_elf::target::section_types::SectionFlags;
+use cuweld_elf::target::section_types::entry_sizes;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::validate_structure;
 use cuweld_ir::Module;
@@ -29,7 +30,7 @@ fn section(ty: u32, size: usize, link: u32, content: PlanContent<'_>) -> PlanSec
         link,
         info: 0,
         align: 0,
-        entsize: 0,
+        entsize: entry_sizes(ty).first().copied().unwrap_or(0),
         content,
     }
 }
