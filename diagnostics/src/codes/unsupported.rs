@@ -83,7 +83,7 @@ codes! {
         when "A record of `.nv.compat` has another format than compilers give it, or a value that the format cannot hold.";
     RECORD_FORMAT "record-format":
         "a record of a format that no compiler writes"
-        when "A record of `.nv.info` has another format or size than compilers give it.";
+        when "A record of `.nv.info` has another format, size or list than compilers give it.";
     RECORD_PAYLOAD "record-payload":
         "a record that has to name a symbol and has no payload"
         when "A record of `.nv.info` that begins with a symbol is too short for one.";

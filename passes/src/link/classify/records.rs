@@ -116,6 +116,12 @@ fn is_written_so(attribute: &Attribute<'_>) -> bool {
     }
 }
 
+/// Returns `true` if a record stands in the list of the module.
+fn is_of_module(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> bool {
+    let section = attribute.section.map(|section| &rows.sections[section]);
+    section.is_some_and(|section| section.kind == SectionKind::Info)
+}
+
 /// Returns the code of the finding about another unsupported record of a SASS view.
 pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
@@ -178,6 +184,10 @@ pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -
         }
         attributes::SPARSE_MMA_MASK if attribute.format != format::HVAL => {
             Some(unsupported::MASK_FORMAT)
+        }
+        // It counts for the function whose list it is in.
+        attributes::LOAD_CACHE_REQUEST if is_of_module(rows, attribute) => {
+            Some(unsupported::RECORD_FORMAT)
         }
         attributes::AT_ENTRY_FRAGMENTS if !rows.shared.target.is_mercury() => {
             Some(unsupported::ENTRY_FRAGMENTS)
