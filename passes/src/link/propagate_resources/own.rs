@@ -173,12 +173,9 @@ fn own_records(
             }
             _ => {}
         }
-        match record.code {
-            code::EXTERNS => {
-                let kept = externs(module, record);
-                summaries.externs.extend(placed(place, kept));
-            }
-            _ => {}
+        if record.code == code::EXTERNS {
+            let kept = externs(module, record);
+            summaries.externs.extend(placed(place, kept));
         }
         if is_kernel {
             continue;
