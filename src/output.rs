@@ -132,26 +132,103 @@ pub fn write_atomically_with<E: From<io::Error>>(
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let unfinished = tempfile::Builder::new()
-        .prefix(".cuweld-")
-        // With the permissions that the user's umask leaves.
-        .make_in(folder, |path| File::create_new(path));
-    let mut unfinished = match unfinished {
+    let mut unfinished = match Unfinished::new(folder) {
         Ok(unfinished) => unfinished,
         Err(error) if old.is_some() && is_denied(&error) => {
             return write_in_place(&place, write);
         }
         Err(error) => return Err(error.into()),
     };
-    let file = unfinished.as_file_mut();
+    let file = unfinished.file();
     reserve(file, size)?;
     write(file)?;
-    if let Some(old) = old {
+    if let Some(old) = &old {
         file.set_permissions(old.permissions())?;
     }
     let replaced = Replaced::at(&place);
-    unfinished.persist(&place).map_err(|error| error.error)?;
+    unfinished.persist(folder, &place)?;
     Ok(replaced)
+}
+
+/// How the names of unfinished files begin.
+const PREFIX: &str = ".cuweld-";
+
+/// A file that has not its name yet.
+enum Unfinished {
+    /// Without any name, so that nothing stays of it where the process is killed.
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    /// Under another name, where the file system has no files without.
+    Named(tempfile::NamedTempFile),
+}
+
+impl Unfinished {
+    /// Makes one, with the permissions that the user's umask leaves.
+    fn new(folder: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed(folder) {
+            return Ok(Unfinished::Unnamed(file));
+        }
+        let named = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .make_in(folder, |path| File::create_new(path));
+        Ok(Unfinished::Named(named?))
+    }
+
+    fn file(&mut self) -> &mut File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Unfinished::Unnamed(file) => file,
+            Unfinished::Named(named) => named.as_file_mut(),
+        }
+    }
+
+    /// Gives the file its name, in the place of an old one.
+    fn persist(self, folder: &Path, place: &Path) -> io::Result<()> {
+        let named = match self {
+            #[cfg(target_os = "linux")]
+            Unfinished::Unnamed(file) => match name(&file, place) {
+                // A name cannot take the place of another at once.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let make = |path: &Path| name(&file, path);
+                    let named = tempfile::Builder::new()
+                        .prefix(PREFIX)
+                        .make_in(folder, make)?;
+                    named.into_temp_path()
+                }
+                named => return named,
+            },
+            Unfinished::Named(named) => named.into_temp_path(),
+        };
+        named.persist(place).map_err(|error| error.error)
+    }
+}
+
+/// Makes a file without a name; `None` where there is none.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<File> {
+    use rustix::fs::Mode;
+    use rustix::fs::OFlags;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?;
+    // By which it gets its name.
+    Path::new("/proc/self/fd").exists().then(|| file.into())
+}
+
+/// Gives a file without a name one that is not taken.
+#[cfg(target_os = "linux")]
+fn name(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::AtFlags;
+    use rustix::fs::CWD;
+    use std::os::fd::AsRawFd;
+    let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(rustix::fs::linkat(
+        CWD,
+        unnamed,
+        CWD,
+        path,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
 }
 
 /// Symbolic links that are followed at most, as Linux does.
@@ -306,6 +383,28 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_atomically(&folder.path().join("none/out"), b"x").is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nothing_is_there_of_a_file_that_is_not_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        if super::unnamed(folder.path()).is_none() {
+            return;
+        }
+        let path = folder.path().join("out.cubin");
+        for old in [0, 1] {
+            let write = |file: &mut File| {
+                assert_eq!(std::fs::read_dir(folder.path())?.count(), old);
+                io::Write::write_all(file, b"new")
+            };
+            drop(super::write_atomically_with(&path, 3, write).unwrap());
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+        let fail = |_: &mut File| Err(io::Error::other("full"));
+        assert!(super::write_atomically_with(&path, 3, fail).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 
     #[cfg(unix)]
