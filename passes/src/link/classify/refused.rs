@@ -30,7 +30,6 @@ use super::records;
 use super::rows::Rows;
 use super::section_names::has_foreign_bank;
 use super::section_names::is_bank_of_owner;
-
 use super::section_names::is_made_by_linker;
 use super::section_names::is_named_by_owner;
 use super::symbols;
@@ -447,7 +446,7 @@ impl Found {
             }
         }
         let [registers, frames, limits] = functions;
-        // The number of registers may stand in the header of code alone [registers-in-code].
+        // The number of registers may stand in the header of code alone [registers-of-code].
         if frames != limits || registers > frames {
             let place = Place::Record(of_functions, attributes::FRAME_SIZE);
             self.find(About::Lists, unsupported::MISSING_RECORDS, place);
