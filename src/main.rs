@@ -7,11 +7,13 @@ use cuweld::cli::Program;
 use cuweld_sys::allocator;
 use cuweld_sys::allocator::LargePages;
 use cuweld_sys::background_exit;
+use cuweld_sys::cut_files;
 
 #[global_allocator]
 static ALLOCATOR: LargePages = LargePages;
 
 fn main() -> ExitCode {
+    cut_files::report();
     let hooks = Hooks {
         reserve: allocator::reserve,
         linked,

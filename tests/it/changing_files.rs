@@ -36,6 +36,18 @@ fn an_input_that_is_written_meanwhile_is_an_error() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_input_that_is_cut_meanwhile_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (linked, said) = link_while(folder.path(), ": > in.cubin");
+    assert!(!linked);
+    let name = folder.path().join("in.cubin");
+    let expected = format!("cuweld: error: '{}' became shorter", name.display());
+    assert!(said.contains(&expected), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 #[test]
 fn an_input_that_another_file_takes_the_place_of_is_linked_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
