@@ -16,11 +16,14 @@ use jobserver::FromEnvErrorKind;
 /// next to nothing, and they take time to start.
 const MOST_THREADS: usize = 8;
 
-/// Returns the threads for a link: as many as were asked for, at least one; else the number that
+/// Threads that a link starts at most: each takes memory, and none is of use beyond the processors.
+const MOST_ASKED: usize = 256;
+
+/// Returns the threads for a link: as many as were asked for, from 1 to 256; else the number that
 /// make's jobserver and the machine allow.
 pub fn threads(asked: Option<usize>) -> Threads {
     Threads::new(move || match asked {
-        Some(count) => (count.max(1), Vec::new()),
+        Some(count) => (count.clamp(1, MOST_ASKED), Vec::new()),
         None => allowed(),
     })
 }
@@ -44,5 +47,18 @@ fn allowed() -> (usize, Vec<Acquired>) {
             // A jobserver that cannot be reached has no tokens.
             _ => (1, Vec::new()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuweld_passes::threads::Work;
+
+    use super::threads;
+
+    #[test]
+    fn the_number_that_was_asked_for_has_limits() {
+        let count = |asked| threads(Some(asked)).count(Work::Bytes(usize::MAX));
+        assert_eq!([0, 3, usize::MAX].map(count), [1, 3, super::MOST_ASKED]);
     }
 }

@@ -65,7 +65,7 @@ pub struct InputArgs {
     /// Keep kernels that no host code references.
     #[arg(long)]
     ignore_host_info: bool,
-    /// Use N threads; else what make's jobserver allows, or all of the machine's.
+    /// Use N threads, at most 256; else what make's jobserver allows, or all of the machine's.
     #[arg(short = 'j', long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.

@@ -163,7 +163,7 @@ pub(super) const OPTIONS: [OptionSpec; 21] = [
     own(
         OptionId::CuweldJobs,
         ValueKind::Number(None),
-        "Use N threads. Default: what make's jobserver allows, else all of the machine's.",
+        "Use N threads, at most 256. Default: what make's jobserver allows, else all of the machine's.",
     )
     .names("cuweld-jobs", "")
     .metavar("N")
