@@ -24,6 +24,7 @@ mod opt_in;
 mod programs;
 mod registration;
 mod repro;
+mod same_output;
 mod section_numbers;
 mod self_check;
 mod support;
