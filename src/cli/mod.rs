@@ -2,6 +2,7 @@
 //! one, everything else is ours.
 
 use std::ffi::OsString;
+use std::io;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
@@ -60,7 +61,7 @@ pub fn run(program: Program<'_>) -> ExitCode {
 /// Runs the command line, the program's name first; returns the exit code.
 fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
     let mut stdout = std::io::stdout().lock();
-    let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
+    let mut stderr = std::io::BufWriter::new(Messages(std::io::stderr().lock()));
     if log::start(&mut stderr).is_err() {
         return 1;
     }
@@ -90,7 +91,25 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
     let flushed = stderr.flush().and_then(|()| stdout.flush());
     match (result, flushed) {
         (Ok(code), Ok(())) => code,
-        // The reader of our messages is gone, so nothing can be reported.
+        // What was asked for could not be shown.
         _ => 1,
+    }
+}
+
+/// Where messages go. Nobody may be there to read them, which changes nothing of what is done.
+struct Messages<W>(W);
+
+impl<W: Write> Write for Messages<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // As above.
+        let _ = self.0.flush();
+        Ok(())
     }
 }

@@ -27,5 +27,6 @@ mod repro;
 mod same_output;
 mod section_numbers;
 mod self_check;
+mod streams;
 mod support;
 mod watch;
