@@ -259,15 +259,20 @@ const OF_LINKS: &[(Rule, Change)] = &[
         let data = place(image, ".nv.global.init");
         image[data] ^= 1;
     }),
+    // The first rule of a frame, one instruction later.
     (Rule::DebugKept, |image| {
         let frames = place(image, ".debug_frame");
-        image[frames + 20] ^= 1;
+        let length = u64::from_le_bytes(image[frames + 4..frames + 12].try_into().unwrap());
+        let advance = frames + 12 + length as usize + 36;
+        assert_eq!(image[advance], 4);
+        image[advance + 1] += 4;
     }),
     // In both views.
+    // The addend of a variable's address, in both views.
     (Rule::RelocPlanned, |image| {
         for name in [".rela.text._Z1kPi", ".nv.merc.rela.text._Z1kPi"] {
-            let rows = place(image, name);
-            image[rows + 1] ^= 1;
+            let addend = place(image, name) + 3 * 24 + 16;
+            image[addend] += 4;
         }
     }),
     (Rule::HeadersPlanned, |image| image[24] = 1),

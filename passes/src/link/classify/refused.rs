@@ -447,7 +447,7 @@ impl Found {
         }
         let [registers, frames, limits] = functions;
         // The number of registers may stand in the header of code alone [registers-of-code].
-        if frames != limits || registers > frames {
+        if frames != limits || frames > 0 && registers > frames {
             let place = Place::Record(of_functions, attributes::FRAME_SIZE);
             self.find(About::Lists, unsupported::MISSING_RECORDS, place);
         }
