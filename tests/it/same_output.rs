@@ -76,12 +76,12 @@ impl Link {
 
 /// Asserts that each link has the output that it has in a folder of its own, first and again.
 fn assert_same(what: &str, change: impl Fn(&Path, usize) -> Link) {
-    for number in 0..LINKS.len() {
+    for (number, (name, ..)) in LINKS.iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let expected = Link::new(folder.path(), "plain", number).output();
         let changed = change(folder.path(), number);
         for _ in 0..2 {
-            assert!(changed.output() == expected, "{what}: {}", LINKS[number].0);
+            assert!(changed.output() == expected, "{what}: {name}");
         }
     }
 }
