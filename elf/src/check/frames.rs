@@ -178,9 +178,9 @@ fn is_same_cie(first: &[u8], second: &[u8]) -> bool {
         && is_same((Bound::Excluded(unit), Bound::Unbounded))
 }
 
-/// Returns `true` if the second of two frames has the rules of the first in the same order, and
-/// those of the first are at instructions of code of `size` bytes. Rules of places at which no
-/// instruction begins are in the Mercury view alone.
+/// Returns `true` if the second of two frames has the rules of the first, and those of the first are
+/// at instructions of code of `size` bytes. Rules of places at which no instruction begins, or that
+/// get another rule later, are in the Mercury view alone.
 fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
     let head = frames::FUNCTION as usize..frames::RANGE as usize;
     let range = first
@@ -203,7 +203,14 @@ fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
             at.is_multiple_of(INSTRUCTION) && at <= size
         }
         Some(Step::Rule([0])) => true,
-        Some(rule) => twins.any(|twin| twin == Some(rule)),
+        // Mercury may go back to a place and give it another rule.
+        Some(rule) => {
+            let is_after = twins.any(|twin| twin == Some(rule));
+            if !is_after {
+                twins = steps(second);
+            }
+            is_after || steps(second).any(|twin| twin == Some(rule))
+        }
         None => false,
     })
 }

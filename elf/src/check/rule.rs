@@ -84,8 +84,7 @@ rules! {
     DebugRange = "debug-range" of Debug,
     /// Records of the SASS view name instructions of their function, of the kind that they are about.
     RecordPlaces = "record-places" of Text,
-    /// Frames of the SASS view have rules of the Mercury view in the same order, at instructions of
-    /// their code.
+    /// Frames of the SASS view have rules of the Mercury view, at instructions of their code.
     FramePairs = "frame-pairs" of Debug,
     /// Code is that of the objects but where relocations are applied.
     TextKept = "text-kept" of Text,
