@@ -24,7 +24,7 @@ use crate::harness::reported;
 use crate::harness::verdict::{Verdict, judge, message_template};
 use crate::mutate::mutation::Numbers;
 use crate::mutate::{Fixture, fixtures, seeds_of};
-use fields::{Part, Place, Target, number, targets};
+use fields::{Part, Place, Target, number, swap, targets};
 use libtest_mimic::{Arguments, Conclusion, Trial};
 
 /// Which seeds are run.
@@ -251,12 +251,10 @@ fn change(
 ) -> Option<String> {
     match &target.place {
         Place::Rows(first, second) => {
-            let row = object.get(first.clone())?.to_vec();
-            if object.get(second.clone())? == row {
+            if object[first.clone()] == object[second.clone()] {
                 return None;
             }
-            object.copy_within(second.clone(), first.start);
-            object[second.clone()].copy_from_slice(&row);
+            swap(object, first, second);
             Some(target.name.clone())
         }
         &Place::Field { at, width } => {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use crate::harness::command::stderr;
+
 /// Links of `tests/links`: folder, options, inputs.
 const LINKS: [(&str, &[&str], &[&str]); 4] = [
     ("inputs/archive/sm_90", &["-arch=sm_90"], &["a.o", "libk.a"]),
@@ -65,11 +67,7 @@ impl Link {
             .envs(self.environment.iter().copied())
             .output()
             .unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        assert!(done.status.success(), "{}", stderr(&done));
         std::fs::read(self.folder.join("out.cubin")).unwrap()
     }
 }

@@ -5,6 +5,7 @@ use super::Rule;
 use super::View;
 use super::ViewSection;
 use super::file::has_mercury;
+use super::frames::relocs_of;
 use super::view::rows;
 use crate::mercury::PREFIX;
 use crate::mercury::frames;
@@ -12,7 +13,6 @@ use crate::raw::RawRela;
 use crate::raw::RawSymbol;
 use crate::symbol::Binding;
 use crate::symbol::SymbolType;
-use crate::target::section_types::sht;
 
 /// Sections of the Mercury view that are names of those of the SASS view.
 const ALIASES: [&[u8]; 11] = [
@@ -77,10 +77,7 @@ fn frame_section(
         let bytes = section.bytes.get(at..at.checked_add(8)?)?;
         Some(u64::from_le_bytes(bytes.try_into().ok()?))
     };
-    let relocs = view.sections.iter().find(|row| {
-        matches!(row.ty(), sht::RELA | sht::CUDA_MERCURY_RELA)
-            && row.header.info.get() as usize == index
-    });
+    let relocs = relocs_of(view, index);
     let rows = relocs.map_or(&[][..], |relocs| rows::<RawRela>(relocs.bytes));
     let mut by_offset: Vec<(u64, u32)> = rows
         .iter()

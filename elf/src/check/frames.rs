@@ -1,5 +1,5 @@
-//! Frames of both views: the rules for the unwinder of a function are the same, each at a place of
-//! its view's code.
+//! Frames of both views: the rules for the unwinder of a function are among those of Mercury, each
+//! at an instruction of the function.
 
 use std::ops::Bound;
 
@@ -117,24 +117,10 @@ fn functions(view: &View<'_>, frames: usize, entries: &Entries<'_>) -> Option<Ve
         return Some(functions);
     };
     let starts = &entries.starts;
-    let is_in = |entry: usize, at: u64| {
-        let is_before = starts.get(entry).is_some_and(|start| *start <= at);
-        is_before && starts.get(entry + 1).is_none_or(|next| at < *next)
-    };
     let mut entry = 0;
     for row in rows::<RawRela>(relocs.bytes) {
         let at = row.offset.get();
-        // The rows of an entry come one after the other, and entries in their order or the reverse.
-        if !is_in(entry, at) {
-            let mut near = entry.saturating_sub(2)..entry + 3;
-            let found = near.find(|near| is_in(*near, at));
-            entry = match found {
-                Some(found) => found,
-                None => starts
-                    .partition_point(|start| *start <= at)
-                    .checked_sub(1)?,
-            };
-        }
+        entry = frames::entry_at(starts, |start| *start, at, entry)?;
         match at - starts[entry] {
             frames::FUNCTION if row.addend.get() == 0 => functions[entry] = row.symbol.get(),
             frames::CIE_POINTER | frames::RANGE => {}
@@ -144,8 +130,11 @@ fn functions(view: &View<'_>, frames: usize, entries: &Entries<'_>) -> Option<Ve
     Some(functions)
 }
 
-/// Returns the section of the rows of frames.
-fn relocs_of<'v, 'data>(view: &'v View<'data>, frames: usize) -> Option<&'v ViewSection<'data>> {
+/// Returns the section of the rows of the frames of a section.
+pub(super) fn relocs_of<'v, 'data>(
+    view: &'v View<'data>,
+    frames: usize,
+) -> Option<&'v ViewSection<'data>> {
     let mut sections = view.sections.iter();
     sections.find(|row| is_rela(row.ty()) && row.header.info.get() as usize == frames)
 }

@@ -51,6 +51,27 @@ pub fn entries(bytes: &[u8]) -> Vec<u64> {
     starts
 }
 
+/// Returns the index of the entry that begins at the offset `at`, or in which it lies. `last` is an
+/// index that was found before: rows of one entry come one after the other, and entries in their
+/// order or the reverse.
+pub fn entry_at<E>(
+    entries: &[E],
+    start: impl Fn(&E) -> u64,
+    at: u64,
+    last: usize,
+) -> Option<usize> {
+    let is_it = |index: usize| {
+        let is_before = entries.get(index).is_some_and(|entry| start(entry) <= at);
+        is_before && entries.get(index + 1).is_none_or(|next| at < start(next))
+    };
+    let near = last.saturating_sub(2)..last + 3;
+    let found = [last].into_iter().chain(near).find(|index| is_it(*index));
+    found.or_else(|| {
+        let after = entries.partition_point(|entry| start(entry) <= at);
+        after.checked_sub(1)
+    })
+}
+
 /// Returns `true` if the advances of the frames of a CIE count in this number of bytes.
 pub fn advances_by(cie: &[u8], unit: u8) -> bool {
     cie.get(CIE_VERSION..CIE_VERSION + 3) == Some(&[3, 0, unit])

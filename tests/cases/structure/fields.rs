@@ -71,6 +71,13 @@ pub enum Place {
     Rows(Range<usize>, Range<usize>),
 }
 
+/// Swaps two rows of one size.
+pub fn swap(object: &mut [u8], first: &Range<usize>, second: &Range<usize>) {
+    let row = object[first.clone()].to_vec();
+    object.copy_within(second.clone(), first.start);
+    object[second.clone()].copy_from_slice(&row);
+}
+
 /// What can be changed, with a name for reports.
 #[derive(Clone, Debug)]
 pub struct Target {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use super::fields::{Place, number, targets};
+use super::fields::{Place, number, swap, targets};
 use crate::harness::link::Linker;
 use crate::mutate::{Fixture, fixtures};
 use libtest_mimic::{Failed, Trial};
@@ -65,11 +65,7 @@ fn refuse(row: &Row, fixtures: &[Fixture]) -> Result<(), Failed> {
             }
             object[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
         }
-        (Place::Rows(first, second), None) => {
-            let rows = [first, second].map(|row| object[row.clone()].to_vec());
-            object[first.clone()].copy_from_slice(&rows[1]);
-            object[second.clone()].copy_from_slice(&rows[0]);
-        }
+        (Place::Rows(first, second), None) => swap(&mut object, first, second),
         _ => return Err("a field needs a value, swapped rows have none".into()),
     }
     let folder = tempfile::tempdir()?;

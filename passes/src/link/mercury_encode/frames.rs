@@ -11,6 +11,7 @@ use cuweld_elf::mercury::frames::RANGE;
 use cuweld_elf::mercury::frames::advance_by_sass;
 use cuweld_elf::mercury::frames::advances_by;
 use cuweld_elf::mercury::frames::entries;
+use cuweld_elf::mercury::frames::entry_at;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Reloc;
@@ -44,25 +45,9 @@ struct Entry<'r> {
     place: u64,
 }
 
-/// Returns the index of the entry that begins at the offset `at`, or in which it lies. `last` is an
-/// index that was found before: rows of one entry come one after the other, and entries in their
-/// order or the reverse.
-fn entry_at(entries: &[Entry<'_>], at: u64, last: usize) -> Option<usize> {
-    let is_it = |index: usize| {
-        let is_before = entries.get(index).is_some_and(|entry| entry.start <= at);
-        is_before && entries.get(index + 1).is_none_or(|next| at < next.start)
-    };
-    let near = last.saturating_sub(2)..last + 3;
-    let found = [last].into_iter().chain(near).find(|index| is_it(*index));
-    found.or_else(|| {
-        let after = entries.partition_point(|entry| entry.start <= at);
-        after.checked_sub(1)
-    })
-}
-
 /// Returns the index of the entry that begins at the offset `start`.
 fn entry_from(entries: &[Entry<'_>], start: u64, last: usize) -> Option<usize> {
-    let found = entry_at(entries, start, last)?;
+    let found = entry_at(entries, |entry| entry.start, start, last)?;
     (entries[found].start == start).then_some(found)
 }
 
@@ -253,7 +238,7 @@ fn frames_of<'m, 'r>(
     // What the rows say of each entry: whether its function is linked, where its CIE is.
     let mut last = 0;
     for row in rows {
-        let Some(entry) = entry_at(entries, row.offset, last) else {
+        let Some(entry) = entry_at(entries, |entry| entry.start, row.offset, last) else {
             return refused("a relocation outside of frames");
         };
         last = entry;
@@ -351,7 +336,7 @@ fn frames_of<'m, 'r>(
     }
     for row in rows {
         if matches!(row.plan, RelocAction::Keep { .. }) {
-            let Some(entry) = entry_at(entries, row.offset, last) else {
+            let Some(entry) = entry_at(entries, |entry| entry.start, row.offset, last) else {
                 continue;
             };
             last = entry;
