@@ -30,7 +30,7 @@ codes! {
         when "The alignment of a note of CUDA is not 4.";
     NOTE_FLAG "note-flag":
         "a note without its section flag"
-        when "The section of a note of CUDA lacks the flag of its kind.";
+        when "The section of a note of CUDA lacks the flag of its kind, or has others.";
     NOTE_NAME "note-name":
         "a note of another name"
         when "A section of notes is not one of CUDA's.";
@@ -173,7 +173,7 @@ codes! {
         when "A row of `.nv.prototype` names something else than a function, or a string that is no prototype.";
     UNUSUAL_CALL "unusual-call":
         "a call graph that no compiler writes"
-        when "A row of `.nv.callgraph` names something else than functions and prototypes.";
+        when "A row of `.nv.callgraph` names something else than functions and prototypes, or says that a function takes the address of one whose address is not taken.";
 
     // Functions of an object.
     UNEXPECTED_MERCURY "unexpected-mercury":

@@ -253,6 +253,14 @@ impl<'data> Reader<'_, 'data> {
                 let what = format!("a note of type {} is not the section's", note.ty);
                 return Err(self.error(index, what));
             }
+            let version = note
+                .desc
+                .first_chunk::<4>()
+                .copied()
+                .map(u32::from_le_bytes);
+            if expected == Some(NOTE_TOOL_INFO) && version.is_none_or(|version| version > 0xff) {
+                return Err(self.error(index, "a note of tools has no version that is known"));
+            }
             self.part.notes.push(Note {
                 section: Some(section),
                 owner: note.owner,

@@ -90,8 +90,21 @@ fn expected(section: &Section<'_>) -> Option<Expected> {
     }
 }
 
+/// Returns `true` if a note of CUDA has the flag of its kind, and none beside it but
+/// `SHF_INFO_LINK`.
+pub(super) fn has_flag_of_note(section: &Section<'_>) -> bool {
+    let flag = match section.kind {
+        SectionKind::ToolInfo => SectionFlags::CUDA_TOOL_NOTE,
+        _ => SectionFlags::CUDA_INFO_NOTE,
+    };
+    section.flags - SectionFlags::INFO_LINK == flag
+}
+
 /// Returns `true` if a header of a section of the SASS view is not one that compilers write.
 pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) -> bool {
+    if section.name.is_empty() {
+        return section.kind != SectionKind::Null;
+    }
     let Some(expected) = expected(section) else {
         return false;
     };

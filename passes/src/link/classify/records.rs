@@ -94,9 +94,13 @@ const fn shape(code: u8) -> Shape {
         attributes::CBANK_PARAM_SIZE
         | attributes::MAXREG_COUNT
         | attributes::MERCURY_ISA_VERSION => Shape::Half,
-        attributes::CTAIDZ_USED | attributes::SW2861232_WAR | attributes::EXPLICIT_CLUSTER => {
-            Shape::Flag
-        }
+        attributes::CTAIDZ_USED
+        | attributes::SW2861232_WAR
+        | attributes::EXPLICIT_CLUSTER
+        | attributes::RESERVED_SMEM_USED
+        | attributes::TEXMODE_INDEPENDENT
+        | attributes::TCGEN05_1CTA_USED
+        | attributes::TCGEN05_2CTA_USED => Shape::Flag,
         attributes::EXTERNS => Shape::Words,
         code if attributes::holds_places(code) => Shape::Words,
         _ => Shape::Any,

@@ -288,10 +288,9 @@ impl Found {
                 SectionKind::ToolInfo | SectionKind::CudaInfo if section.align != 4 => {
                     unsupported::NOTE_ALIGNMENT
                 }
-                SectionKind::ToolInfo if !section.flags.contains(SectionFlags::CUDA_TOOL_NOTE) => {
-                    unsupported::NOTE_FLAG
-                }
-                SectionKind::CudaInfo if !section.flags.contains(SectionFlags::CUDA_INFO_NOTE) => {
+                SectionKind::ToolInfo | SectionKind::CudaInfo
+                    if !headers::has_flag_of_note(section) =>
+                {
                     unsupported::NOTE_FLAG
                 }
                 SectionKind::Other if section.ty == sht::NOTE => unsupported::NOTE_NAME,
@@ -484,7 +483,8 @@ impl Found {
         self.whole.has_odd_calls |= prototypes
             .iter()
             .any(|row| symbols::prototype_oddity(symbols, row).is_some())
-            || calls.iter().any(|row| symbols::is_odd_call(symbols, row));
+            || calls.iter().any(|row| symbols::is_odd_call(symbols, row))
+            || symbols::takes_untaken(calls);
     }
 
     fn functions(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {

@@ -23,6 +23,7 @@ use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::rows::Rows;
 
@@ -373,10 +374,12 @@ pub(super) fn call_graph_oddity(module: &Module<'_>) -> Option<Code> {
     if let Some(what) = prototypes.next() {
         return Some(what);
     }
-    let mut calls = module.calls.values();
-    calls
-        .any(|row| is_odd_call(&module.symbols, row))
-        .then_some(unsupported::UNUSUAL_CALL)
+    let is_odd = |object: &Object<'_>| {
+        let calls = &module.calls[object.calls];
+        takes_untaken(calls) || calls.iter().any(|row| is_odd_call(&module.symbols, row))
+    };
+    let mut objects = module.objects.values();
+    objects.any(is_odd).then_some(unsupported::UNUSUAL_CALL)
 }
 
 /// Returns the code of the finding about a prototype that no compiler writes: nvlink crashes on
@@ -410,6 +413,23 @@ pub(super) fn is_odd_call(
         CallKind::Indirect => row.prototype.starts_with(PROTOTYPE),
     };
     !fits || !is_function(row.from)
+}
+
+/// Returns `true` if the call graph of an object says that a function takes the address of one, and
+/// does not have that among those whose address is taken.
+pub(super) fn takes_untaken(calls: &[CallRecord<'_>]) -> bool {
+    let of_kind = |kind| calls.iter().filter(move |row| row.kind == kind);
+    let mut takes = of_kind(CallKind::TakesAddress).peekable();
+    if takes.peek().is_none() {
+        return false;
+    }
+    let taken = of_kind(CallKind::AddressTaken).filter_map(|row| row.from.symbol());
+    let taken: HashSet<SymbolId, FixedState> = taken.collect();
+    takes.any(|row| {
+        row.to
+            .symbol()
+            .is_some_and(|symbol| !taken.contains(&symbol))
+    })
 }
 
 /// How prototypes begin.
