@@ -199,8 +199,10 @@ impl Toolkit {
     /// Returns `true` if an undefined function of this name is accepted, because the driver
     /// provides it [system-functions].
     pub fn is_system_function(&self, name: &[u8]) -> bool {
-        name.starts_with(self.system_call_prefix)
-            || self.system_functions.binary_search(&name).is_ok()
+        // Nearly all functions have another beginning.
+        may_be_system_function(name)
+            && (name.starts_with(self.system_call_prefix)
+                || self.system_functions.binary_search(&name).is_ok())
     }
 
     /// Returns the name and version of the toolkit's linker, as messages have them: `nvlink
@@ -208,6 +210,14 @@ impl Toolkit {
     pub fn linker(&self) -> String {
         format!("{} {}", self.stamp.tool, self.version)
     }
+}
+
+/// Returns `true` if a name begins as some of [`Toolkit::system_functions`] or
+/// [`Toolkit::system_call_prefix`] do, in all toolkits.
+fn may_be_system_function(name: &[u8]) -> bool {
+    let beginnings = [b"__", b"cn", b"cu", b"fr", b"ma", b"vf", b"vp"];
+    name.first_chunk()
+        .is_some_and(|start| beginnings.contains(&start))
 }
 
 impl Default for &'static Toolkit {
@@ -241,6 +251,9 @@ mod tests {
             assert_eq!(Toolkit::by_version(toolkit.version), Some(*toolkit));
             assert_eq!(Toolkit::by_stamp(toolkit.stamp.name), Some(*toolkit));
             assert!(toolkit.system_functions.is_sorted());
+            let names = toolkit.system_functions.iter();
+            let mut names = names.chain([&toolkit.system_call_prefix]);
+            assert!(names.all(|name| may_be_system_function(name)));
         }
         assert_eq!(Toolkit::by_stamp("nvlink"), None);
         assert_eq!(Toolkit::by_version("13.2"), Some(&releases::V13_2_86));

@@ -157,7 +157,7 @@ pub const fn holds_places(code: u8) -> bool {
 }
 
 /// Returns the number of leading 32-bit words of an S record's payload that are symbol indices.
-pub fn reference_words(code: u8, payload_words: usize) -> usize {
+pub const fn reference_words(code: u8, payload_words: usize) -> usize {
     match code {
         IMAGE_SLOT
         | IMAGE_OFFSET
@@ -174,7 +174,7 @@ pub fn reference_words(code: u8, payload_words: usize) -> usize {
         | LOAD_CACHE_REQUEST
         | REGCOUNT
         | SAM_REGION_STACK_SIZE
-        | KPARAM_INFO_V2 => payload_words.min(1),
+        | KPARAM_INFO_V2 if payload_words > 0 => 1,
         EXTERNS => payload_words,
         _ => 0,
     }

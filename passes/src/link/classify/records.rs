@@ -63,6 +63,8 @@ enum Shape {
     Bytes(u8),
     /// A payload of one or more words.
     Words,
+    /// A payload that begins with a reference.
+    Reference,
 }
 
 /// The shapes of all codes.
@@ -103,20 +105,30 @@ const fn shape(code: u8) -> Shape {
         | attributes::TCGEN05_2CTA_USED => Shape::Flag,
         attributes::EXTERNS => Shape::Words,
         code if attributes::holds_places(code) => Shape::Words,
+        code if reference_words(code, 1) > 0 => Shape::Reference,
         _ => Shape::Any,
     }
 }
 
-/// Returns `true` if a record has the format and size that compilers give to its code.
-fn is_written_so(attribute: &Attribute<'_>) -> bool {
+/// Returns the code of the finding about a record without the format and size that compilers give
+/// to its code.
+fn shape_oddity(attribute: &Attribute<'_>) -> Option<Code> {
     let is_payload = attribute.format == format::SVAL;
     let size = attribute.refs.len() * 4 + attribute.rest.len();
-    match SHAPES[usize::from(attribute.code)] {
+    let fits = match SHAPES[usize::from(attribute.code)] {
         Shape::Any => true,
         Shape::Flag => (attribute.format, attribute.value) == (format::NVAL, 0),
         Shape::Half => attribute.format == format::HVAL,
         Shape::Bytes(bytes) => is_payload && size == usize::from(bytes),
         Shape::Words => is_payload && size > 0 && size.is_multiple_of(4),
+        Shape::Reference => is_payload,
+    };
+    match fits {
+        true => None,
+        false if !is_payload && reference_words(attribute.code, 1) > 0 => {
+            Some(unsupported::RECORD_PAYLOAD)
+        }
+        false => Some(unsupported::RECORD_FORMAT),
     }
 }
 
@@ -128,11 +140,9 @@ fn is_of_module(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> bool {
 
 /// Returns the code of the finding about another unsupported record of a SASS view.
 pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
-    if attribute.format != format::SVAL && reference_words(attribute.code, 1) > 0 {
-        return Some(unsupported::RECORD_PAYLOAD);
-    }
-    if !is_written_so(attribute) {
-        return Some(unsupported::RECORD_FORMAT);
+    let shape = shape_oddity(attribute);
+    if shape.is_some() {
+        return shape;
     }
     let target = || rows.shared.refs(attribute).first();
     match attribute.code {
@@ -202,10 +212,7 @@ pub(super) fn attribute_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -
 
 /// Returns the code of the finding about a record of an object with Mercury.
 pub(super) fn mercury_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
-    match is_written_so(attribute) {
-        true => parameter_oddity(rows, attribute),
-        false => Some(unsupported::RECORD_FORMAT),
-    }
+    shape_oddity(attribute).or_else(|| parameter_oddity(rows, attribute))
 }
 
 /// Returns the code of the finding about the record of a parameter that names a symbol.

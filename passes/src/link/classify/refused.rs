@@ -410,28 +410,31 @@ impl Found {
         let mut holder = None;
         let mut masked = None;
         let mut is_compat = false;
-        let (mut functions, mut of_functions) = ([0_usize; 3], None);
+        let [mut registers, mut frames, mut limits] = [0_usize; 3];
+        let mut of_functions = None;
         for attribute in &shared.attributes[object.attributes] {
-            let function = match attribute.code {
-                attributes::REGCOUNT => Some(0),
-                attributes::FRAME_SIZE => Some(1),
-                attributes::MAX_STACK_SIZE => Some(2),
+            let section = attribute.section;
+            let count = match attribute.code {
+                attributes::REGCOUNT => Some(&mut registers),
+                attributes::FRAME_SIZE => Some(&mut frames),
+                attributes::MAX_STACK_SIZE => Some(&mut limits),
+                attributes::SPARSE_MMA_MASK => {
+                    self.whole.uses_mask |= attribute.value != 0;
+                    if !shared.is_mercury && masked.replace(section) == Some(section) {
+                        let place = Place::Record(section, attribute.code);
+                        self.find(About::Records, unsupported::MASK_FORMAT, place);
+                    }
+                    None
+                }
                 _ => None,
             };
-            if let Some(function) = function {
-                functions[function] += 1;
-                of_functions = attribute.section;
+            if let Some(count) = count {
+                *count += 1;
+                of_functions = section;
             }
-            let is_mask = attribute.code == attributes::SPARSE_MMA_MASK;
-            self.whole.uses_mask |= is_mask && attribute.value != 0;
-            if holder != Some(attribute.section) {
-                holder = Some(attribute.section);
-                is_compat = records::is_compat(rows, attribute.section);
-            }
-            let mut is_repeated = || masked.replace(attribute.section) == Some(attribute.section);
-            if is_mask && !shared.is_mercury && is_repeated() {
-                let place = Place::Record(attribute.section, attribute.code);
-                self.find(About::Records, unsupported::MASK_FORMAT, place);
+            if holder != Some(section) {
+                holder = Some(section);
+                is_compat = records::is_compat(rows, section);
             }
             let what = match is_compat {
                 true => records::compat_oddity(attribute),
@@ -440,11 +443,9 @@ impl Found {
                 false => records::attribute_oddity(rows, attribute),
             };
             if let Some(what) = what {
-                let place = Place::Record(attribute.section, attribute.code);
-                self.find(About::Records, what, place);
+                self.find(About::Records, what, Place::Record(section, attribute.code));
             }
         }
-        let [registers, frames, limits] = functions;
         // The number of registers may stand in the header of code alone [registers-of-code].
         if frames != limits || frames > 0 && registers > frames {
             let place = Place::Record(of_functions, attributes::FRAME_SIZE);

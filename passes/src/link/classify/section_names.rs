@@ -67,15 +67,16 @@ pub(super) fn is_bank_of_owner(rows: &Rows<'_, '_>, section: &Section<'_>, bank:
 /// Returns `true` if a section of code or of records of a function has the name of the function that
 /// owns it, or is not one that is named by its function.
 pub(super) fn is_named_by_owner(rows: &Rows<'_, '_>, section: &Section<'_>) -> bool {
-    let of_function = [&b".text."[..], b".nv.info.", b".nv.merc.nv.info."];
-    let mut names = of_function
-        .iter()
-        .filter_map(|prefix| section.name.strip_prefix(*prefix));
+    let name = section.name;
+    let of_function = name
+        .strip_prefix(b".text.")
+        .or_else(|| name.strip_prefix(b".nv.info."))
+        .or_else(|| name.strip_prefix(b".nv.merc.nv.info."));
     let is_entry_of_table = |owner: FunctionId| {
         let text = rows.functions[owner].views.sass.text;
         rows.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
     };
-    match (names.next(), section.owner) {
+    match (of_function, section.owner) {
         (Some(name), Some(owner)) => name == rows.function_name(owner) || is_entry_of_table(owner),
         _ => true,
     }
