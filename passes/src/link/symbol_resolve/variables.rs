@@ -48,10 +48,12 @@ impl<'data> Resolver<'_, 'data> {
             let strong = symbol.bind != Binding::WEAK && other.bind != Binding::WEAK;
             if strong && !symbol.is_undefined() {
                 // A name that `-r` defined has the size 0.
-                if known.size != 0 && known.definition.is_some() {
+                if known.size != 0 {
                     conflict(self);
                 }
-                self.duplicate(id, reference);
+                if known.size == 0 || known.definition.is_some() {
+                    self.duplicate(id, named);
+                }
             }
             return;
         }
