@@ -22,6 +22,10 @@ pub struct ReplayArgs {
     /// Unpack it here and leave it, with the output; otherwise into a temporary folder.
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
+    /// Run what the reproducer brings, too: plugins, programs of `exec` and `--exec-on-change`,
+    /// compilers; and let it write anywhere.
+    #[arg(long)]
+    trust: bool,
     /// Show what was run, and do not run it.
     #[arg(long)]
     show: bool,
@@ -62,7 +66,7 @@ pub fn run(args: &ReplayArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) ->
     }
     let ourselves = std::env::current_exe()?;
     let program = args.linker.as_deref().unwrap_or(&ourselves);
-    match replay.run(program, args.linker.is_some()) {
+    match replay.run(program, args.linker.is_some(), args.trust) {
         Ok(output) => {
             stdout.write_all(&output.stdout)?;
             stderr.write_all(&output.stderr)?;

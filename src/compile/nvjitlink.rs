@@ -13,6 +13,8 @@ use cuweld_elf::toolkit::Toolkit;
 use libloading::Library;
 use libloading::Symbol;
 
+use crate::replay_root::may_run_file;
+
 /// The library's name, if the system's loader is to find it; releases of one major version are
 /// compatible.
 const FILE_NAME: &str = Toolkit::DEFAULT.jit_library;
@@ -111,6 +113,9 @@ impl NvJitLink {
         if cfg!(target_feature = "crt-static") {
             return Err(NvJitLinkError::Static { path });
         }
+        may_run_file(&path).map_err(|error| NvJitLinkError::Library {
+            reason: error.to_string(),
+        })?;
         // SAFETY: loading runs the initialisers of NVIDIA's library, which has no conditions for
         // that; which file it is, the user or the system's configuration decides.
         let library = unsafe { Library::new(&path) }.map_err(|error| NvJitLinkError::Library {

@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::record;
 use crate::input::PtxImage;
 use crate::input::Target;
+use crate::replay_root::may_run_file;
 
 /// What nvlink's compiler calls its input in messages.
 const INPUT_NAME: &str = "application ptx input";
@@ -118,6 +119,7 @@ impl Ptxas {
         };
         std::fs::write(folder.path().join(INPUT_NAME), text)
             .map_err(system("write a temporary file"))?;
+        may_run_file(&self.path).map_err(system("run ptxas"))?;
         let start = Instant::now();
         let result = Command::new(&self.path)
             .current_dir(folder.path())

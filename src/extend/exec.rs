@@ -37,6 +37,7 @@ use cuweld_passes::registry::Registry;
 use serde::Deserialize;
 
 use super::exchange::exchange;
+use crate::replay_root::may_run;
 use crate::replay_root::replayed;
 
 const OPTIONS: &[OptionInfo] = &[
@@ -119,6 +120,7 @@ impl Exec {
     /// Runs the program. The text is written by a thread of its own, as the program may write
     /// before it has read everything.
     fn output(&self, phase: Phase, text: &str) -> io::Result<Output> {
+        may_run()?;
         let (program, arguments) = self
             .command
             .split_first()

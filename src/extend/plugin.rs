@@ -18,6 +18,7 @@ use cuweld_plugin::PluginPass;
 use serde::Deserialize;
 
 use super::exchange::exchange;
+use crate::replay_root::may_run;
 
 const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
@@ -51,8 +52,9 @@ struct FromPlugin {
 
 /// Loads a plugin and adds its passes.
 pub(super) fn register(registry: &mut Registry, path: &str) -> Result<(), Diagnostic> {
-    let plugin = Plugin::load(path)
-        .map_err(|error| Diagnostic::fatal(extension::PLUGIN, format!("cuweld: {error}")))?;
+    let refused = |what| Diagnostic::fatal(extension::PLUGIN, format!("cuweld: {what}"));
+    may_run().map_err(|error| refused(format!("cannot load plugin '{path}': {error}")))?;
+    let plugin = Plugin::load(path).map_err(|error| refused(error.to_string()))?;
     for pass in plugin.passes {
         let prototype = FromPlugin::new(pass, path).map_err(|error| {
             Diagnostic::fatal(

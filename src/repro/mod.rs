@@ -5,7 +5,11 @@
 //! puts them into a folder and runs the same command line there. Absolute paths are moved into the
 //! folder: those of the arguments before the run, those of pipelines where they are used
 //! (`src/replay_root.rs`).
+//!
+//! A reproducer may come from a stranger. It runs nothing that it brings or names, and changes
+//! nothing outside its folder, unless whoever replays it says that it is trusted.
 
+mod confine;
 mod record;
 mod replay;
 

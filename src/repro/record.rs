@@ -95,12 +95,16 @@ impl Recorder {
     }
 }
 
+/// Returns `true` if a variable matters to a run; no other one is taken from a reproducer.
+pub(super) fn is_known(name: &str) -> bool {
+    name.starts_with("CUWELD_") || name == "LIBRARY_PATH"
+}
+
 /// Returns the variables that matter to a run, by name.
 fn environment() -> Vec<(String, String)> {
-    let known = |name: &str| name.starts_with("CUWELD_") || name == "LIBRARY_PATH";
     let mut environment: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| known(name))
+        .filter(|(name, _)| is_known(name))
         .collect();
     environment.sort();
     environment
@@ -117,9 +121,7 @@ pub fn finish(
     let asked = controls.repro.as_deref();
     let path = match asked {
         Some(path) => PathBuf::from(path),
-        None if reporter.internal_error => {
-            std::env::temp_dir().join(format!("cuweld-repro-{}.tar", std::process::id()))
-        }
+        None if reporter.internal_error => unguessed_path()?,
         None => return Ok(()),
     };
     let name = path.display().to_string();
@@ -134,6 +136,15 @@ pub fn finish(
              help: `cuweld replay {name}` runs it; it contains the inputs of the link\n"
         )),
     }
+}
+
+/// Makes an empty file in the folder for temporary files, whose name nobody can know before.
+fn unguessed_path() -> io::Result<PathBuf> {
+    let file = tempfile::Builder::new()
+        .prefix("cuweld-repro-")
+        .suffix(".tar")
+        .tempfile()?;
+    Ok(file.into_temp_path().keep()?)
 }
 
 /// The mode of a file that is no program.
@@ -161,7 +172,7 @@ fn append<W: io::Write>(
 }
 
 /// Returns a path without `.` and `..`, as far as names say; links are not followed.
-fn normal(path: &Path) -> PathBuf {
+pub(super) fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +14,13 @@ use super::DESCRIPTION;
 use super::Description;
 use super::FILES;
 use super::FORMAT;
+use super::confine::confined;
+use super::record::is_known;
+use super::record::normal;
 use crate::replay_root;
+
+/// The commands that write reproducers.
+const COMMANDS: [&str; 3] = ["nvlink", "link", "opt"];
 
 /// A reproducer that has been unpacked.
 #[derive(Debug)]
@@ -46,6 +53,23 @@ pub enum ReplayError {
     /// The link is one that nvlink cannot do.
     #[error("only links can be replayed with another linker")]
     NoLink,
+    /// It is none of a link.
+    #[error("a reproducer is of {}, not of '{command}'", COMMANDS.join(", "))]
+    Command {
+        /// The command.
+        command: String,
+    },
+    /// It names a place outside its folder, and is not trusted.
+    #[error("'{word}' leaves the folder of the reproducer, which only `--trust` allows")]
+    Outside {
+        /// The argument, or the value of a variable.
+        word: String,
+    },
+    /// The system cannot keep the link in the folder.
+    #[error(
+        "this system cannot keep a link in its folder, and only `--trust` runs it without: {0}"
+    )]
+    Confine(#[from] landlock::RulesetError),
     /// The program cannot be run.
     #[error("cannot run '{program}': {error}")]
     Run {
@@ -65,10 +89,7 @@ impl Replay {
         };
         let file = File::open(archive).map_err(failed)?;
         std::fs::create_dir_all(folder).map_err(failed)?;
-        // Entries that would leave the folder are not unpacked.
-        tar::Archive::new(io::BufReader::new(file))
-            .unpack(folder)
-            .map_err(failed)?;
+        unpack_files(file, folder).map_err(failed)?;
         let wrong = |what: String| ReplayError::Format {
             path: archive.to_owned(),
             what,
@@ -82,6 +103,11 @@ impl Replay {
             return Err(wrong(what));
         }
         let folder = std::fs::canonicalize(folder).map_err(failed)?;
+        let command = description.arguments.first();
+        if !command.is_some_and(|command| COMMANDS.contains(&command.as_str())) {
+            let command = command.cloned().unwrap_or_default();
+            return Err(ReplayError::Command { command });
+        }
         Ok(Replay {
             description,
             root: folder.join(FILES),
@@ -94,34 +120,85 @@ impl Replay {
             .join(self.description.folder.trim_start_matches('/'))
     }
 
-    /// Runs it with this program: cuweld, or with `nvlink` a linker with nvlink's command line.
-    pub fn run(&self, program: &Path, nvlink: bool) -> Result<Output, ReplayError> {
+    /// Runs it with this program: cuweld, or with `nvlink` a linker with nvlink's command line. If
+    /// it is not trusted, nothing that it brings or names is run, and it changes nothing outside
+    /// its folder.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be run, or the link not be kept in its folder.
+    pub fn run(
+        &self,
+        program: &Path,
+        nvlink: bool,
+        is_trusted: bool,
+    ) -> Result<Output, ReplayError> {
         let words = match nvlink {
             true => self.nvlink_words()?,
             false => self.moved_words(&self.description.arguments),
         };
+        let variables = self.variables();
+        let folder = self.folder();
+        if !is_trusted {
+            let values = variables.iter().flat_map(|(_, value)| value.split(':'));
+            let mut places = words.iter().map(String::as_str).chain(values);
+            let folder_itself = folder.to_string_lossy();
+            if let Some(word) = places
+                .find(|word| self.leaves(word))
+                .or_else(|| self.leaves(&folder_itself).then_some(&*folder_itself))
+            {
+                let word = word.to_owned();
+                return Err(ReplayError::Outside { word });
+            }
+        }
         let failed = |error| ReplayError::Run {
             program: program.display().to_string(),
             error,
         };
-        let folder = self.folder();
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let mut command = Command::new(program);
         command.args(words).current_dir(folder);
         for (name, _) in std::env::vars_os() {
-            let known = name.to_string_lossy();
-            if known.starts_with("CUWELD_") || known == "LIBRARY_PATH" {
+            if is_known(&name.to_string_lossy()) {
                 command.env_remove(name);
             }
         }
-        for (name, value) in &self.description.environment {
-            if name != "CUWELD_REPRO" && name != replay_root::VARIABLE {
-                let parts: Vec<String> = value.split(':').map(|part| self.moved(part)).collect();
-                command.env(name, parts.join(":"));
-            }
+        command
+            .envs(variables)
+            .env(replay_root::VARIABLE, &self.root);
+        if is_trusted {
+            command.env(replay_root::TRUSTED, "1");
+            return command.output().map_err(failed);
         }
-        command.env(replay_root::VARIABLE, &self.root);
-        command.output().map_err(failed)
+        // The only folders that it may write to: its own, and one for temporary files.
+        let temporary = tempfile::tempdir().map_err(failed)?;
+        command.env("TMPDIR", temporary.path());
+        let folders = [self.root.as_path(), temporary.path()];
+        confined(&folders, || command.output())?.map_err(failed)
+    }
+
+    /// Returns the variables of the run, with their paths moved into the folder: none but those that
+    /// matter to a link.
+    fn variables(&self) -> Vec<(&str, String)> {
+        let ours = ["CUWELD_REPRO", replay_root::VARIABLE, replay_root::TRUSTED];
+        let variables = self.description.environment.iter();
+        variables
+            .filter(|(name, _)| is_known(name) && !ours.contains(&name.as_str()))
+            .map(|(name, value)| {
+                let parts: Vec<String> = value.split(':').map(|part| self.moved(part)).collect();
+                (name.as_str(), parts.join(":"))
+            })
+            .collect()
+    }
+
+    /// Returns `true` if a word whose absolute paths are moved names a path outside the folder by
+    /// `..`.
+    fn leaves(&self, word: &str) -> bool {
+        let folder = self.folder();
+        let parts = word.split(['=', ',', '{', '\'', '"']);
+        parts
+            .chain(word.get(2..))
+            .any(|part| part.contains("..") && !normal(&folder.join(part)).starts_with(&self.root))
     }
 
     /// Returns the arguments for nvlink, or a linker with its command line.
@@ -148,6 +225,32 @@ impl Replay {
         let (option, path) = word.split_at(at);
         format!("{option}{}{path}", self.root.display())
     }
+}
+
+/// Unpacks the description and the files of an archive into a folder.
+///
+/// # Errors
+///
+/// Those of the system; an error if there is anything else than files in the archive, or one that
+/// lies elsewhere. Reproducers have no links.
+fn unpack_files(archive: File, folder: &Path) -> io::Result<()> {
+    let mut archive = tar::Archive::new(io::BufReader::new(archive));
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        let is_file = entry.header().entry_type() == tar::EntryType::Regular;
+        let is_inside = path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let is_ours = path.starts_with(FILES) || path == Path::new(DESCRIPTION);
+        // False for what would lie elsewhere because of links that are in the folder.
+        if !(is_file && is_inside && is_ours && entry.unpack_in(folder)?) {
+            let name = path.display();
+            let what = format!("'{name}' is no file of a reproducer");
+            return Err(io::Error::other(what));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use cuweld_passes::instrument::PassReport;
 use cuweld_passes::instrument::RunInfo;
 use cuweld_passes::instrument::StepInfo;
 
+use crate::replay_root::may_run;
+
 /// After every pass whose text differs from the one before, runs a shell command with the text's
 /// file as its last argument. What it prints is shown after the run; a command that fails ends the
 /// link.
@@ -40,6 +42,7 @@ impl ExecOnChange {
     }
 
     fn run(&mut self, step: &StepInfo<'_>, text: &str) -> io::Result<Result<(), String>> {
+        may_run()?;
         let folder = match self.folder.take() {
             Some(folder) => folder,
             None => tempfile::tempdir()?,

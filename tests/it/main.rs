@@ -29,4 +29,5 @@ mod section_numbers;
 mod self_check;
 mod streams;
 mod support;
+mod untrusted;
 mod watch;

@@ -174,7 +174,11 @@ pub const fn reference_words(code: u8, payload_words: usize) -> usize {
         | LOAD_CACHE_REQUEST
         | REGCOUNT
         | SAM_REGION_STACK_SIZE
-        | KPARAM_INFO_V2 if payload_words > 0 => 1,
+        | KPARAM_INFO_V2
+            if payload_words > 0 =>
+        {
+            1
+        }
         EXTERNS => payload_words,
         _ => 0,
     }
