@@ -19,6 +19,7 @@ mod finalize;
 mod fuzz_entries;
 mod inspect;
 mod messages;
+mod opened_files;
 mod opt;
 mod opt_in;
 mod programs;

@@ -1,0 +1,117 @@
+//! A plain link opens its inputs and its output, and nothing else; it starts no program and speaks to
+//! nobody. `docs/using/files.md` says what else other links look up.
+
+use std::path::Path;
+use std::process::Command;
+
+const LINKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links");
+
+/// Files of the loader and of Rust's library, which every program opens.
+const OF_THE_SYSTEM: [&str; 5] = [
+    "/etc/ld.so.",
+    "/lib/",
+    "/lib64/",
+    "/usr/lib/",
+    "/proc/self/",
+];
+
+/// The calls of a program that name files, start programs or speak to others, as `strace` writes them.
+fn calls(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let log = folder.join("calls");
+    let done = Command::new("strace")
+        .args(["-f", "-qq", "-e", "trace=%file,%network,fork,vfork,clone"])
+        .args(["-e", "signal=none", "-o"])
+        .arg(&log)
+        .arg(env!("CARGO_BIN_EXE_cuweld"))
+        .args(arguments)
+        .current_dir(folder)
+        // What the loader looks up because of it is not cuweld's.
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .expect("strace is needed for this test: install it, as .ci/run does");
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::remove_file(&log).unwrap();
+    let lines = text.lines();
+    lines
+        .map(|line| line.split_once(' ').map_or(line, |(_, call)| call.trim()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the files that a program names, without those of the system, in order; fails for any
+/// other call.
+fn named(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut named = Vec::new();
+    for call in calls(folder, arguments) {
+        if call.starts_with("execve(") {
+            assert!(call.contains("cuweld\", \"nvlink\""), "{call}");
+            continue;
+        }
+        if call.starts_with("getcwd(") {
+            continue;
+        }
+        let call_of_file = call.split_once('(').unwrap_or_default();
+        assert!(
+            matches!(
+                call_of_file.0,
+                "access"
+                    | "open"
+                    | "openat"
+                    | "newfstatat"
+                    | "fstat"
+                    | "stat"
+                    | "statx"
+                    | "lstat"
+                    | "readlink"
+                    | "linkat"
+            ),
+            "{call}"
+        );
+        // Names that are no files of this folder are of files that are open.
+        for name in call.split('"').skip(1).step_by(2) {
+            let is_ours = !OF_THE_SYSTEM.iter().any(|start| name.starts_with(start));
+            if is_ours && !name.is_empty() && !named.iter().any(|known| known == name) {
+                named.push(name.to_owned());
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn a_plain_link_opens_its_inputs_and_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.cubin", "b.cubin"] {
+        let input = Path::new(LINKS)
+            .join("symbols/weak-templates/sm_90")
+            .join(name);
+        std::fs::copy(input, folder.path().join(name)).unwrap();
+    }
+    // `.` is where the output appears, which has no name before.
+    let link = [
+        "nvlink",
+        "-arch=sm_90",
+        "a.cubin",
+        "b.cubin",
+        "-o",
+        "out.cubin",
+    ];
+    let files = ["a.cubin", "b.cubin", "out.cubin", "."];
+    assert_eq!(named(folder.path(), &link), files);
+    std::fs::remove_file(folder.path().join("out.cubin")).unwrap();
+    // Of libraries, what `-L` says is looked at.
+    std::fs::create_dir(folder.path().join("lib")).unwrap();
+    let library = [&link[..], &["-Llib", "-lmissing"]].concat();
+    let places = named(folder.path(), &library);
+    assert!(
+        places
+            .iter()
+            .all(|place| files.contains(&place.as_str()) || place.starts_with("lib/")),
+        "{places:?}"
+    );
+}
