@@ -221,6 +221,17 @@ pub fn link<'data>(
         None if last.is_some() => Some(LinkedFile::Planned(Box::new(module))),
         None => None,
     };
+    if let Some(file) = &output {
+        let images = inputs.iter().filter_map(|input| input.image);
+        let linked = images.map(|image| match image {
+            Image::Cubin(bytes) => bytes.len() as u64,
+            // Compiled ones are cubins.
+            Image::Ptx(_) | Image::Nvvm(_) => 0,
+        });
+        if let Err(error) = request.discover.limits.output(file.size(), linked.sum()) {
+            reporter.report(&error.diagnostic())?;
+        }
+    }
     Ok(LinkOutcome {
         registration,
         compile_times: times,

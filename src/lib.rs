@@ -44,6 +44,7 @@ pub mod inspect;
 pub mod internals;
 mod invariants;
 mod jobs;
+mod limits;
 mod output;
 mod pipeline_files;
 mod reduce;

@@ -38,6 +38,7 @@ use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
 use crate::jobs;
+use crate::limits::Limits;
 
 /// How inputs are found and what of them is kept.
 #[derive(Args, Debug)]
@@ -68,6 +69,9 @@ pub struct InputArgs {
     /// Use N threads, at most 256; else what make's jobserver allows, or all of the machine's.
     #[arg(short = 'j', long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// How much the link may unpack, write and look for, such as unpacked=8G,output=none.
+    #[arg(long, value_name = "NAME=N", value_delimiter = ',')]
+    limit: Vec<String>,
     /// The program that compiles PTX; else that of $CUDA_HOME/bin, or the first ptxas on $PATH.
     #[arg(long, value_name = "FILE")]
     ptxas: Option<PathBuf>,
@@ -99,6 +103,9 @@ impl InputArgs {
     ) -> Result<Request<'a>, Diagnostic> {
         let chosen = ChosenToolkit::parse(self.toolkit.as_deref(), self.stamp.as_deref(), None)?;
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let given = variable("CUWELD_LIMIT").map(|text| text.to_string_lossy().into_owned());
+        let given = given.iter().flat_map(|text| text.split(','));
+        let limits = Limits::parse(given.chain(self.limit.iter().map(String::as_str)))?;
         let ptxas = self.ptxas.clone();
         let compile = CompileOptions {
             any_toolkit: chosen.fixed.is_none(),
@@ -130,6 +137,7 @@ impl InputArgs {
                 lto: false,
                 strict: controls.strict,
                 errors: EarlyErrors::default(),
+                limits,
             },
             options: LinkOptions {
                 relocatable: self.relocatable,

@@ -46,7 +46,9 @@ where
         let sizes = members.iter().map(FatbinMember::unpacked_size);
         let bytes = sizes.fold(0, u64::saturating_add);
         let work = Work::Bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
-        if members.len() < 2 || threads.count(work) == 1 {
+        let packed = members.iter().map(|member| member.stored.len() as u64);
+        let is_allowed = self.options.limits.unpacked(bytes, packed.sum()).is_ok();
+        if members.len() < 2 || threads.count(work) == 1 || !is_allowed {
             return;
         }
         let unpacked = threads.map(work, &members, |member| unpack(member).ok().flatten());

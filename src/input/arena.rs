@@ -11,6 +11,8 @@ use memmap2::Mmap;
 use typed_arena::Arena;
 
 use super::file_identity::FileStamp;
+use crate::limits::LimitError;
+use crate::limits::Limits;
 
 /// Owns mapped files, files read into memory and decompressed images for the length of a link.
 ///
@@ -28,6 +30,10 @@ pub struct InputArena {
     buffered: Cell<u64>,
     /// What was unpacked before it is asked for, by the address of the packed bytes.
     unpacked: RefCell<BTreeMap<usize, Vec<u8>>>,
+    /// How much may be unpacked, and the bytes that were unpacked so far, and to how many.
+    limits: Cell<Limits>,
+    packed_bytes: Cell<u64>,
+    unpacked_bytes: Cell<u64>,
 }
 
 impl InputArena {
@@ -84,6 +90,27 @@ impl InputArena {
     /// Takes the bytes to which `packed` unpacks, if they are known already.
     pub(super) fn take_unpacked(&self, packed: &[u8]) -> Option<Vec<u8>> {
         self.unpacked.borrow_mut().remove(&packed.as_ptr().addr())
+    }
+
+    /// Begins a walk over the inputs, in which no more is unpacked than these limits allow.
+    pub(super) fn set_limits(&self, limits: Limits) {
+        self.limits.set(limits);
+        self.packed_bytes.set(0);
+        self.unpacked_bytes.set(0);
+    }
+
+    /// Notes that bytes are unpacked.
+    ///
+    /// # Errors
+    ///
+    /// If these are too many, with those before them.
+    pub(super) fn count_unpacked(&self, packed: u64, unpacked: u64) -> Result<(), LimitError> {
+        let packed = self.packed_bytes.get().saturating_add(packed);
+        let unpacked = self.unpacked_bytes.get().saturating_add(unpacked);
+        self.limits.get().unpacked(unpacked, packed)?;
+        self.packed_bytes.set(packed);
+        self.unpacked_bytes.set(unpacked);
+        Ok(())
     }
 
     /// Remembers a file that was read.

@@ -9,6 +9,7 @@ use super::arena::InputArena;
 use super::fatbin;
 use super::fatbin::FatbinMember;
 use super::zstd;
+use crate::limits::LimitError;
 
 /// Declared sizes above this are refused: no device image comes near.
 const LARGEST_IMAGE: u64 = 2 << 30;
@@ -98,6 +99,9 @@ pub enum DecompressError {
         /// Size from the header.
         declared: u64,
     },
+    /// The inputs unpack to more than they may.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// The codec is not known.
     #[error("a codec that this linker does not know")]
     UnknownCodec,
@@ -125,6 +129,9 @@ pub fn decompress<'data>(
     member: &FatbinMember<'data>,
     arena: &'data InputArena,
 ) -> Result<&'data [u8], DecompressError> {
+    if let Some(size) = unpacked_size(member)? {
+        arena.count_unpacked(member.stored.len() as u64, size as u64)?;
+    }
     if let Some(unpacked) = arena.take_unpacked(member.stored) {
         return Ok(arena.keep_buffer(unpacked));
     }
@@ -134,20 +141,20 @@ pub fn decompress<'data>(
     })
 }
 
-/// Returns the data of a member; `None` if it is not packed.
-pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, DecompressError> {
+/// Returns the number of bytes to which a member unpacks, as its header says and as is possible;
+/// `None` if it is not packed.
+fn unpacked_size(member: &FatbinMember<'_>) -> Result<Option<usize>, DecompressError> {
     if member.is_obfuscated() {
         return Err(DecompressError::Obfuscated);
     }
     let codec = Codec::of(member);
-    let packed = member.stored;
     let declared = member.header.uncompressed_size.get();
     match codec {
         Codec::None => return Ok(None),
         Codec::Unknown => return Err(DecompressError::UnknownCodec),
         Codec::Zlib | Codec::Lz4 | Codec::Zstd => (),
     }
-    let stored = packed.len() as u64;
+    let stored = member.stored.len() as u64;
     let absurd = DecompressError::Absurd {
         codec,
         stored,
@@ -156,18 +163,26 @@ pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, Decom
     let possible = stored
         .saturating_mul(codec.largest_ratio())
         .min(LARGEST_IMAGE);
-    let size = match usize::try_from(declared) {
-        Ok(size) if declared <= possible => size,
-        _ => return Err(absurd),
+    match usize::try_from(declared) {
+        Ok(size) if declared <= possible => Ok(Some(size)),
+        _ => Err(absurd),
+    }
+}
+
+/// Returns the data of a member; `None` if it is not packed.
+pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, DecompressError> {
+    let Some(size) = unpacked_size(member)? else {
+        return Ok(None);
     };
+    let codec = Codec::of(member);
     let mut unpacked = vec![0; size];
-    let found = unpack_into(codec, packed, &mut unpacked)
+    let found = unpack_into(codec, member.stored, &mut unpacked)
         .map_err(|detail| DecompressError::Damaged { codec, detail })?;
     if found != size {
         return Err(DecompressError::Size {
             codec,
             found: found as u64,
-            declared,
+            declared: size as u64,
         });
     }
     Ok(Some(unpacked))

@@ -35,6 +35,7 @@ use super::mapped::Files;
 use super::mapped::Loader;
 use super::module_id;
 use super::module_id::ModuleIds;
+use crate::limits::Limits;
 use cuweld_passes::threads::Threads;
 
 /// Paths that contain this belong to NVIDIA's device runtime.
@@ -70,6 +71,8 @@ pub struct DiscoverOptions<'a> {
     pub strict: bool,
     /// Which warnings are errors.
     pub errors: EarlyErrors,
+    /// How much may be unpacked and looked for.
+    pub limits: Limits,
 }
 
 /// Errors while inputs are read. They do not end nvlink's walk, but the next input that is more
@@ -100,6 +103,7 @@ impl<'a> DiscoverOptions<'a> {
             lto: false,
             strict: false,
             errors: EarlyErrors::default(),
+            limits: Limits::default(),
         }
     }
 }
@@ -169,6 +173,7 @@ pub fn discover_with<'data>(
     arena: &'data InputArena,
     told: Told<'_, 'data>,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
+    arena.set_limits(options.limits);
     match arena.files() {
         Some(files) => Walk::new(options, threads, arena, &Given(files)).run(told),
         None => Walk::new(options, threads, arena, &Loader::new(arena, threads)).run(told),
@@ -327,6 +332,12 @@ where
             environment: self.options.env_library_path,
             cpu_arch: self.options.cpu_arch,
         };
+        // Each library may be there as two files.
+        let files = self.options.libraries.len() * search.folders().count() * 2;
+        if let Err(error) = self.options.limits.lookups(files as u64) {
+            let file = self.options.libraries.first().cloned().unwrap_or_default();
+            return Err(InputError::Limit { file, error });
+        }
         let mut warnings = Vec::new();
         let mut paths = Vec::new();
         let mut result = Ok(());

@@ -66,6 +66,10 @@ where
                 offset: base.saturating_add(offset),
             }),
             FatbinMatchError::Unpack {
+                error: DecompressError::Limit(error),
+                ..
+            } => Err(InputError::Limit { file, error }),
+            FatbinMatchError::Unpack {
                 member,
                 is_elf,
                 offset,

@@ -3,11 +3,13 @@
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
+use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
 use thiserror::Error;
 
 use super::decompress::DecompressError;
 use super::fatbin::FatbinError;
+use crate::limits::LimitError;
 
 /// Why discovery stopped. The Display text is ours; [`InputError::findings`] has nvlink's.
 ///
@@ -101,6 +103,14 @@ pub enum InputError {
         offset: u64,
         /// What went wrong.
         error: DecompressError,
+    },
+    /// More is asked for than a link may take.
+    #[error("{error} (at '{file}')")]
+    Limit {
+        /// The input, or the library that is looked for.
+        file: String,
+        /// The limit.
+        error: LimitError,
     },
     /// PTX or a device ELF that only NVIDIA's tools can read.
     #[error("the fatbin member {member} at {offset:#x} of '{file}' is obfuscated")]
@@ -215,6 +225,7 @@ impl InputError {
             | InputError::FatbinVersion { file, .. }
             | InputError::MalformedFatbin { file, .. }
             | InputError::Decompress { file, .. }
+            | InputError::Limit { file, .. }
             | InputError::Obfuscated { file, .. }
             | InputError::UnknownArch { file, .. }
             | InputError::WordSize { file, .. }
@@ -243,6 +254,7 @@ impl InputError {
             InputError::FatbinVersion { .. } => input::FATBIN_VERSION,
             InputError::MalformedFatbin { .. } => input::DAMAGED_FATBIN,
             InputError::Decompress { .. } => input::DECOMPRESSION,
+            InputError::Limit { .. } => system::LIMIT,
             InputError::Obfuscated { .. } => unsupported::OBFUSCATED,
             InputError::UnknownArch { .. } => input::UNKNOWN_ARCH,
             InputError::WordSize { .. } => input::WORD_SIZE,
@@ -300,7 +312,9 @@ impl InputError {
             }
             InputError::Bitcode { .. } => vec![fatal("should never see bc files")],
             InputError::Obfuscated { .. } => vec![fatal(&self.to_string())],
-            InputError::DamagedArchive { .. } => vec![fatal(&format!("cuweld: {self}"))],
+            InputError::DamagedArchive { .. } | InputError::Limit { .. } => {
+                vec![fatal(&format!("cuweld: {self}"))]
+            }
             InputError::ArchiveFormat { .. } => {
                 vec![fatal("unexpected archive format"), fatal(INTERNAL)]
             }
@@ -326,6 +340,9 @@ impl InputError {
             return Some(
                 "only NVIDIA's tools can read it; build it without obfuscation".to_owned(),
             );
+        }
+        if let InputError::Limit { error, .. } = self {
+            return Some(error.help());
         }
         let advice = match self {
             InputError::ThinLibrary { .. } => "give its path, or make a regular archive",

@@ -83,6 +83,16 @@ pub struct SearchPath<'a> {
 }
 
 impl SearchPath<'_> {
+    /// Returns the folders in which libraries are looked for.
+    pub fn folders(&self) -> impl Iterator<Item = &str> {
+        let environment = self
+            .environment
+            .into_iter()
+            .flat_map(|value| value.split(':'));
+        let folders = self.folders.iter().map(String::as_str).chain(environment);
+        folders.filter(|folder| !folder.is_empty())
+    }
+
     /// Finds a library: its path, or `None` if it is nowhere. `look` reads a path.
     pub fn find<'data>(
         &self,
@@ -90,12 +100,7 @@ impl SearchPath<'_> {
         mut look: impl FnMut(&str) -> Candidate<'data>,
         warnings: &mut Vec<DiagnosticKind>,
     ) -> Result<Option<String>, InputError> {
-        let environment = self
-            .environment
-            .into_iter()
-            .flat_map(|value| value.split(':'));
-        let folders = self.folders.iter().map(String::as_str).chain(environment);
-        for folder in folders.filter(|folder| !folder.is_empty()) {
+        for folder in self.folders() {
             let shared = format!("{folder}/lib{library}.so");
             if matches!(look(&shared), Candidate::File(_)) {
                 return Ok(Some(shared));

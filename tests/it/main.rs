@@ -18,6 +18,7 @@ mod extensions;
 mod finalize;
 mod fuzz_entries;
 mod inspect;
+mod limits;
 mod messages;
 mod opened_files;
 mod opt;

@@ -15,6 +15,10 @@ codes! {
         "an input that changes"
         when "An input was written while it was linked: there is no output."
         advice "Link when the file is whole.";
+    LIMIT "limit":
+        "a link beyond a limit of cuweld"
+        when "The link would unpack, write or look for more than the inputs give reason to; the message names the limit."
+        advice "If the inputs are what they should be, allow more with `--cuweld-limit=NAME=N`.";
     NO_COMPILER "no-compiler":
         "PTX without a compiler"
         when "An input holds PTX, and no ptxas is found."

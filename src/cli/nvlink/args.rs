@@ -30,6 +30,7 @@ use crate::controls::PassSelection;
 use crate::controls::Watching;
 use crate::extend::Extensions;
 use crate::input::CpuArch;
+use crate::limits::Limits;
 
 /// A resolved command line.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub struct NvlinkArgs {
     pub library_paths: Vec<String>,
     /// `--cuweld-jobs`.
     pub jobs: Option<usize>,
+    /// `--cuweld-limit`.
+    pub limits: Limits,
     /// `--cuweld-wait`.
     pub waits: bool,
     /// `-cpu-arch`.
@@ -76,7 +79,7 @@ pub struct NvlinkArgs {
 
 impl NvlinkArgs {
     /// Takes over the options of a command line that [`check`](super::check::check) found right.
-    pub fn new(low: &LowArgs, arch: Arch, toolkit: ChosenToolkit) -> Self {
+    pub fn new(low: &LowArgs, arch: Arch, toolkit: ChosenToolkit, limits: Limits) -> Self {
         use OptionId as Id;
         NvlinkArgs {
             toolkit,
@@ -94,6 +97,7 @@ impl NvlinkArgs {
             jobs: low
                 .number(Id::CuweldJobs)
                 .map(|count| usize::try_from(count).unwrap_or(0)),
+            limits,
             waits: low.given(Id::CuweldWait),
             compile: compile_options(low, toolkit),
             lto: wants_lto(low),

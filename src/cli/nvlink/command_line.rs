@@ -23,6 +23,7 @@ use super::parse::parse;
 use super::value::lossy;
 use crate::chosen_toolkit::ChosenToolkit;
 use crate::diagnostics::Reporter;
+use crate::limits::Limits;
 use crate::toolkit::shadow::Shadowed;
 
 /// What the command line asks for.
@@ -97,6 +98,18 @@ pub fn read_command_line(
             return Ok(None);
         }
     };
+    let settings: Vec<String> = low
+        .list(Id::CuweldLimit)
+        .iter()
+        .map(|text| lossy(text))
+        .collect();
+    let limits = match Limits::parse(settings.iter().map(String::as_str)) {
+        Ok(limits) => limits,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return Ok(None);
+        }
+    };
     if low.given(Id::Version) {
         return Ok(Some(Command::Version(chosen.before_inputs())));
     }
@@ -121,7 +134,7 @@ pub fn read_command_line(
     }
     match checked {
         Ok(arch) => Ok(Some(Command::Link(Box::new(NvlinkArgs::new(
-            &low, arch, chosen,
+            &low, arch, chosen, limits,
         ))))),
         Err(error) => refuse(reporter, &error),
     }

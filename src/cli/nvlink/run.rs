@@ -163,6 +163,7 @@ fn run_link(
         lto: args.lto,
         strict: args.controls.strict,
         errors: reporter.early_errors(),
+        limits: args.limits,
     };
     let mut compile = args.compile.clone();
     let variable = |name| environment(name).filter(|value| !value.is_empty());

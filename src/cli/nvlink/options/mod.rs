@@ -97,6 +97,7 @@ pub enum OptionId {
     CuweldRepro,
     CuweldLoadPassPlugin,
     CuweldJobs,
+    CuweldLimit,
     CuweldWait,
 }
 

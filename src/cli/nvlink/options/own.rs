@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 21] = [
+pub(super) const OPTIONS: [OptionSpec; 22] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -168,6 +168,14 @@ pub(super) const OPTIONS: [OptionSpec; 21] = [
     .names("cuweld-jobs", "")
     .metavar("N")
     .environment("CUWELD_JOBS"),
+    own(
+        OptionId::CuweldLimit,
+        ValueKind::List,
+        "How much the link may unpack (unpacked=N, bytes), write (output=N, bytes) and look for (lookups=N, files); none: any number.",
+    )
+    .names("cuweld-limit", "")
+    .metavar("NAME=N,...")
+    .environment("CUWELD_LIMIT"),
     own(
         OptionId::CuweldWait,
         ValueKind::Flag,

@@ -1,0 +1,96 @@
+//! Limits of what a link may take: an error names the limit, and there is no output.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::command::{cuweld, said};
+
+const LINKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links");
+
+/// A folder with an object, and a fatbin that packs one.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |from: &str, to: &str| {
+        std::fs::copy(Path::new(LINKS).join(from), folder.path().join(to)).unwrap();
+    };
+    copy("symbols/weak-templates/sm_90/a.cubin", "a.cubin");
+    copy("inputs/fatbin/sm_90/a.fatbin", "packed.fatbin");
+    folder
+}
+
+/// Asserts that a link fails and says this, and that it works without the limit.
+fn is_limited(words: &[&str], limit: &str, message: &str) {
+    let folder = folder();
+    let output = folder.path().join("out.cubin");
+    let link = [words, &["-o", "out.cubin"]].concat();
+    let option = match words[0] {
+        "nvlink" => format!("--cuweld-limit={limit}"),
+        _ => format!("--limit={limit}"),
+    };
+    let limited = cuweld(folder.path(), &[&link[..], &[&option]].concat());
+    let text = said(&limited);
+    assert_eq!(limited.status.code(), Some(1), "{text}");
+    assert!(text.contains(message), "{text}");
+    let name = limit.split_once('=').unwrap().0;
+    assert!(text.contains(&format!("--cuweld-limit={name}=N")), "{text}");
+    assert!(!output.exists());
+    // The environment says it, too; the command line has the last word.
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cuweld"));
+        command.args(words).env("CUWELD_LIMIT", limit);
+        command.current_dir(folder.path()).output().unwrap()
+    };
+    assert_eq!(said(&run(&link)), text);
+    let none = option.replace(limit, &format!("{name}=none"));
+    let free = run(&[&link[..], &[&none]].concat());
+    assert!(free.status.success(), "{}", said(&free));
+    assert!(output.exists());
+}
+
+#[test]
+fn unpacked_bytes_are_limited() {
+    let message = "bytes that inputs unpack to are more than the 1024 of the limit 'unpacked' (at 'packed.fatbin')";
+    is_limited(
+        &["nvlink", "-arch=sm_90", "-r", "packed.fatbin"],
+        "unpacked=1K",
+        message,
+    );
+    is_limited(
+        &["link", "--arch=sm_90", "-r", "packed.fatbin"],
+        "unpacked=1K",
+        message,
+    );
+}
+
+#[test]
+fn the_output_is_limited() {
+    let message = "bytes of output are more than the 2048 of the limit 'output'";
+    is_limited(&["nvlink", "-arch=sm_90", "a.cubin"], "output=2K", message);
+    is_limited(&["link", "--arch=sm_90", "a.cubin"], "output=2K", message);
+}
+
+#[test]
+fn lookups_of_libraries_are_limited() {
+    let message =
+        "8 files to look for (libraries times folders) are more than the 7 of the limit 'lookups'";
+    let libraries = ["-La", "-Lb", "-lx", "-ly"];
+    for link in [["nvlink", "-arch=sm_90"], ["link", "--arch=sm_90"]] {
+        let words = [&link[..], &["a.cubin"], &libraries].concat();
+        is_limited(&words, "lookups=7", message);
+    }
+}
+
+#[test]
+fn wrong_limits_are_refused() {
+    let folder = folder();
+    for limit in ["size=1", "output=x", "output"] {
+        let option = format!("--cuweld-limit={limit}");
+        let words = ["nvlink", "-arch=sm_90", "a.cubin", "-o", "o", &option];
+        let refused = said(&cuweld(folder.path(), &words));
+        assert!(
+            refused.contains(&format!("the limit '{limit}': ")),
+            "{refused}"
+        );
+        assert!(refused.contains("unpacked=N, output=N"), "{refused}");
+    }
+}
