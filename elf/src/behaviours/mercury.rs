@@ -106,6 +106,12 @@ super::behaviours! {
         "mercury-replaced-ranges-barriers",
         "mercury-replaced-ranges-collectives",
     ];
+    /// Ranges of registers are those of the first linked function of the name, looked up in its
+    /// Mercury code, and those of later ones of the name are empty.
+    RANGES_BY_FIRST_NAME = "ranges-by-first-name", shown by [
+        "mercury-debug-local-names",
+        "mercury-debug-local-names-first-without",
+    ];
     /// Addresses that debug information has of a copy that is not linked are looked up in the Mercury
     /// code of the linked one: the next instruction, the size of the SASS after the end, and 0
     /// within the last instruction.

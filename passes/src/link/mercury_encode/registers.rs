@@ -77,11 +77,10 @@ impl<'m> Encode<'m, '_> {
                 let function = functions.get(row.function).copied();
                 let is_linked = function.is_some_and(|function| module.is_function_live(function));
                 // nvlink finds a function by its name, once: later ones are empty, copies and local
-                // functions. A local function that is left out passes for another of its name.
-                let other = match is_linked {
-                    true => None,
-                    false => linked.get(row.function).copied(),
-                };
+                // functions. The first one that is linked is found, whichever has the ranges
+                // [ranges-by-first-name].
+                let first = linked.get(row.function).copied();
+                let other = first.filter(|first| Some(*first) != function);
                 let is_first = known.insert(row.function);
                 let symbol = function.map(|function| module.functions[function].symbol);
                 let unmade = self.early.in_object(module, symbol);
