@@ -8,6 +8,7 @@ use std::io;
 use cuweld::Controls;
 use cuweld::DiscoverOptions;
 use cuweld::InputArena;
+use cuweld::Request;
 use cuweld::Watching;
 use cuweld::diagnostics::Reporter;
 use cuweld::diagnostics::Style;
@@ -17,6 +18,8 @@ use cuweld::internals::parse::parse;
 use cuweld::run_pipeline;
 use cuweld_diagnostics::codes::internal;
 use cuweld_elf::Target;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::register_ranges;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
@@ -112,6 +115,82 @@ pub fn device_elf(data: &[u8]) {
         let messages = String::from_utf8_lossy(&messages);
         let broken = internal::BROKEN_MODULE.name();
         assert!(!messages.contains(broken), "{messages}");
+    }
+}
+
+/// A whole link of one or two device ELFs, verified after each pass, whose output is read again: the first byte says target and options, two more
+/// how long the first object is, in 256 bytes.
+pub fn link(data: &[u8]) {
+    let Some((&[options, low, high], rest)) = data.split_first_chunk() else {
+        return;
+    };
+    let length = usize::from(u16::from_le_bytes([low, high])) << 8;
+    let (first, second) = rest.split_at(length.min(rest.len()));
+    let Some(target) = ["sm_80", "sm_90", "sm_100", "sm_120"]
+        .get(usize::from(options) & 3)
+        .and_then(|name| Target::parse(name))
+    else {
+        return;
+    };
+    let files = [("a.cubin", first), ("b.cubin", second)];
+    let files = || files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
+    let inputs: Vec<String> = files().map(|(name, _)| name.to_owned()).collect();
+    let controls = Controls {
+        strict: options & 4 != 0,
+        watching: Watching {
+            verify_each: true,
+            ..Watching::default()
+        },
+        ..Controls::default()
+    };
+    let mut request = Request::new(DiscoverOptions::new(target, &inputs), &controls);
+    request.options.relocatable = options & 8 != 0;
+    request.options.debug = options & 16 != 0;
+    request.options.reports.self_check = options & 32 == 0;
+    let input_arena = InputArena::of_files(files());
+    let arena = Arena::new();
+    let mut messages = Vec::new();
+    let mut reporter = Reporter::new(&mut messages, Style::Native);
+    // Messages name their codes.
+    reporter.explain_all = true;
+    let outcome = cuweld::link(&request, &input_arena, &arena, &mut reporter);
+    let failed = reporter.failed();
+    drop(reporter);
+    let messages = String::from_utf8_lossy(&messages);
+    let broken = internal::BROKEN_MODULE.name();
+    assert!(!messages.contains(broken), "{messages}");
+    let Ok(outcome) = outcome else {
+        panic!("a Vec takes every message");
+    };
+    let Some(file) = outcome.output.filter(|_| !failed) else {
+        assert!(!messages.is_empty(), "no output and no message");
+        return;
+    };
+    let image = file.image().map(std::borrow::Cow::into_owned);
+    let image = image.unwrap_or_else(|error| panic!("{error}"));
+    inspect(&image);
+}
+
+/// Sections of Mercury: the first byte says which reader gets the bytes.
+pub fn mercury_section(data: &[u8]) {
+    let Some((&reader, bytes)) = data.split_first() else {
+        return;
+    };
+    match reader & 1 {
+        0 => {
+            let Ok(code) = Capmerc::parse(bytes) else {
+                return;
+            };
+            let items = code.items().count();
+            // A bit says whether an item has an entry.
+            assert!(code.marked().count() <= items && items <= bytes.len() * 8);
+            let _ = code.covers(bytes.len() as u64);
+        }
+        _ => {
+            let ranges = register_ranges::parse(bytes).unwrap_or_default();
+            let rows = ranges.iter().flat_map(|ranges| &ranges.rows);
+            assert!(rows.clone().all(|row| row.place + 8 <= bytes.len()));
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The functions that the fuzz targets call (`fuzz/src/entries.rs`), on fixtures and on fixtures with changed bytes: none panics, and none runs
-//! long. The changes are the same every time; `CUWELD_FUZZ=100000` makes more of them.
+//! long. The changes are the same every time; `CUWELD_FUZZ=100000` makes more of them. `CUWELD_FUZZ_CORPUS` names a folder that gets the fixtures
+//! (`cargo xtask fuzz`).
 
 #[path = "../../fuzz/src/entries.rs"]
 mod entries;
@@ -108,8 +109,15 @@ fn call(entry: Entry, fixtures: &[Vec<u8>]) -> Result<(), Box<dyn Error>> {
         entry(bytes);
         assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
     };
-    for bytes in fixtures {
+    let corpus = std::env::var_os("CUWELD_FUZZ_CORPUS").map(PathBuf::from);
+    for (number, bytes) in fixtures.iter().enumerate() {
         timed(bytes);
+        if let Some(folder) = &corpus {
+            std::fs::write(
+                folder.join(format!("fixture-{number}-{}", bytes.len())),
+                bytes,
+            )?;
+        }
     }
     let mut numbers = Numbers(0x0dd0_5eed_cafe_f00d);
     for _ in 0..changes {
@@ -156,6 +164,48 @@ fn host_objects() -> Result<(), Box<dyn Error>> {
 #[test]
 fn device_elfs() -> Result<(), Box<dyn Error>> {
     call_with(entries::device_elf, "tests/links", "0/a.cubin")
+}
+
+/// Links of two objects, with options that follow each other.
+#[test]
+fn links() -> Result<(), Box<dyn Error>> {
+    let mut fixtures = Vec::new();
+    for (options, first) in (0..64).cycle().zip(files("tests/links", "0/a.cubin")?) {
+        let name = first.to_string_lossy();
+        let target = u8::from(name.contains("/sm_90/")) + 2 * u8::from(name.contains("/sm_100/"));
+        let (bytes, second) = (std::fs::read(&first)?, first.with_file_name("b.cubin"));
+        let length = bytes.len().div_ceil(256);
+        let mut fixture = vec![options & !3 | target];
+        fixture.extend(u16::try_from(length)?.to_le_bytes());
+        fixture.extend(&bytes);
+        fixture.resize(3 + (length << 8), 0);
+        fixture.extend(std::fs::read(second).unwrap_or_default());
+        fixtures.push(fixture);
+    }
+    let step = fixtures.len().div_ceil(FIXTURES).max(1);
+    let fixtures: Vec<_> = fixtures.into_iter().step_by(step).collect();
+    call(entries::link, &fixtures)
+}
+
+/// The Mercury code and the ranges of registers of objects.
+#[test]
+fn mercury_sections() -> Result<(), Box<dyn Error>> {
+    let mut fixtures = Vec::new();
+    for file in files("tests/links/mercury", "0/a.cubin")? {
+        let bytes = std::fs::read(file)?;
+        let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&bytes[..])?;
+        for section in object::Object::sections(&file) {
+            let name = object::ObjectSection::name(&section)?;
+            let reader = match name {
+                _ if name.starts_with(".nv.capmerc.text.") => 0,
+                ".nv_debug_info_reg_sass" => 1,
+                _ => continue,
+            };
+            let data = object::ObjectSection::data(&section)?;
+            fixtures.push([&[reader][..], data].concat());
+        }
+    }
+    call(entries::mercury_section, &fixtures)
 }
 
 #[test]

@@ -6,6 +6,7 @@
 )]
 
 mod ci;
+mod fuzz;
 mod toolkit;
 mod tools;
 
@@ -27,6 +28,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
+    fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)
     toolkit add 13.6.20 [SEEDS] installs a version, adds it to those that cuweld knows, and links with both
     conformance|language SEEDS --toolkit 13.5.37   against the linker of another toolkit, with objects of it and of 13.0.88
 ";
@@ -87,6 +89,7 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
                 .env("CUWELD_LANGUAGE", seeds)
                 .env(TOOLKIT, version))
         }
+        ["fuzz", hours, targets @ ..] => fuzz::fuzz(hours, targets),
         ["toolkit", "add", version] => toolkit::add(version, None),
         ["toolkit", "add", version, seeds] => toolkit::add(version, Some(seeds)),
         _ => Err(USAGE.into()),
