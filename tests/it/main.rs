@@ -12,6 +12,7 @@ mod changing_files;
 mod compatibility;
 mod compilers;
 mod damaged;
+mod dependencies;
 mod detector;
 mod deviations;
 mod extensions;
