@@ -6,13 +6,25 @@ use cuweld_demangle::explained;
 pub fn explain_names(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for quoted in text.split('\'').skip(1).step_by(2) {
-        if let Some(demangled) = explained(quoted.as_bytes())
+        if let Some(demangled) = explained(inner_name(quoted).as_bytes())
             && !found.iter().any(|(name, _)| name == quoted)
         {
             found.push((quoted.to_owned(), demangled));
         }
     }
     found
+}
+
+/// Returns the mangled name within that of a variable of a function, which compilers write as
+/// `$___ZZ1fiE1a__29`; other names as they are.
+fn inner_name(name: &str) -> &str {
+    let inner = name
+        .strip_prefix("$__")
+        .and_then(|rest| rest.rsplit_once("__"));
+    match inner {
+        Some((inner, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => inner,
+        _ => name,
+    }
 }
 
 #[cfg(test)]
@@ -23,5 +35,8 @@ mod tests {
     fn names_in_messages_are_found() {
         let found = explain_names("Undefined reference to '_Z3fooi' in '_Z3fooi' or 'a.o'");
         assert_eq!(found, [("_Z3fooi".to_owned(), "foo(int)".to_owned())]);
+        let found = explain_names("'$___ZZ6helperiE3tab__29' and '$plain__x'");
+        assert_eq!(found[0].1, "helper(int)::tab");
+        assert_eq!(found.len(), 1);
     }
 }

@@ -120,11 +120,11 @@ impl<'w> Reporter<'w> {
         if !self.explain {
             return Ok(());
         }
-        for (name, demangled) in explain_names(&text) {
-            self.labelled("note", &format!("'{name}' is {demangled}"))?;
-        }
+        let mut explained = Vec::new();
+        self.explain_names(&text, &mut explained)?;
         for note in &diagnostic.notes {
             self.labelled("note", note)?;
+            self.explain_names(note, &mut explained)?;
         }
         if let Some(deviation) = diagnostic.deviation {
             self.labelled(
@@ -183,6 +183,17 @@ impl<'w> Reporter<'w> {
                 writeln!(self.out, "{word}: {message}{arch}")
             }
         }
+    }
+
+    /// Writes what the mangled names in a text mean, but those that were explained before.
+    fn explain_names(&mut self, text: &str, explained: &mut Vec<String>) -> io::Result<()> {
+        for (name, demangled) in explain_names(text) {
+            if !explained.contains(&name) {
+                self.labelled("note", &format!("'{name}' is {demangled}"))?;
+                explained.push(name);
+            }
+        }
+        Ok(())
     }
 
     /// Writes a labelled text; further lines of it are aligned below the first.

@@ -77,7 +77,24 @@ fn run(case: &Case, arch: &str) -> Result<(), Failed> {
     let ours = Linker::ours()
         .strict(case.strict)
         .link(&case.folder, &case.arguments(arch))?;
-    compare(&ours, &expected).map_err(|report| format!("{}\n{report}", case.summary).into())
+    compare(&ours, &expected).map_err(|report| format!("{}\n{report}", case.summary))?;
+    if case.explained.is_empty() {
+        return Ok(());
+    }
+    let ours = Linker::ours_explaining()
+        .strict(case.strict)
+        .link(&case.folder, &case.arguments(arch))?;
+    let explained = ours.stderr.lines().map(str::trim);
+    let explained =
+        explained.filter(|line| line.starts_with("note: ") || line.starts_with("help: "));
+    let (explained, expected) = (
+        explained.collect::<Vec<_>>(),
+        case.expected_explanations(arch),
+    );
+    match explained == expected {
+        true => Ok(()),
+        false => Err(format!("explained by {explained:#?}, expected {expected:#?}").into()),
+    }
 }
 
 /// A deviation counts only when it is written down.

@@ -151,6 +151,9 @@ pub struct Case {
     /// All lines of stderr.
     #[serde(default)]
     pub stderr: Vec<String>,
+    /// What cuweld adds to the lines: all its notes and helps, in order, if any are given.
+    #[serde(default)]
+    pub explained: Vec<String>,
     /// How `tests/tools/bless` makes the inputs; the runners don't look at it.
     #[serde(default, rename = "build")]
     pub builds: Vec<toml::Table>,
@@ -255,6 +258,15 @@ impl Case {
     /// The expected lines of stderr for one target.
     pub fn expected_lines(&self, arch: &str) -> Vec<String> {
         self.stderr
+            .iter()
+            .map(|line| for_arch(line, arch))
+            .collect()
+    }
+
+    /// The expected notes and helps for one target.
+    #[allow(dead_code, reason = "only the binary of cases compares them")]
+    pub fn expected_explanations(&self, arch: &str) -> Vec<String> {
+        self.explained
             .iter()
             .map(|line| for_arch(line, arch))
             .collect()

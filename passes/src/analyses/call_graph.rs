@@ -9,6 +9,7 @@
 //! nodes plus edges.
 
 use std::cell::OnceCell;
+use std::collections::VecDeque;
 
 use cuweld_ir::CallId;
 use cuweld_ir::CallKind;
@@ -125,6 +126,32 @@ impl CallGraph {
     /// Returns the nodes that a node points at.
     pub fn successors(&self, node: u32) -> impl Iterator<Item = u32> {
         self.graph.successors(node).iter().copied()
+    }
+
+    /// Returns the functions on a shortest way of calls from one to another, both included; empty
+    /// if there is none. Calls by address lead to any function of the type.
+    pub fn way(&self, from: LinkSymbolId, to: LinkSymbolId) -> Vec<LinkSymbolId> {
+        let (from, to) = (from.index_u32(), to.index_u32());
+        let mut before = vec![None; self.graph.len()];
+        let mut work = VecDeque::from([from]);
+        while let Some(node) = work.pop_front().filter(|node| *node != to) {
+            for next in self.successors(node) {
+                if next != from && before[next as usize].is_none() {
+                    before[next as usize] = Some(node);
+                    work.push_back(next);
+                }
+            }
+        }
+        let mut way: Vec<u32> =
+            std::iter::successors(Some(to), |node| before[*node as usize]).collect();
+        way.reverse();
+        match way.first() {
+            Some(first) if *first == from => way
+                .into_iter()
+                .filter_map(|node| self.link_symbol(node))
+                .collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Marks every node that can be reached from the given ones, themselves included.

@@ -14,6 +14,7 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::NvlinkPhase;
 use cuweld_diagnostics::codes::link;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 
@@ -95,9 +96,16 @@ impl Pass for CheckLimits {
             // Numbers count all raises where these are shown.
             let shown = module.options.reports.call_graph;
             let raises = raises(module, graph, live, shown).into_iter().enumerate();
-            let errors =
-                raises.filter_map(|(index, raise)| Some((index, over_limit(module, &raise)?)));
-            found.extend(errors.map(|(index, error)| place(error, order::over_limit(index))));
+            let raises = raises
+                .filter_map(|(index, raise)| Some((index, raise, over_limit(module, &raise)?)));
+            let mut last = None;
+            for (index, raise, mut error) in raises {
+                // What else a kernel calls has the same cause as the first.
+                if last.replace(raise.kernel) != Some(raise.kernel) {
+                    explain(module, graph, &raise, &mut error);
+                }
+                found.push(place(error, order::over_limit(index)));
+            }
             let reserved = reserved_use::found(module).into_iter();
             found.extend(reserved.map(|error| place(error, order::RESERVED)));
         } else {
@@ -118,16 +126,41 @@ impl Pass for CheckLimits {
 fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
     let limit = raise.limit.filter(|limit| raise.registers > *limit)?;
     let name = |link| String::from_utf8_lossy(module.link_name(link));
-    Some(
-        Diagnostic::error(
-            link::REGISTER_LIMIT,
-            format!(
-                "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {}",
-                name(raise.kernel),
-                name(raise.callee),
-                raise.registers
-            ),
-        )
-        .help("compile both with the same -maxrregcount, or without"),
-    )
+    Some(Diagnostic::error(
+        link::REGISTER_LIMIT,
+        format!(
+            "entry function '{}' with max regcount of {limit} calls function '{}' with regcount of {}",
+            name(raise.kernel),
+            name(raise.callee),
+            raise.registers
+        ),
+    ))
+}
+
+/// Adds how a kernel comes to call a function that needs too many registers, and what to do.
+fn explain(module: &Module<'_>, graph: &CallGraph, raise: &Raise, error: &mut Diagnostic) {
+    let quoted = |link| format!("'{}'", String::from_utf8_lossy(module.link_name(link)));
+    let way = graph.way(raise.kernel, raise.callee);
+    if let [kernel, between @ .., callee] = &way[..]
+        && !between.is_empty()
+    {
+        let between: Vec<String> = between.iter().map(|link| quoted(*link)).collect();
+        let (kernel, callee) = (quoted(*kernel), quoted(*callee));
+        error.notes.push(format!(
+            "{kernel} calls {callee} through {}",
+            between.join(", then ")
+        ));
+    }
+    let file = |link: LinkSymbolId| {
+        let definition = module.link_symbols[link].definition?;
+        Some(module.objects[module.symbols[definition].object].display())
+    };
+    if let Some((kernel, callee)) = file(raise.kernel).zip(file(raise.callee))
+        && kernel != callee
+    {
+        error.notes.push(format!(
+            "the kernel with its limit is that of '{kernel}', the function that of '{callee}'"
+        ));
+    }
+    error.helps.push("compile both with the same -maxrregcount, or without; launch bounds of the kernel limit its registers, too".to_owned());
 }

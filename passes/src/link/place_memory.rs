@@ -206,6 +206,23 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
     taken
 }
 
+/// Says how much is used of a limit in bytes, and by which variables most of it.
+pub(super) fn largest(size: u64, limit: u64, mut variables: Vec<(&[u8], u64)>) -> String {
+    /// How many variables are named.
+    const NAMED: usize = 5;
+    // Stable: of equal ones the first.
+    variables.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let name = |(name, size): &(&[u8], u64)| format!("'{}' {size}", String::from_utf8_lossy(name));
+    let named: Vec<String> = variables.iter().take(NAMED).map(name).collect();
+    let mut said = format!("{size} bytes of {limit}: {}", named.join(", "));
+    if variables.len() > NAMED {
+        let rest = variables[NAMED..].iter().map(|(_, size)| size).sum::<u64>();
+        let count = variables.len() - NAMED;
+        said += &format!(", {count} more {rest}");
+    }
+    said
+}
+
 /// The bank of compiler constants.
 pub(crate) const COMPILER_BANK: u8 = 2;
 
@@ -260,9 +277,24 @@ fn concatenate(module: &mut Module<'_>, found: &Found) -> Vec<Diagnostic> {
             }
             size = second.size;
         }
-        errors.push(Diagnostic::error(link::GLOBAL_CONSTANTS, format!(
-            "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
-        )));
+        let error = Diagnostic::error(
+            link::GLOBAL_CONSTANTS,
+            format!(
+                "File uses too much global constant data ({size:#x} bytes, {CONSTANT_BANK_LIMIT:#x} max)"
+            ),
+        );
+        let variables = module.link_symbols.values().filter_map(|link| {
+            let symbol = &module.symbols[link.definition?];
+            let is_there = matches!(symbol.place, SymbolPlace::Section(section)
+                if module.sections[section].kind == SectionKind::ConstantBank(bank));
+            is_there.then_some((symbol.name, link.size))
+        });
+        let note = largest(size, CONSTANT_BANK_LIMIT, variables.collect());
+        errors.push(
+            error
+                .note(note)
+                .help("put large tables into global memory (`const __device__`)"),
+        );
     }
     // Those of compiler constants that do not fit are tried by value first: constant-bank-dedup.
     for &id in &found.constants {

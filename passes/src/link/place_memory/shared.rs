@@ -30,6 +30,7 @@ use super::empty_sections;
 use super::empty_sections::EmptySection;
 use super::empty_sections::EmptySections;
 use super::groups::root;
+use super::largest;
 use super::late_shared::late;
 use super::list_sort::list_sort;
 use super::shared_uses::Uses;
@@ -127,8 +128,16 @@ pub fn place(
     let capmerc = module.is_capmerc();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let size = sizes[ordinal];
-        if size > module.target.shared_limit() && !report_size(module, *link, size, errors) {
-            continue;
+        if size > module.target.shared_limit() {
+            let used = common.iter().map(|variable| variable.link);
+            let used = used.filter(|link| uses.of(*link).contains(&(ordinal as u32)));
+            let own = private[ordinal].iter().map(|variable| variable.link);
+            // What this kernel alone uses is among both.
+            let own = own.filter(|link| !common.iter().any(|used| used.link == *link));
+            let variables: Vec<LinkSymbolId> = used.chain(own).collect();
+            if !report_size(module, *link, (size, &variables), errors) {
+                continue;
+            }
         }
         let frame = SharedFrame {
             size,
@@ -203,11 +212,12 @@ fn place_private(
     }
 }
 
-/// Reports a kernel with too much shared memory. Returns `false` if it has no frame for that.
+/// Reports a kernel with too much shared memory, which these variables take. Returns `false` if it
+/// has no frame for that.
 fn report_size(
     module: &Module<'_>,
     kernel: LinkSymbolId,
-    size: u64,
+    (size, variables): (u64, &[LinkSymbolId]),
     errors: &mut Vec<Diagnostic>,
 ) -> bool {
     let name = String::from_utf8_lossy(module.link_name(kernel));
@@ -222,7 +232,14 @@ fn report_size(
     let message = format!(
         "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
     );
-    errors.push(Diagnostic::error(link::SHARED_MEMORY, message));
+    let sizes = variables.iter().map(|link| {
+        let variable = &module.link_symbols[*link];
+        (module.symbols[variable.first].name, variable.size)
+    });
+    let error = Diagnostic::error(link::SHARED_MEMORY, message)
+        .note(largest(size, limit, sizes.collect()))
+        .help("dynamic shared memory (`extern __shared__`) may be larger, if the host asks for it");
+    errors.push(error);
     true
 }
 

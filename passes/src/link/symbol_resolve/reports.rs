@@ -103,12 +103,45 @@ impl Resolver<'_, '_> {
             "{what} '{}' in '{file}', {first} '{first_file}'",
             text(new.name)
         );
-        self.push(
-            id,
-            Diagnostic::error(code, message)
-                .note(format!("'{first_file}' has {}", describe(&old)))
-                .note(format!("'{file}' has {}", describe(&new))),
-        );
+        let error = Diagnostic::error(code, message)
+            .note(format!("'{first_file}' has {}", describe(&old)))
+            .note(format!("'{file}' has {}", describe(&new)));
+        let error = match code == link::DUPLICATE_DEFINITION {
+            true => self.explain_duplicate(error, &old, &new),
+            false => error,
+        };
+        self.push(id, error);
+    }
+
+    /// Adds whether two definitions are equal, and how one of them goes.
+    fn explain_duplicate(
+        &self,
+        error: Diagnostic,
+        old: &Symbol<'_>,
+        new: &Symbol<'_>,
+    ) -> Diagnostic {
+        let error = match self.contents(old).zip(self.contents(new)) {
+            Some((old, new)) if old == new => error.note("both are the same"),
+            Some(_) => error.note("they differ"),
+            None => error,
+        };
+        error.help(match new.is_function() {
+            true => "define it in one file alone, or make it `static`, `inline` or a template",
+            false => {
+                "define it in one file and declare it `extern` in the others, or make it `static`"
+            }
+        })
+    }
+
+    /// Returns the bytes of a definition; `None` for memory without any.
+    fn contents(&self, symbol: &Symbol<'_>) -> Option<&[u8]> {
+        let SymbolPlace::Section(section) = symbol.place else {
+            return None;
+        };
+        let bytes = self.module.sections[section].bytes();
+        let start = usize::try_from(symbol.value).ok()?;
+        let end = start.checked_add(usize::try_from(symbol.size).ok()?)?;
+        bytes.get(start..end).filter(|bytes| !bytes.is_empty())
     }
 
     pub(super) fn push(&mut self, id: SymbolId, diagnostic: Diagnostic) {
