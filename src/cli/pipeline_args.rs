@@ -13,6 +13,7 @@ use cuweld_ir::LinkRecord;
 use cuweld_ir::Phase;
 use cuweld_ir::Reports;
 use cuweld_ir::text::DumpBytes;
+use cuweld_passes::instrument::Questions;
 use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::text_form;
 
@@ -204,6 +205,12 @@ pub struct PipelineArgs {
     /// Say why these objects, or members of libraries, take part in the link, or do not.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     why_extract: Vec<String>,
+    /// Say which calls make up the stack of these kernels.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    why_stack: Vec<String>,
+    /// Say which calls give these kernels their number of registers.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    why_regs: Vec<String>,
     /// Check the invariants of the IR after every pass.
     #[arg(long)]
     verify_each: bool,
@@ -281,8 +288,12 @@ impl PipelineArgs {
             watching: self.watching(),
             dumping: self.dumping(),
             explaining: Explaining {
-                why_live: self.why_live.clone(),
-                why_extract: self.why_extract.clone(),
+                questions: Questions {
+                    live: self.why_live.clone(),
+                    extract: self.why_extract.clone(),
+                    stack: self.why_stack.clone(),
+                    registers: self.why_regs.clone(),
+                },
             },
             repro: self.repro.clone(),
         }

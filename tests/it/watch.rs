@@ -312,6 +312,37 @@ fn what_commands_print_is_shown() {
     assert_eq!(said, "1 classify\n2 exec\n4 select-objects\n");
 }
 
+/// `--why-stack` and `--why-regs`: the calls that make up what kernels need.
+#[test]
+fn remarks_say_what_needs_are_made_up_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let remarks = |file: &str, questions: &[&str]| {
+        let file = format!(
+            "{}/tests/passes/propagate-resources/{file}.lir",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let passes = "--passes=propagate-resources,place-memory";
+        let words = [&["opt", &file, passes, "-o", "out.lir"], questions].concat();
+        stderr(&cuweld(folder.path(), &words))
+    };
+    let recursion = remarks("recursion-of-two", &["--why-stack=k,kk", "--why-regs=k"]);
+    let answers = "'k' needs stack of unknown size\n       8 bytes, 'k' in 'a.cubin'\n  these call one another, as often as they like:\n\
+                   \x20     24 bytes, 'even' in 'a.cubin'\n      16 bytes, 'odd' in 'a.cubin'\n\
+                   'kk': no symbol of the link\n\
+                   'k' needs 24 registers\n       8 registers, 'k' in 'a.cubin'\n      16 registers, 'odd' in 'a.cubin'\n\
+                   \x20     24 registers, 'even' in 'a.cubin'\n";
+    assert!(recursion.ends_with(answers), "{recursion}");
+    let two = remarks("two-kernels", &["--why-stack=k1", "--why-regs=k1"]);
+    let answers = "'k1' needs 32 bytes of stack\n       0 bytes, 'k1' in 'a.cubin'\n      32 bytes, 'f' in 'a.cubin'\n\
+                   'k1' needs 30 registers\n      10 registers, 'k1' in 'a.cubin'\n      30 registers, 'f' in 'a.cubin'\n";
+    assert!(two.ends_with(answers), "{two}");
+    let indirect = remarks("indirect-call", &["--why-stack=k"]);
+    assert!(
+        indirect.contains("  by address, any function of the type:\n       0 bytes, 'f'"),
+        "{indirect}"
+    );
+}
+
 /// `--why-live` and `--why-extract`, on modules of `tests/passes` and a link.
 #[test]
 fn remarks_say_why() {

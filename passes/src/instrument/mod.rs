@@ -18,6 +18,7 @@ pub use statistics::PassStatistics;
 pub use timing::Timing;
 pub use tracing_spans::TracingSpans;
 pub use verify_each::VerifyEach;
+pub use why::Questions;
 pub use why::Why;
 
 use cuweld_diagnostics::Diagnostic;

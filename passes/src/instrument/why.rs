@@ -6,6 +6,7 @@
 
 mod extract;
 mod live;
+mod resources;
 
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -14,21 +15,33 @@ use super::Instrument;
 use super::InstrumentError;
 use super::PassReport;
 use super::StepInfo;
+use resources::Resource;
+
+/// What is to be explained, each by names.
+#[derive(Clone, Debug, Default)]
+pub struct Questions {
+    /// Why functions and variables stay or go.
+    pub live: Vec<String>,
+    /// Why objects take part or do not.
+    pub extract: Vec<String>,
+    /// Which calls make up the stack of kernels.
+    pub stack: Vec<String>,
+    /// Which calls give kernels their registers.
+    pub registers: Vec<String>,
+}
 
 /// Explains names, as soon as what is asked for is decided.
 #[derive(Debug, Default)]
 pub struct Why {
-    live: Vec<String>,
-    extract: Vec<String>,
+    questions: Questions,
     text: String,
 }
 
 impl Why {
-    /// Explains why functions and variables stay or go, and why objects take part or do not.
-    pub fn new(live: &[String], extract: &[String]) -> Self {
+    /// Answers these questions.
+    pub fn new(questions: Questions) -> Self {
         Why {
-            live: live.to_vec(),
-            extract: extract.to_vec(),
+            questions,
             text: String::new(),
         }
     }
@@ -36,7 +49,13 @@ impl Why {
     /// Returns the answers, with a line for each question that the run did not get to.
     pub fn report(&self) -> String {
         let mut text = self.text.clone();
-        for name in self.extract.iter().chain(&self.live) {
+        let Questions {
+            live,
+            extract,
+            stack,
+            registers,
+        } = &self.questions;
+        for name in [extract, live, stack, registers].into_iter().flatten() {
             text.push_str(&format!(
                 "'{name}': the run ended before this was decided\n"
             ));
@@ -52,16 +71,27 @@ impl Instrument for Why {
         module: &Module<'_>,
         _: &PassReport<'_>,
     ) -> Result<(), InstrumentError> {
-        if module.phase >= Phase::Selected && !self.extract.is_empty() {
-            for name in std::mem::take(&mut self.extract) {
-                self.text.push_str(&extract::explain(module, &name));
-            }
-        }
-        if module.phase >= Phase::Live && !self.live.is_empty() {
-            for name in std::mem::take(&mut self.live) {
-                self.text.push_str(&live::explain(module, &name));
-            }
-        }
+        let Questions {
+            live,
+            extract,
+            stack,
+            registers,
+        } = &mut self.questions;
+        let mut answer =
+            |since: Phase, names: &mut Vec<String>, explain: &dyn Fn(&str) -> String| {
+                if module.phase >= since {
+                    for name in std::mem::take(names) {
+                        self.text.push_str(&explain(&name));
+                    }
+                }
+            };
+        answer(Phase::Selected, extract, &|name| {
+            extract::explain(module, name)
+        });
+        answer(Phase::Live, live, &|name| live::explain(module, name));
+        let resource = |resource| move |name: &str| resources::explain(module, name, resource);
+        answer(Phase::Placed, stack, &resource(Resource::Stack));
+        answer(Phase::Placed, registers, &resource(Resource::Registers));
         Ok(())
     }
 }

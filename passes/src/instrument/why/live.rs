@@ -23,13 +23,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     let named = |id: &LinkSymbolId| module.link_name(*id) == name.as_bytes();
     let found: Vec<LinkSymbolId> = module.link_symbols.ids().filter(named).collect();
     if found.is_empty() {
-        let known = module.link_symbols.ids();
-        let known = known.filter_map(|id| std::str::from_utf8(module.link_name(id)).ok());
-        let meant = suggest::nearest(name, known).map(|near| format!("; did you mean '{near}'?"));
-        return format!(
-            "'{name}': no symbol of the link{}\n",
-            meant.unwrap_or_default()
-        );
+        return unknown(module, name);
     }
     let analyses = Analyses::default();
     let mut text = String::new();
@@ -47,6 +41,17 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
         }
     }
     text
+}
+
+/// Says that a name is none of the link, and which may be meant.
+pub(super) fn unknown(module: &Module<'_>, name: &str) -> String {
+    let known = module.link_symbols.ids();
+    let known = known.filter_map(|id| std::str::from_utf8(module.link_name(id)).ok());
+    let meant = suggest::nearest(name, known).map(|near| format!("; did you mean '{near}'?"));
+    format!(
+        "'{name}': no symbol of the link{}\n",
+        meant.unwrap_or_default()
+    )
 }
 
 /// Returns a line that says where a symbol is defined, and lines on what became of its other
@@ -76,7 +81,7 @@ fn definitions(module: &Module<'_>, id: LinkSymbolId) -> Vec<String> {
     lines
 }
 
-fn object(module: &Module<'_>, id: ObjectId) -> String {
+pub(super) fn object(module: &Module<'_>, id: ObjectId) -> String {
     module.objects[id].display()
 }
 

@@ -1,0 +1,148 @@
+//! What a kernel's stack and registers are made up of.
+
+use cuweld_elf::target::attributes as code;
+use cuweld_ir::LinkSymbolId;
+use cuweld_ir::Module;
+use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::live::object;
+use super::live::unknown;
+use crate::analyses::Analyses;
+use crate::analyses::CallGraph;
+
+/// What is asked about a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resource {
+    Stack,
+    Registers,
+}
+
+/// Says which calls make up the stack of a function, or give it its registers. Linear in the link.
+pub(super) fn explain(module: &Module<'_>, name: &str, resource: Resource) -> String {
+    let named = |id: &LinkSymbolId| module.link_name(*id) == name.as_bytes();
+    let Some(id) = module.link_symbols.ids().find(named) else {
+        return unknown(module, name);
+    };
+    let defined = |id: LinkSymbolId| {
+        let definition = module.link_symbols[id].definition;
+        definition.and_then(|symbol| module.symbols[symbol].function)
+    };
+    if defined(id).is_none() || !module.link_symbols[id].live.is_live() {
+        return format!("'{name}': no function that is linked\n");
+    }
+    let analyses = Analyses::default();
+    let graph = analyses.get::<CallGraph>(module);
+    match resource {
+        Resource::Stack => stack(module, graph, id),
+        Resource::Registers => {
+            let registers = |id| defined(id).map_or(0, |id| module.functions[id].registers);
+            registers_of(module, graph, id, registers)
+        }
+    }
+}
+
+/// Returns a line about a function on the way.
+fn line(module: &Module<'_>, id: LinkSymbolId, amount: u32, unit: &str) -> String {
+    let name = String::from_utf8_lossy(module.link_name(id));
+    let place = module.link_symbols[id].definition;
+    let place = place.map(|symbol| object(module, module.symbols[symbol].object));
+    let place = place.unwrap_or_else(|| "the driver".to_owned());
+    format!("  {amount:6} {unit} '{name}' in '{place}'\n")
+}
+
+/// The deepest way of calls through each component of the call graph.
+struct Deepest {
+    /// Bytes of stack; `None` with recursion.
+    bytes: Option<u32>,
+    /// The component that the way goes on with.
+    next: Option<usize>,
+}
+
+fn stack(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> String {
+    let mut frames: HashMap<LinkSymbolId, u32, FixedState> = HashMap::default();
+    for record in module.merged_info.iter().flat_map(|list| &list.records) {
+        let record = &module.attributes[*record];
+        let symbol = module
+            .refs(record)
+            .first()
+            .and_then(|target| target.symbol());
+        if let (code::FRAME_SIZE, Some(link)) =
+            (record.code, symbol.and_then(|id| module.symbols[id].link))
+        {
+            frames.insert(link, record.word(0).unwrap_or(0));
+        }
+    }
+    let frame = |node: u32| {
+        let link = graph.link_symbol(node);
+        link.and_then(|link| frames.get(&link).copied())
+            .unwrap_or(0)
+    };
+    let components = graph.components();
+    let mut deepest: Vec<Deepest> = Vec::with_capacity(components.len());
+    for (index, members) in components.iter().enumerate() {
+        let next = members
+            .iter()
+            .flat_map(|node| graph.successors(*node))
+            .map(|node| components.of_node[node as usize] as usize)
+            .filter(|next| *next < index)
+            // Recursion is deeper than all that ends.
+            .max_by_key(|next| (deepest[*next].bytes.is_none(), deepest[*next].bytes));
+        let below = next.map_or(Some(0), |next| deepest[next].bytes);
+        let own = members.iter().map(|node| frame(*node)).max().unwrap_or(0);
+        let bytes = match components.cyclic.get(index) {
+            Some(true) => None,
+            _ => below.map(|below| below.saturating_add(own)),
+        };
+        deepest.push(Deepest { bytes, next });
+    }
+    let first = components.of_node[id.index()] as usize;
+    let name = String::from_utf8_lossy(module.link_name(id));
+    let mut text = match deepest[first].bytes {
+        Some(bytes) => format!("'{name}' needs {bytes} bytes of stack\n"),
+        None => format!("'{name}' needs stack of unknown size\n"),
+    };
+    let way = std::iter::successors(Some(first), |component| deepest[*component].next);
+    for component in way {
+        let is_cyclic = components.cyclic.get(component) == Some(&true);
+        if is_cyclic {
+            text.push_str("  these call one another, as often as they like:\n");
+        }
+        for node in components.nodes(component) {
+            if let Some(link) = graph.link_symbol(*node) {
+                text.push_str(&line(module, link, frame(*node), "bytes,"));
+            } else if !is_cyclic {
+                text.push_str("         by address, any function of the type:\n");
+            }
+        }
+        if is_cyclic {
+            break;
+        }
+    }
+    text
+}
+
+fn registers_of(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    id: LinkSymbolId,
+    registers: impl Fn(LinkSymbolId) -> u32,
+) -> String {
+    let reached = graph.reach([id]);
+    let reached = module
+        .link_symbols
+        .ids()
+        .filter(|link| reached[link.index()]);
+    // Of several with as many, the first.
+    let most = reached
+        .rev()
+        .max_by_key(|link| registers(*link))
+        .unwrap_or(id);
+    let name = String::from_utf8_lossy(module.link_name(id));
+    let mut text = format!("'{name}' needs {} registers\n", registers(most));
+    for link in graph.way(id, most) {
+        text.push_str(&line(module, link, registers(link), "registers,"));
+    }
+    text
+}
