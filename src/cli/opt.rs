@@ -25,6 +25,7 @@ use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::extend::Register;
 use crate::input::InputArena;
+use crate::output::OutputError;
 use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
@@ -98,6 +99,11 @@ pub fn run(
     if !reporter.failed() {
         let bytes = output(&module, args, &arena);
         let written = bytes.and_then(|bytes| {
+            if let Some(name) = input_arena.changed() {
+                let error = OutputError::Changed(name);
+                let message = format!("cuweld: {error}");
+                return Err(Diagnostic::fatal(system::INPUT_CHANGED, message));
+            }
             write_atomically(&args.output, &bytes).map_err(|error| {
                 let name = args.output.display();
                 Diagnostic::fatal(

@@ -36,6 +36,27 @@ fn an_input_that_is_written_meanwhile_is_an_error() {
     }
 }
 
+/// `cuweld opt`, which writes a module in text form.
+#[test]
+fn an_input_of_opt_that_is_written_meanwhile_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str| {
+        std::fs::copy(OBJECT, folder.path().join("in.cubin")).unwrap();
+        let passes = format!("exec{{command=['sh','-c','{script}'],requires=lowered}}");
+        let words = ["opt", "in.cubin", "--arch=sm_90", "-o", "out.lir"];
+        cuweld(
+            folder.path(),
+            &[&words[..], &["--passes", &passes]].concat(),
+        )
+    };
+    let changed = run("printf x >> in.cubin");
+    assert!(!changed.status.success());
+    let expected = "'in.cubin' was changed while it was linked";
+    assert!(stderr(&changed).contains(expected), "{}", stderr(&changed));
+    assert!(!folder.path().join("out.lir").exists());
+    assert!(run("true").status.success());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn an_input_that_is_cut_meanwhile_is_an_error() {
