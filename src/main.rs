@@ -8,12 +8,14 @@ use cuweld_sys::allocator;
 use cuweld_sys::allocator::LargePages;
 use cuweld_sys::background_exit;
 use cuweld_sys::cut_files;
+use cuweld_sys::file_size_limit;
 
 #[global_allocator]
 static ALLOCATOR: LargePages = LargePages;
 
 fn main() -> ExitCode {
     cut_files::report();
+    file_size_limit::report();
     let hooks = Hooks {
         reserve: allocator::reserve,
         linked,

@@ -18,8 +18,12 @@ pub use self::elsewhere::{LargePages, reserve, uses_large_pages};
 mod linux {
     use std::alloc::GlobalAlloc;
     use std::alloc::Layout;
+    use std::io::Write;
     use std::sync::Mutex;
     use std::sync::MutexGuard;
+    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
 
     use dlmalloc::Dlmalloc;
 
@@ -49,7 +53,8 @@ mod linux {
     unsafe impl GlobalAlloc for LargePages {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             // SAFETY: as the caller promises.
-            unsafe { heap().malloc(layout.size(), layout.align()) }
+            let block = unsafe { heap().malloc(layout.size(), layout.align()) };
+            there_is(block, layout.size())
         }
 
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -59,8 +64,40 @@ mod linux {
 
         unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
             // SAFETY: as the caller promises.
-            unsafe { heap().realloc(block, layout.size(), layout.align(), size) }
+            let block = unsafe { heap().realloc(block, layout.size(), layout.align(), size) };
+            there_is(block, size)
         }
+    }
+
+    /// Returns a block of this size in bytes. If the system has no memory for it the program ends,
+    /// with a message and the code of a link that failed; Rust's own end would be a crash.
+    fn there_is(block: *mut u8, size: usize) -> *mut u8 {
+        if block.is_null() {
+            out_of_memory(size);
+        }
+        block
+    }
+
+    #[cold]
+    fn out_of_memory(size: usize) -> ! {
+        static IS_SAID: AtomicBool = AtomicBool::new(false);
+        if IS_SAID.swap(true, Ordering::Relaxed) {
+            // Another thread is about to end the program.
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        let mut said = [0; 128];
+        let mut rest = &mut said[..];
+        // Takes no memory: the text fits.
+        let _ = writeln!(
+            rest,
+            "cuweld: error: out of memory: the system has no {size} bytes more"
+        );
+        let length = 128 - rest.len();
+        // Nobody may be there to read it.
+        let _ = rustix::io::write(rustix::stdio::stderr(), &said[..length]);
+        // SAFETY: ends all threads, without what the program does at its end, which would take
+        // memory.
+        unsafe { libc::_exit(1) }
     }
 
     /// Switches the heap to growing on large pages, by room for a link of inputs of `bytes` in all,

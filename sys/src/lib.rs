@@ -1,11 +1,13 @@
 //! What the program `cuweld` asks of the operating system. The library `cuweld` knows nothing of
 //! it: the program passes it in as hooks.
 //!
-//! Everything here but [`cut_files`] makes links faster and changes nothing else; on other systems
-//! than Linux it does nothing.
+//! [`cut_files`], [`file_size_limit`] and what [`allocator`] does without memory have the program end
+//! with a message; all else makes links faster and changes nothing, and does nothing on other systems
+//! than Linux.
 
 pub mod allocator;
 pub mod background_exit;
 pub mod cut_files;
+pub mod file_size_limit;
 #[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]
 mod memory_functions;

@@ -80,6 +80,41 @@ fn lookups_of_libraries_are_limited() {
     }
 }
 
+/// Runs a link in a shell that limits it first.
+#[cfg(target_os = "linux")]
+fn run_in_shell(folder: &Path, limit: &str, inputs: usize) -> (Option<i32>, String) {
+    let program = env!("CARGO_BIN_EXE_cuweld");
+    let inputs = "a.cubin ".repeat(inputs);
+    let script = format!("ulimit {limit}; '{program}' nvlink -arch=sm_90 -r {inputs} -o out.cubin");
+    let mut command = Command::new("bash");
+    let output = command.args(["-c", &script]).current_dir(folder).output();
+    let output = output.unwrap();
+    (output.status.code(), said(&output))
+}
+
+/// Limits that the system sets: the link ends with a message, its own exit code, and nothing left behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn limits_of_the_system_end_with_a_message() {
+    let folder = folder();
+    for (limit, inputs, message) in [
+        (
+            "-d 2000",
+            400,
+            "cuweld: error: out of memory: the system has no ",
+        ),
+        ("-f 1", 1, "File too large"),
+    ] {
+        let (code, text) = run_in_shell(folder.path(), limit, inputs);
+        assert_eq!(code, Some(1), "{limit}: {text}");
+        assert!(text.contains(message), "{limit}: {text}");
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 2, "{limit}");
+    }
+    let (code, text) = run_in_shell(folder.path(), "-f 1000", 1);
+    assert_eq!(code, Some(0), "{text}");
+}
+
 #[test]
 fn wrong_limits_are_refused() {
     let folder = folder();
