@@ -216,6 +216,11 @@ pub fn link<'data>(
         let folder = std::env::current_dir().unwrap_or_default();
         registration(&inputs, &module, &folder.to_string_lossy())
     });
+    let repeated = registration.iter().flat_map(|it| &it.repeated);
+    repeated
+        .into_iter()
+        .try_for_each(|it| reporter.report(it))?;
+    let registration = registration.map(|it| it.text);
     let output = match module.image.take() {
         Some(image) => Some(LinkedFile::Image(image)),
         None if last.is_some() => Some(LinkedFile::Planned(Box::new(module))),
@@ -436,7 +441,8 @@ fn program(
     compile_times: Vec<CompileTime>,
 ) -> LinkOutcome<'static> {
     let folder = std::env::current_dir().unwrap_or_default();
-    let registration = || registration_of_program(&discovered.inputs, &folder.to_string_lossy());
+    let registration =
+        || registration_of_program(&discovered.inputs, &folder.to_string_lossy()).text;
     LinkOutcome {
         registration: (!request.compile.lto.emit_ptx).then(registration),
         output: Some(LinkedFile::Image(output)),

@@ -1,33 +1,45 @@
 //! The file of `--register-link-binaries`: which modules a device link took in, for the host stub
 //! that registers them at program start.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
 use cuweld_ir::Module;
 
 use crate::input::DeviceInput;
 use crate::input::SkipReason;
 use crate::input::default_id;
 
-/// Returns the text of the file: the first id of each linked input in link order, then the further
+/// What is registered.
+pub struct Registration {
+    /// The text of the file.
+    pub text: String,
+    /// A remark on each module id that several inputs have.
+    pub repeated: Vec<Diagnostic>,
+}
+
+/// A module id, and the input that has it.
+struct Id {
+    id: String,
+    input: String,
+}
+
+/// Returns what is registered: the first id of each linked input in link order, then the further
 /// ids of inputs that have several, the last first.
 ///
 /// `folder` is the current directory; an input without ids has one made of its path.
-pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &str) -> String {
+pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &str) -> Registration {
     let mut objects = module.objects.values().peekable();
-    let mut first: Vec<String> = Vec::new();
-    let mut further: Vec<String> = Vec::new();
+    let mut first: Vec<Id> = Vec::new();
+    let mut further: Vec<Id> = Vec::new();
     for input in inputs {
-        let ids: Vec<String> = input
-            .module_ids
-            .ids
-            .iter()
-            .map(|id| String::from_utf8_lossy(id).into_owned())
-            .collect();
+        let mut ids = ids(input);
         match input.skip {
             Some(SkipReason::Stub | SkipReason::RawPtx) => continue,
             Some(SkipReason::AlreadyLinked) => {
-                further.extend(ids.into_iter().skip(1));
+                further.extend(ids.skip(1));
                 continue;
             }
             None => {}
@@ -45,39 +57,44 @@ pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &st
         if left_out || input.continues {
             continue;
         }
-        let mut ids = ids.into_iter();
-        first.push(
-            ids.next()
-                .unwrap_or_else(|| default_id(folder, &input.to_string())),
-        );
+        first.push(ids.next().unwrap_or_else(|| own_id(input, folder)));
         further.extend(ids);
     }
-    text_of(&first, &further)
+    of(&first, &further)
 }
 
-/// Returns the text of the file for a program that was optimised as a whole: the last input comes
+fn ids(input: &DeviceInput<'_>) -> impl Iterator<Item = Id> {
+    input.module_ids.ids.iter().map(|id| Id {
+        id: String::from_utf8_lossy(id).into_owned(),
+        input: input.to_string(),
+    })
+}
+
+/// Returns the id of an input without any.
+fn own_id(input: &DeviceInput<'_>, folder: &str) -> Id {
+    let input = input.to_string();
+    Id {
+        id: default_id(folder, &input),
+        input,
+    }
+}
+
+/// Returns what is registered of a program that was optimised as a whole: the last input comes
 /// first.
-pub fn registration_of_program(inputs: &[DeviceInput<'_>], folder: &str) -> String {
+pub fn registration_of_program(inputs: &[DeviceInput<'_>], folder: &str) -> Registration {
     let (mut first, mut further) = (Vec::new(), Vec::new());
     let linked = inputs
         .iter()
         .filter(|input| input.skip.is_none() && !input.system_library && !input.continues);
     for input in linked.rev() {
-        let mut ids = input
-            .module_ids
-            .ids
-            .iter()
-            .map(|id| String::from_utf8_lossy(id).into_owned());
-        first.push(
-            ids.next()
-                .unwrap_or_else(|| default_id(folder, &input.to_string())),
-        );
+        let mut ids = ids(input);
+        first.push(ids.next().unwrap_or_else(|| own_id(input, folder)));
         further.extend(ids);
     }
-    text_of(&first, &further)
+    of(&first, &further)
 }
 
-fn text_of(first: &[String], further: &[String]) -> String {
+fn of(first: &[Id], further: &[Id]) -> Registration {
     let mut text = String::new();
     let all = first.iter().chain(further.iter().rev());
     let _ = writeln!(
@@ -85,8 +102,46 @@ fn text_of(first: &[String], further: &[String]) -> String {
         "#define NUM_PRELINKED_OBJECTS {}",
         all.clone().count()
     );
-    for id in all {
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut repeated = Vec::new();
+    for Id { id, input } in all {
         let _ = writeln!(text, "DEFINE_REGISTER_FUNC({id})");
+        if let Some(other) = known.insert(id, input) {
+            let message = format!(
+                "'{other}' and '{input}' have one module id, '{id}': the host's linker will find two definitions for it"
+            );
+            let note = "compile one of them from a source of another name, or in another folder";
+            repeated.push(Diagnostic::remark(link::REPEATED_MODULE_ID, message).note(note));
+        }
     }
-    text
+    Registration { text, repeated }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_ids_are_told() {
+        let id = |id: &str, input: &str| Id {
+            id: id.to_owned(),
+            input: input.to_owned(),
+        };
+        let registration = of(
+            &[id("_1_x_cu", "a/x.o"), id("_2_y_cu", "y.o")],
+            &[id("_1_x_cu", "lib.a:x.o")],
+        );
+        assert_eq!(registration.text.matches("_1_x_cu").count(), 2);
+        let said: Vec<String> = registration
+            .repeated
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "'a/x.o' and 'lib.a:x.o' have one module id, '_1_x_cu': the host's linker will find two definitions for it"
+            ]
+        );
+    }
 }

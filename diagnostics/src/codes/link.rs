@@ -13,6 +13,10 @@ codes! {
         "several definitions of one name"
         when "Two objects define a name, neither of them as weak."
         advice "Leave one of the definitions out, or make it `static` or `inline`.";
+    REPEATED_MODULE_ID "repeated-module-id":
+        "a module id that several inputs have"
+        when "Objects for the host have the same `__nv_module_id`, such as those of two sources of one name and contents: the functions that register them have one name."
+        advice "Compile one of them from a source of another name, or in another folder.";
     SIZE_MISMATCH "size-mismatch":
         "one name with several sizes"
         when "Two objects give a variable different sizes."

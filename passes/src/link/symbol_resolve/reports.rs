@@ -106,9 +106,10 @@ impl Resolver<'_, '_> {
         let error = Diagnostic::error(code, message)
             .note(format!("'{first_file}' has {}", describe(&old)))
             .note(format!("'{file}' has {}", describe(&new)));
-        let error = match code == link::DUPLICATE_DEFINITION {
-            true => self.explain_duplicate(error, &old, &new),
-            false => error,
+        let error = match code {
+            _ if code == link::DUPLICATE_DEFINITION => self.explain_duplicate(error, &old, &new),
+            _ if code == link::SIZE_MISMATCH => error.help(how_sizes_agree(&new)),
+            _ => error,
         };
         self.push(id, error);
     }
@@ -149,6 +150,17 @@ impl Resolver<'_, '_> {
         let ordinal = id.index_u32();
         let second = u32::from(!symbol.is_function()) << 31;
         self.find(diagnostic.at(symbol.object.index_u32(), second | ordinal));
+    }
+}
+
+/// Returns what makes the sizes of two definitions of a variable agree.
+fn how_sizes_agree(symbol: &Symbol<'_>) -> &'static str {
+    // Compilers name what is inside a function after it, with a dollar sign.
+    match symbol.name.contains(&b'$') {
+        true => {
+            "it belongs to a function that the two files have compiled differently: build both from the same header, with the same compiler and options"
+        }
+        false => "build all files from the same declaration, with the same compiler and options",
     }
 }
 
