@@ -37,6 +37,7 @@ use super::reduce::ReduceArgs;
 use super::replay::ReplayArgs;
 use super::toolkit::ToolkitArgs;
 use crate::cli::Program;
+use crate::compile::search_dirs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
@@ -107,6 +108,9 @@ struct LinkArgs {
     /// The output file: cubin below sm_100, else capmerc.cubin or sass.cubin if it is not given.
     #[arg(short, long)]
     output: Option<PathBuf>,
+    /// Print where libraries, ptxas and libnvJitLink are looked for, and link nothing.
+    #[arg(long)]
+    print_search_dirs: bool,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -226,6 +230,10 @@ fn run_link(
     if args.pipeline.print_pipeline {
         let facts = Facts::new(args.arch, &request.options);
         print_pipeline(&controls, facts, Phase::Lowered, stdout, &mut reporter)?;
+        return Ok(reporter.exit_code());
+    }
+    if args.print_search_dirs {
+        stdout.write_all(search_dirs(&request.discover, &request.compile).as_bytes())?;
         return Ok(reporter.exit_code());
     }
     let (input_arena, arena) = (InputArena::new(), Arena::new());

@@ -161,7 +161,7 @@ fn optimiser(root: &Path) -> Option<String> {
     let path = Toolkit::jit_libraries()
         .into_iter()
         .find_map(|name| installed::library(root, name))?;
-    let version = NvJitLink::load(Some(path), &[]).and_then(|library| library.version());
+    let version = NvJitLink::load(Some(&path), &[]).and_then(|library| library.version());
     Some(match version {
         Ok((major, minor)) => format!("{major}.{minor}"),
         Err(_) => "unusable".to_owned(),

@@ -75,16 +75,21 @@ impl ToolPaths {
 }
 
 impl MissingTool {
+    /// Returns the places that were looked at, in order.
+    pub fn looked_at(&self) -> String {
+        self.looked_at.join(", ")
+    }
+
     /// Returns the error, for the first input that needs the tool.
     pub fn diagnostic(&self, input: &str) -> Diagnostic {
-        let MissingTool { tool, looked_at } = self;
+        let tool = self.tool;
         let option = format!("--cuweld-{tool}");
         let variable = format!("CUWELD_{}", tool.to_uppercase());
         Diagnostic::fatal(
             system::NO_COMPILER,
             format!("cuweld: '{input}' holds PTX, and there is no {tool} to compile it"),
         )
-        .note(format!("looked at {}", looked_at.join(", ")))
+        .note(format!("looked at {}", self.looked_at()))
         .help(format!(
             "install the CUDA toolkit's {tool}, or name it with {option} or {variable}; \
              or give cubins (nvcc -gencode with code=sm_XX, ptxas -c)"

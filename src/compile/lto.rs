@@ -173,7 +173,7 @@ pub fn compile(
     ];
     library_options.extend(words.iter().map(|word| format!("-Xnvvm={word}")));
     let start = Instant::now();
-    let ptx = NvJitLink::load(options.lto.library.clone(), &folders(options))
+    let ptx = NvJitLink::load(options.lto.library.as_deref(), &folders(options))
         .and_then(|library| library.ptx(&library_options, &units));
     let ptx = match ptx {
         Ok(ptx) => ptx,
@@ -320,7 +320,7 @@ fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
 
 /// Returns the folders in which the library is looked for: beside the one of `-nvvmpath`, and in
 /// the toolkit.
-fn folders(options: &CompileOptions) -> Vec<PathBuf> {
+pub(super) fn folders(options: &CompileOptions) -> Vec<PathBuf> {
     let beside = options.lto.nvvm_path.iter().map(|path| path.join(".."));
     beside
         .chain(options.tools.toolkit.clone())

@@ -12,6 +12,7 @@ pub mod nvjitlink;
 pub mod nvvm_options;
 pub mod ptxas;
 pub mod record;
+mod search;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
@@ -24,6 +25,7 @@ pub use find::ToolPaths;
 pub use lto::LtoOptions;
 pub use nvvm_options::NvvmOptions;
 pub use ptxas::PtxasOptions;
+pub use search::search_dirs;
 
 use crate::input::DeviceInput;
 use crate::input::Image;

@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::ffi::c_char;
 use std::ffi::c_int;
 use std::ffi::c_void;
+use std::path::Path;
 use std::path::PathBuf;
 
 use cuweld_elf::toolkit::Toolkit;
@@ -99,17 +100,22 @@ pub struct NvJitLink {
 }
 
 impl NvJitLink {
-    /// Loads the library: the one that is named, else the first that is in one of the folders, else
-    /// the one that the system's loader finds.
-    pub fn load(named: Option<PathBuf>, folders: &[PathBuf]) -> Result<Self, NvJitLinkError> {
+    /// Returns the library: the one that is named, else the first that is in one of the folders,
+    /// else a name alone, for the system's loader.
+    pub fn find(named: Option<&Path>, folders: &[PathBuf]) -> PathBuf {
         let names = Toolkit::jit_libraries();
-        let path = named.unwrap_or_else(|| {
+        named.map(Path::to_owned).unwrap_or_else(|| {
             folders
                 .iter()
                 .flat_map(|folder| names.iter().map(|name| folder.join(name)))
                 .find(|file| file.is_file())
                 .unwrap_or_else(|| FILE_NAME.into())
-        });
+        })
+    }
+
+    /// Loads the library that [`Self::find`] returns.
+    pub fn load(named: Option<&Path>, folders: &[PathBuf]) -> Result<Self, NvJitLinkError> {
+        let path = Self::find(named, folders);
         if cfg!(target_feature = "crt-static") {
             return Err(NvJitLinkError::Static { path });
         }
@@ -264,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_named() {
-        let load = |named: &str| match NvJitLink::load(Some(named.into()), &[]) {
+        let load = |named: &str| match NvJitLink::load(Some(Path::new(named)), &[]) {
             Ok(library) => library.ptx(&[], &[]).err().map(|error| error.to_string()),
             Err(error) => Some(error.to_string()),
         };

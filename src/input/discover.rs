@@ -106,6 +106,15 @@ impl<'a> DiscoverOptions<'a> {
             limits: Limits::default(),
         }
     }
+
+    /// Returns where libraries are looked for.
+    pub(crate) fn search_path(&self) -> SearchPath<'a> {
+        SearchPath {
+            folders: self.library_paths,
+            environment: self.env_library_path,
+            cpu_arch: self.cpu_arch,
+        }
+    }
 }
 
 /// What was found.
@@ -327,11 +336,7 @@ where
     }
 
     fn find_libraries(&mut self) -> Result<Vec<String>, InputError> {
-        let search = SearchPath {
-            folders: self.options.library_paths,
-            environment: self.options.env_library_path,
-            cpu_arch: self.options.cpu_arch,
-        };
+        let search = self.options.search_path();
         // Each library may be there as two files.
         let files = self.options.libraries.len() * search.folders().count() * 2;
         if let Err(error) = self.options.limits.lookups(files as u64) {

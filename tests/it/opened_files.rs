@@ -115,3 +115,51 @@ fn a_plain_link_opens_its_inputs_and_its_output() {
         "{places:?}"
     );
 }
+
+/// `--print-search-dirs` says what is looked for where, and opens nothing.
+#[test]
+fn places_are_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let native = [
+        "link",
+        "--arch=sm_90",
+        "a.cubin",
+        "-La",
+        "-Lb",
+        "--print-search-dirs",
+    ];
+    let nvlink = [
+        "nvlink",
+        "-arch=sm_90",
+        "a.cubin",
+        "-o",
+        "o",
+        "-La",
+        "-Lb",
+        "--cuweld-print-search-dirs",
+    ];
+    for words in [&native[..], &nvlink] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cuweld"));
+        command.args(words).current_dir(folder.path());
+        command
+            .env("CUDA_HOME", folder.path())
+            .env("PATH", "/none")
+            .env_remove("LIBRARY_PATH");
+        let run = |command: &mut Command| {
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let home = folder.path().display();
+        assert_eq!(
+            run(&mut command),
+            format!(
+                "libraries: a:b\nptxas: not found; looked at $CUDA_HOME/bin ('{home}/bin/ptxas'), $PATH\n\
+                 libnvJitLink: libnvJitLink.so.13, which the loader looks for\n"
+            )
+        );
+        command.env("CUWELD_PTXAS", "/bin/true");
+        let said = run(&mut command);
+        assert!(said.contains("\nptxas: /bin/true\n"), "{said}");
+    }
+}

@@ -51,6 +51,8 @@ pub struct NvlinkArgs {
     pub jobs: Option<usize>,
     /// `--cuweld-limit`.
     pub limits: Limits,
+    /// `--cuweld-print-search-dirs`.
+    pub prints_search_dirs: bool,
     /// `--cuweld-wait`.
     pub waits: bool,
     /// `-cpu-arch`.
@@ -98,6 +100,7 @@ impl NvlinkArgs {
                 .number(Id::CuweldJobs)
                 .map(|count| usize::try_from(count).unwrap_or(0)),
             limits,
+            prints_search_dirs: low.given(Id::CuweldPrintSearchDirs),
             waits: low.given(Id::CuweldWait),
             compile: compile_options(low, toolkit),
             lto: wants_lto(low),

@@ -28,6 +28,7 @@ use super::version::version_text;
 use crate::cli::Program;
 use crate::cli::finalizer_args::traces_compatibility;
 use crate::cli::pipeline_args::without_option;
+use crate::compile::search_dirs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::Hooks;
@@ -170,6 +171,9 @@ fn run_link(
     compile.tools.toolkit = surroundings.shadowed.map(|toolkit| toolkit.root.clone());
     compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
     compile.tools.path = variable("PATH").map(OsString::from_vec);
+    if args.prints_search_dirs {
+        return stdout.write_all(search_dirs(&discover, &compile).as_bytes());
+    }
     let request = Request {
         toolkit: args.toolkit.fixed,
         threads: jobs::threads(args.jobs),

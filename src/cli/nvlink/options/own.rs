@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 22] = [
+pub(super) const OPTIONS: [OptionSpec; 23] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -176,6 +176,13 @@ pub(super) const OPTIONS: [OptionSpec; 22] = [
     .names("cuweld-limit", "")
     .metavar("NAME=N,...")
     .environment("CUWELD_LIMIT"),
+    own(
+        OptionId::CuweldPrintSearchDirs,
+        ValueKind::Flag,
+        "Print where libraries, ptxas and libnvJitLink are looked for, and link nothing.",
+    )
+    .names("cuweld-print-search-dirs", "")
+    .environment("CUWELD_PRINT_SEARCH_DIRS"),
     own(
         OptionId::CuweldWait,
         ValueKind::Flag,
