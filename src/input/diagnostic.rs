@@ -102,6 +102,8 @@ pub enum DiagnosticKind {
         file: String,
         /// The name after `-l`.
         library: String,
+        /// What is incompatible.
+        why: &'static str,
     },
     /// An LZ4 member cannot be decompressed; the input then counts as having none for the target.
     Uncompress {
@@ -163,10 +165,11 @@ impl InputDiagnostic {
                 let message = format!("SM Arch ('{target}') not found in '{file}'");
                 warning(input::NO_CODE_FOR_TARGET, message).help(held)
             }
-            DiagnosticKind::SkippingIncompatible { file, library } => warning(
+            DiagnosticKind::SkippingIncompatible { file, library, why } => warning(
                 input::SKIPPED_LIBRARY,
                 format!("Skipping incompatible '{file}' when searching for -l{library}"),
-            ),
+            )
+            .note(*why),
             DiagnosticKind::Uncompress {
                 file,
                 member,

@@ -116,9 +116,10 @@ impl SearchPath<'_> {
                 }
                 Candidate::File(bytes) => match self.check(bytes) {
                     Fit::Compatible => return Ok(Some(file)),
-                    Fit::Incompatible => warnings.push(DiagnosticKind::SkippingIncompatible {
+                    Fit::Incompatible(why) => warnings.push(DiagnosticKind::SkippingIncompatible {
                         file,
                         library: library.to_owned(),
+                        why,
                     }),
                     Fit::Thin => return Err(InputError::ThinLibrary { file }),
                     Fit::NoArchive => return Err(InputError::ArchiveFormat { file }),
@@ -131,7 +132,7 @@ impl SearchPath<'_> {
     /// Decides by the first member.
     fn check(&self, bytes: &[u8]) -> Fit {
         let Some(names) = bytes.get(MAGIC_SIZE..).filter(|names| !names.is_empty()) else {
-            return Fit::Incompatible;
+            return Fit::Incompatible("it has no members, so that nothing of it is needed");
         };
         // nvlink looks for the end of the first member's name, and not at the magic number.
         let name_end = names.iter().find(|byte| matches!(byte, b'/' | 0));
@@ -142,13 +143,14 @@ impl SearchPath<'_> {
             return Fit::Thin;
         }
         if !identify::is_archive(bytes) {
-            return Fit::Incompatible;
+            return Fit::Incompatible("it is no archive");
         }
         let list = archive::members(bytes);
         let first = list.members.first().and_then(|member| member.data);
         match first.and_then(identify::elf_kind) {
             Some(kind) if kind.machine == self.cpu_arch.machine() => Fit::Compatible,
-            _ => Fit::Incompatible,
+            Some(_) => Fit::Incompatible("its first member is for another host (`-cpu-arch`)"),
+            None => Fit::Incompatible("its first member is no object"),
         }
     }
 }
@@ -158,7 +160,8 @@ const MAGIC_SIZE: usize = 8;
 
 enum Fit {
     Compatible,
-    Incompatible,
+    /// The reason.
+    Incompatible(&'static str),
     Thin,
     NoArchive,
 }
@@ -179,7 +182,7 @@ mod tests {
     fn search(
         files: &[(&str, &[u8])],
         cpu_arch: CpuArch,
-    ) -> (Result<Option<String>, String>, usize) {
+    ) -> (Result<Option<String>, String>, Vec<&'static str>) {
         let folders = ["d1".to_owned(), "d2".to_owned()];
         let path = SearchPath {
             folders: &folders,
@@ -193,9 +196,13 @@ mod tests {
             None => Candidate::Absent,
         };
         let found = path.find("x", look, &mut warnings);
+        let why = warnings.iter().map(|warning| match warning {
+            DiagnosticKind::SkippingIncompatible { why, .. } => *why,
+            other => panic!("{other:?}"),
+        });
         (
             found.map_err(|error| error.findings()[0].message.to_string()),
-            warnings.len(),
+            why.collect(),
         )
     }
 
@@ -230,23 +237,33 @@ mod tests {
         let files: &[(&str, &[u8])] = &[("d1/libx.a", &arm), ("d2/libx.a", &x86)];
         assert_eq!(
             search(files, CpuArch::X86_64),
-            (Ok(Some("d2/libx.a".to_owned())), 1)
+            (
+                Ok(Some("d2/libx.a".to_owned())),
+                vec!["its first member is for another host (`-cpu-arch`)"]
+            )
         );
         assert_eq!(
             search(files, CpuArch::Aarch64),
-            (Ok(Some("d1/libx.a".to_owned())), 0)
+            (Ok(Some("d1/libx.a".to_owned())), vec![])
         );
-        for bytes in [b"".as_slice(), b"hello", b"!<arch>\n", &library(190)] {
+        let text = archive(&[("readme", b"some text")]);
+        let empty = "it has no members, so that nothing of it is needed";
+        for (bytes, why) in [
+            (b"".as_slice(), empty),
+            (b"hello", empty),
+            (b"!<arch>\n", empty),
+            (b"no archive/", "it is no archive"),
+            (
+                &library(190),
+                "its first member is for another host (`-cpu-arch`)",
+            ),
+            (&text, "its first member is no object"),
+        ] {
             assert_eq!(
                 search(&[("d1/libx.a", bytes)], CpuArch::X86_64),
-                (Ok(None), 1)
+                (Ok(None), vec![why])
             );
         }
-        let text = archive(&[("readme", b"some text")]);
-        assert_eq!(
-            search(&[("d1/libx.a", &text)], CpuArch::X86_64),
-            (Ok(None), 1)
-        );
     }
 
     #[test]
