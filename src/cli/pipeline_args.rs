@@ -185,6 +185,9 @@ pub struct PipelineArgs {
     /// Whether note: and help: lines follow a message; all: what a message counts is listed, too.
     #[arg(long, value_name = "FORM", default_value = "on", value_parser = ["on", "off", "all"])]
     explain: String,
+    /// How messages are written: as text, or as JSON, an object a line.
+    #[arg(long, value_name = "FORM", value_parser = ["text", "json"], default_value = "text")]
+    message_format: String,
     /// The pipeline to run: a predefined one, or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pipeline: Option<String>,
@@ -273,6 +276,7 @@ impl PipelineArgs {
     pub fn set_up(&self, reporter: &mut Reporter<'_>) {
         reporter.explain = self.explain != "off";
         reporter.explain_all = self.explain == "all";
+        reporter.json = self.message_format == "json";
     }
 
     /// Builds the driver's controls from these arguments, with passes of the embedder.

@@ -9,6 +9,7 @@
 //! Architecture Invariant: text goes to the writer that the caller hands in, and nowhere else.
 
 mod demangle;
+mod json;
 mod reporter;
 
 pub use cuweld_diagnostics::Diagnostic;

@@ -8,6 +8,7 @@ use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::report;
 
 use super::demangle::explain_names;
+use super::json;
 use crate::input::EarlyErrors;
 
 /// Which command line the findings are for.
@@ -41,6 +42,8 @@ pub struct Reporter<'w> {
     pub silence_arch_warnings: bool,
     /// Whether an error was our own fault, so that a reproducer is of use.
     pub internal_error: bool,
+    /// Whether findings are JSON, an object a line (`--message-format=json`).
+    pub json: bool,
     /// The target that `-report-arch` appends to every first line.
     pub report_arch: Option<String>,
     worst: Option<Severity>,
@@ -60,6 +63,7 @@ impl<'w> Reporter<'w> {
             silence_deviations: false,
             silence_arch_warnings: false,
             internal_error: false,
+            json: false,
             report_arch: None,
             worst: None,
         }
@@ -99,6 +103,16 @@ impl<'w> Reporter<'w> {
     }
 
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
+        if self.json {
+            if diagnostic.code == report::PTXAS {
+                self.ptx_was_compiled();
+            }
+            if severity > Severity::Note {
+                self.worst = self.worst.max(Some(severity));
+            }
+            let line = json::line_of(severity, diagnostic, self.report_arch.as_deref());
+            return writeln!(self.out, "{line}");
+        }
         match severity {
             Severity::Report if diagnostic.code == report::PTXAS => {
                 self.ptx_was_compiled();
@@ -209,6 +223,12 @@ impl<'w> Reporter<'w> {
 
     /// Writes a report as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.json {
+            return match text {
+                "" => Ok(()),
+                text => writeln!(self.out, "{}", json::line_of_text(text)),
+            };
+        }
         self.out.write_all(text.as_bytes())
     }
 

@@ -20,6 +20,7 @@ mod finalize;
 mod fuzz_entries;
 mod inspect;
 mod limits;
+mod message_format;
 mod messages;
 mod opened_files;
 mod opt;

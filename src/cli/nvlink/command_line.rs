@@ -15,6 +15,7 @@ use super::environment::Surroundings;
 use super::environment::apply_environment;
 use super::environment::explains;
 use super::environment::explains_all;
+use super::environment::wants_json;
 use super::error::ArgError;
 use super::options::OptionId as Id;
 use super::parse::LowArgs;
@@ -63,6 +64,7 @@ pub fn read_command_line(
     let parsed = parse(arguments, read_file, &mut low, &mut redefinitions);
     reporter.explain = explains(&low, environment);
     reporter.explain_all = explains_all(&low, environment);
+    reporter.json = wants_json(&low, environment);
     for redefinition in redefinitions {
         reporter.report_as_is(&Diagnostic::warning(
             usage::REDEFINED,

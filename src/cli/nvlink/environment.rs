@@ -48,6 +48,14 @@ pub fn explains_all(low: &LowArgs, environment: &Environment<'_>) -> bool {
     has_explain(low, environment, b"all")
 }
 
+/// Returns `true` if messages are to be JSON.
+pub fn wants_json(low: &LowArgs, environment: &Environment<'_>) -> bool {
+    match low.text(OptionId::CuweldMessageFormat) {
+        Some(value) => value == b"json",
+        None => environment("CUWELD_MESSAGE_FORMAT").is_some_and(|value| value == b"json"),
+    }
+}
+
 fn has_explain(low: &LowArgs, environment: &Environment<'_>, wanted: &[u8]) -> bool {
     match low.text(OptionId::CuweldExplain) {
         Some(value) => value == wanted,

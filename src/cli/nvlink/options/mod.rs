@@ -98,6 +98,7 @@ pub enum OptionId {
     CuweldLoadPassPlugin,
     CuweldJobs,
     CuweldLimit,
+    CuweldMessageFormat,
     CuweldPrintSearchDirs,
     CuweldWait,
 }

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 23] = [
+pub(super) const OPTIONS: [OptionSpec; 24] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -176,6 +176,14 @@ pub(super) const OPTIONS: [OptionSpec; 23] = [
     .names("cuweld-limit", "")
     .metavar("NAME=N,...")
     .environment("CUWELD_LIMIT"),
+    own(
+        OptionId::CuweldMessageFormat,
+        ValueKind::Choice(Choices::plain(&["text", "json"])),
+        "How messages are written: as text, or as JSON, an object a line. Default: text.",
+    )
+    .names("cuweld-message-format", "")
+    .metavar("text|json")
+    .environment("CUWELD_MESSAGE_FORMAT"),
     own(
         OptionId::CuweldPrintSearchDirs,
         ValueKind::Flag,
