@@ -91,8 +91,8 @@ mod tests {
     use super::super::InputArena;
     use super::super::Target;
     use super::super::device_input::Image;
-    use super::super::discover::DiscoverOptions;
     use super::super::discover::discover_with;
+    use super::super::discover_options::DiscoverOptions;
     use super::super::test_files::Member;
     use super::super::test_files::archive;
     use super::super::test_files::cubin;

@@ -20,6 +20,7 @@ pub(crate) mod late_shared;
 mod list_sort;
 pub(crate) mod null_symbol;
 pub(crate) mod shared;
+mod shared_limit;
 pub(crate) mod shared_relocatable;
 mod shared_uses;
 pub(crate) mod slots_end;

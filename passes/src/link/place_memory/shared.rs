@@ -9,8 +9,6 @@
 //! n log n.
 
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::link;
-use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::behaviours::memory;
 use cuweld_elf::symbol::Binding;
@@ -30,9 +28,9 @@ use super::empty_sections;
 use super::empty_sections::EmptySection;
 use super::empty_sections::EmptySections;
 use super::groups::root;
-use super::largest;
 use super::late_shared::late;
 use super::list_sort::list_sort;
+use super::shared_limit;
 use super::shared_uses::Uses;
 use crate::analyses::CallGraph;
 use crate::analyses::HostKernels;
@@ -135,7 +133,7 @@ pub fn place(
             // What this kernel alone uses is among both.
             let own = own.filter(|link| !common.iter().any(|used| used.link == *link));
             let variables: Vec<LinkSymbolId> = used.chain(own).collect();
-            if !report_size(module, *link, (size, &variables), errors) {
+            if !shared_limit::report(module, *link, (size, &variables), errors) {
                 continue;
             }
         }
@@ -210,37 +208,6 @@ fn place_private(
         }
         *size = place.saturating_add(bytes);
     }
-}
-
-/// Reports a kernel with too much shared memory, which these variables take. Returns `false` if it
-/// has no frame for that.
-fn report_size(
-    module: &Module<'_>,
-    kernel: LinkSymbolId,
-    (size, variables): (u64, &[LinkSymbolId]),
-    errors: &mut Vec<Diagnostic>,
-) -> bool {
-    let name = String::from_utf8_lossy(module.link_name(kernel));
-    if module.options.debug && module.options.memory.disable_shared_reservation {
-        // nvlink takes off the block that is not reserved.
-        let message =
-            format!("-g with -disable-smem-reservation where '{name}' uses too much shared data");
-        errors.push(Diagnostic::fatal(unsupported::SHARED_LIMIT_DEBUG, message));
-        return false;
-    }
-    let limit = module.target.shared_limit();
-    let message = format!(
-        "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
-    );
-    let sizes = variables.iter().map(|link| {
-        let variable = &module.link_symbols[*link];
-        (module.symbols[variable.first].name, variable.size)
-    });
-    let error = Diagnostic::error(link::SHARED_MEMORY, message)
-        .note(largest(size, limit, sizes.collect()))
-        .help("dynamic shared memory (`extern __shared__`) may be larger, if the host asks for it");
-    errors.push(error);
-    true
 }
 
 /// Adds the reserved block to the frame of a kernel, and says whether it is present: without the
