@@ -129,3 +129,33 @@ fn wrong_limits_are_refused() {
         assert!(refused.contains("unpacked=N, output=N"), "{refused}");
     }
 }
+
+/// Options files that never end, and pipelines that double with each file.
+#[test]
+fn options_and_pipelines_are_limited() {
+    let folder = folder();
+    let words = ["nvlink", "-arch=sm_90", "--options-file", "/dev/zero"];
+    let refused = said(&cuweld(folder.path(), &words));
+    let expected = "Could not open options file '/dev/zero'\n  help: it has more than 64 MiB";
+    assert!(refused.contains(expected), "{refused}");
+    for level in 0..20 {
+        let next = level + 1;
+        let text = match level {
+            19 => "name = 'p19'\n[[pass]]\nuse = 'classify'\n".to_owned(),
+            _ => format!(
+                "name = 'p{level}'\n[[pass]]\ninclude = 'p{next}.toml'\n[[pass]]\ninclude = 'p{next}.toml'\n"
+            ),
+        };
+        std::fs::write(folder.path().join(format!("p{level}.toml")), text).unwrap();
+    }
+    let words = [
+        "link",
+        "--arch=sm_90",
+        "a.cubin",
+        "-o",
+        "o",
+        "--pipeline=p0.toml",
+    ];
+    let refused = said(&cuweld(folder.path(), &words));
+    assert!(refused.contains("more than 10000 steps"), "{refused}");
+}

@@ -9,6 +9,7 @@ use annotate_snippets::Renderer;
 use annotate_snippets::Snippet;
 use thiserror::Error;
 
+use super::expand::MOST_STEPS;
 use super::model::Place;
 use super::model::Source;
 use super::phases::PhaseError;
@@ -55,6 +56,9 @@ pub enum PipelineErrorKind {
     /// A pipeline includes itself.
     #[error("pipeline '{}' includes itself: {}", .0.first().map_or("", String::as_str), .0.join(" -> "))]
     IncludeCycle(Vec<String>),
+    /// Includes of includes make more steps than any pipeline has.
+    #[error("the pipeline has more than {MOST_STEPS} steps with those that it includes")]
+    TooManySteps,
     /// No fact has this name.
     #[error("unknown condition '{name}'")]
     UnknownFact {

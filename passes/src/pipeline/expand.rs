@@ -12,6 +12,10 @@ use super::source::PipelineSource;
 use super::toml_form;
 use crate::suggest;
 
+/// How many steps and included texts a pipeline has at most: a few files that include each other twice
+/// would have any number.
+pub(super) const MOST_STEPS: usize = 10_000;
+
 /// A step that runs a pass, with where it comes from.
 pub(super) struct Expanded {
     /// Name of the pass.
@@ -91,6 +95,9 @@ fn walk(
                 &step.place,
             ))
         };
+        if expansion.steps.len() + expansion.sources.len() > MOST_STEPS {
+            return refuse(PipelineErrorKind::TooManySteps);
+        }
         if let Some(first) = open.iter().position(|name| name == included) {
             let mut chain = open.split_off(first);
             chain.push(included.clone());

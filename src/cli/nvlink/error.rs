@@ -60,6 +60,8 @@ pub enum ArgError {
     OptionsFile {
         /// Its name.
         file: String,
+        /// What the system says.
+        reason: String,
     },
     /// Options files include each other too deeply.
     #[error("Too many options file opened '{file}'")]
@@ -132,6 +134,7 @@ impl ArgError {
             ArgError::TooManyOptionsFiles { .. } => {
                 vec!["an options file includes itself, directly or through others".to_owned()]
             }
+            ArgError::OptionsFile { reason, .. } => vec![reason.clone()],
             ArgError::Stray { character: "" } => {
                 vec!["the last character of an options file is a backslash".to_owned()]
             }

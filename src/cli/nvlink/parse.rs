@@ -236,7 +236,12 @@ impl Parser<'_, '_> {
             Ok(contents) => contents,
             // A directory opens, and reads as nothing.
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => Vec::new(),
-            Err(_) => return Err(ArgError::OptionsFile { file: lossy(file) }),
+            Err(error) => {
+                return Err(ArgError::OptionsFile {
+                    file: lossy(file),
+                    reason: error.to_string(),
+                });
+            }
         };
         let words = split_words(&contents)?;
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();

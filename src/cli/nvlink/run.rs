@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::io::Read;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStringExt;
@@ -51,7 +52,7 @@ pub fn run(
     let mut options_files = Vec::new();
     let mut read_file = |path: &Path| {
         options_files.push(path.to_string_lossy().into_owned());
-        std::fs::read(path)
+        read_options(path)
     };
     let mut reporter = Reporter::new(stderr, Style::Nvlink);
     let command = read_command_line(arguments, surroundings, &mut read_file, &mut reporter)?;
@@ -94,6 +95,19 @@ pub fn run(
         }
     }
     Ok(reporter.exit_code())
+}
+
+/// Bytes that an options file has at most: a device that never ends is none.
+const LARGEST_OPTIONS: u64 = 64 << 20;
+
+fn read_options(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(LARGEST_OPTIONS + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST_OPTIONS {
+        true => Err(io::Error::other("it has more than 64 MiB")),
+        false => Ok(bytes),
+    }
 }
 
 /// Builds the recorder with what a reproducer of the link needs beside its inputs.
