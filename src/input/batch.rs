@@ -73,16 +73,38 @@ impl Batch {
                     let read = read_into(&mut file, &mut buffer[start..end])?;
                     Contents::Part(start..start + read)
                 }
-                Way::Stream => {
-                    let mut bytes = Vec::new();
-                    file.take(STREAM_LIMIT).read_to_end(&mut bytes)?;
-                    Contents::Own(bytes)
-                }
+                Way::Stream => stream(file)?,
             })
         };
-        let files = opened.into_iter().map(|file| load(file?)).collect();
+        let files: Vec<_> = opened.into_iter().map(|file| load(file?)).collect();
+        // Those before are closed by now.
+        let again = |(file, path): (io::Result<Contents>, &&str)| match file {
+            Err(error) if is_out_of_descriptors(&error) => open_alone(path, mapping),
+            file => file,
+        };
+        let files = files.into_iter().zip(paths).map(again).collect();
         Batch { buffer, files }
     }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
+}
+
+/// Brings a file into memory without others beside it.
+fn open_alone(path: &str, mapping: Mapping) -> io::Result<Contents> {
+    let (file, way) = open(path, mapping)?;
+    match way {
+        Way::Map(stamp, size) => Ok(Contents::Map(map(&file, size)?, stamp)),
+        Way::Read(_) | Way::Stream => stream(file),
+    }
+}
+
+/// Reads a file whose size is not known.
+fn stream(file: File) -> io::Result<Contents> {
+    let mut bytes = Vec::new();
+    file.take(STREAM_LIMIT).read_to_end(&mut bytes)?;
+    Ok(Contents::Own(bytes))
 }
 
 /// Opens a file and decides how it is brought into memory.

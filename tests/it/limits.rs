@@ -113,6 +113,13 @@ fn limits_of_the_system_end_with_a_message() {
     }
     let (code, text) = run_in_shell(folder.path(), "-f 1000", 1);
     assert_eq!(code, Some(0), "{text}");
+    // Many files are open at once if they may be; these define one name again and again.
+    for _ in 0..20 {
+        let (code, text) = run_in_shell(folder.path(), "-n 10", 400);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(!text.contains("open"), "{text}");
+        assert!(text.contains("Multiple definition"), "{text}");
+    }
 }
 
 #[test]
