@@ -78,6 +78,12 @@ super::behaviours! {
         "relocatable-shared-strong-over-weak",
         "relocatable-dynamic-shared-aligned",
     ];
+    /// In relocatable output a name of shared memory that nothing defines is one of dynamic shared
+    /// memory if the first that names it gives no size, whatever others give.
+    DYNAMIC_BY_FIRST_NAME = "dynamic-by-first-name", shown by [
+        "relocatable-dynamic-shared-sized-later",
+        "relocatable-dynamic-shared-sized-before",
+    ];
     /// In relocatable output code that refers to a shared variable has the variable's alignment
     /// filled in for its address, and no relocation.
     RELOCATABLE_SHARED_FILLED_IN = "relocatable-shared-filled-in" until (13, 2), shown by [

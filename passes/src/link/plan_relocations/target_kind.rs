@@ -294,7 +294,7 @@ impl Named<'_, '_, '_> {
             TargetKind::ReservedShared
         } else if symbol.is_global_memory() {
             TargetKind::Global
-        } else if symbol.is_dynamic_shared() {
+        } else if self.began_dynamic() {
             self.dynamic_shared_left_open()
         } else if symbol.bind == Binding::WEAK
             || is_reserved
@@ -305,6 +305,12 @@ impl Named<'_, '_, '_> {
         } else {
             TargetKind::Missing
         }
+    }
+
+    /// Returns `true` if the name is one of dynamic shared memory: the first that names it decides
+    /// [dynamic-by-first-name].
+    fn began_dynamic(&self) -> bool {
+        self.symbol.is_shared() && self.module.symbols[self.link.first].is_dynamic_shared()
     }
 
     /// Returns `true` if relocatable output has values for addresses of shared memory.
