@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::io::Read;
 use std::ops::Range;
+use std::time::Duration;
 
 use memmap2::Mmap;
 use memmap2::MmapOptions;
@@ -91,9 +92,23 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
 }
 
+/// How often a file is tried, a millisecond apart, while other threads have all descriptors. They
+/// close theirs as soon as these are read.
+const TRIES: usize = 2000;
+
 /// Brings a file into memory without others beside it.
 fn open_alone(path: &str, mapping: Mapping) -> io::Result<Contents> {
-    let (file, way) = open(path, mapping)?;
+    let mut opened = open(path, mapping);
+    for _ in 0..TRIES {
+        match &opened {
+            Err(error) if is_out_of_descriptors(error) => {
+                std::thread::sleep(Duration::from_millis(1));
+                opened = open(path, mapping);
+            }
+            _ => break,
+        }
+    }
+    let (file, way) = opened?;
     match way {
         Way::Map(stamp, size) => Ok(Contents::Map(map(&file, size)?, stamp)),
         Way::Read(_) | Way::Stream => stream(file),
