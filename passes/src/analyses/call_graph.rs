@@ -128,30 +128,39 @@ impl CallGraph {
         self.graph.successors(node).iter().copied()
     }
 
-    /// Returns the functions on a shortest way of calls from one to another, both included; empty
-    /// if there is none. Calls by address lead to any function of the type.
-    pub fn way(&self, from: LinkSymbolId, to: LinkSymbolId) -> Vec<LinkSymbolId> {
-        let (from, to) = (from.index_u32(), to.index_u32());
-        let mut before = vec![None; self.graph.len()];
-        let mut work = VecDeque::from([from]);
-        while let Some(node) = work.pop_front().filter(|node| *node != to) {
+    /// Returns the nodes on a shortest call path from one of some functions to another, both ends
+    /// included; `None` if there is none. Of paths of one length that from the earliest root is
+    /// taken. Calls by address go through the node of a prototype.
+    pub fn path(
+        &self,
+        roots: impl IntoIterator<Item = LinkSymbolId>,
+        to: LinkSymbolId,
+    ) -> Option<Vec<u32>> {
+        // The node before each one that is reached; a root is its own origin.
+        let mut from: Vec<Option<u32>> = vec![None; self.graph.len()];
+        let mut waiting = VecDeque::new();
+        for root in roots {
+            let node = root.index_u32();
+            from[node as usize] = Some(node);
+            waiting.push_back(node);
+        }
+        while let Some(node) = waiting.pop_front() {
             for next in self.successors(node) {
-                if next != from && before[next as usize].is_none() {
-                    before[next as usize] = Some(node);
-                    work.push_back(next);
+                if from[next as usize].is_none() {
+                    from[next as usize] = Some(node);
+                    waiting.push_back(next);
                 }
             }
         }
-        let mut way: Vec<u32> =
-            std::iter::successors(Some(to), |node| before[*node as usize]).collect();
-        way.reverse();
-        match way.first() {
-            Some(first) if *first == from => way
-                .into_iter()
-                .filter_map(|node| self.link_symbol(node))
-                .collect(),
-            _ => Vec::new(),
+        let mut path = vec![to.index_u32()];
+        while let Some(&last) = path.last() {
+            match from[last as usize]? {
+                origin if origin == last => break,
+                origin => path.push(origin),
+            }
         }
+        path.reverse();
+        Some(path)
     }
 
     /// Marks every node that can be reached from the given ones, themselves included.

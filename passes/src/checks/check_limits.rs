@@ -140,8 +140,10 @@ fn over_limit(module: &Module<'_>, raise: &Raise) -> Option<Diagnostic> {
 /// Adds how a kernel comes to call a function that needs too many registers, and what to do.
 fn explain(module: &Module<'_>, graph: &CallGraph, raise: &Raise, error: &mut Diagnostic) {
     let quoted = |link| format!("'{}'", String::from_utf8_lossy(module.link_name(link)));
-    let way = graph.way(raise.kernel, raise.callee);
-    if let [kernel, between @ .., callee] = &way[..]
+    let path = graph.path([raise.kernel], raise.callee).into_iter();
+    let path = path.flatten().filter_map(|node| graph.link_symbol(node));
+    let path: Vec<LinkSymbolId> = path.collect();
+    if let [kernel, between @ .., callee] = &path[..]
         && !between.is_empty()
     {
         let between: Vec<String> = between.iter().map(|link| quoted(*link)).collect();

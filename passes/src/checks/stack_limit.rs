@@ -22,7 +22,7 @@ pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnos
     if limits.peek().is_none() {
         return Vec::new();
     }
-    let needed = needed(module);
+    let needed = words_of_functions(module, code::MIN_STACK_SIZE);
     let exceeded = limits.filter_map(|(link, limit)| {
         let needed = needed.get(&link).copied().filter(|size| *size > limit)?;
         let name = String::from_utf8_lossy(module.link_name(link));
@@ -37,12 +37,16 @@ pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnos
     exceeded.collect()
 }
 
-/// Returns the number of bytes of stack that kernels need, as `propagate-resources` wrote it.
-fn needed(module: &Module<'_>) -> HashMap<LinkSymbolId, u32, FixedState> {
+/// Returns what the records of a code in the output's `.nv.info` say of functions, a word each: of
+/// MIN_STACK_SIZE the bytes of stack that kernels need, as `propagate-resources` wrote them.
+pub(crate) fn words_of_functions(
+    module: &Module<'_>,
+    code: u8,
+) -> HashMap<LinkSymbolId, u32, FixedState> {
     let records = module.merged_info.first().into_iter();
     let records = records.flat_map(|list| &list.records);
     let records = records.map(|id| &module.attributes[*id]);
-    let records = records.filter(|record| record.code == code::MIN_STACK_SIZE);
+    let records = records.filter(|record| record.code == code);
     let needed = records.filter_map(|record| {
         let symbol = module.refs(record).first()?.symbol()?;
         Some((module.symbols[symbol].link?, record.word(0)?))

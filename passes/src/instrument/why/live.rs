@@ -1,14 +1,11 @@
 //! Why a function or variable stays, or goes.
 
-use std::collections::VecDeque;
-
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::CallKind;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::SymbolId;
-use cuweld_ir::table::EntityId;
 
 use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
@@ -149,8 +146,6 @@ fn chain(
     host: &HostKernels,
     wanted: LinkSymbolId,
 ) -> Option<Vec<String>> {
-    let mut from: Vec<Option<u32>> = vec![None; graph.node_count()];
-    let mut waiting = VecDeque::new();
     let ids = module.link_symbols.ids();
     let mut kernels: Vec<LinkSymbolId> = ids.filter(|id| host.contains(*id)).collect();
     let named = kernels.len();
@@ -158,31 +153,10 @@ fn chain(
         kernels.extend(graph.kernels_by_address(module));
     }
     let by_address = kernels.split_off(named);
-    for id in kernels.iter().chain(&by_address).copied() {
-        let node = u32::try_from(id.index()).ok()?;
-        // A root is its own origin.
-        *from.get_mut(id.index())? = Some(node);
-        waiting.push_back(node);
-    }
-    while let Some(node) = waiting.pop_front() {
-        for next in graph.successors(node) {
-            let origin = from.get_mut(next as usize)?;
-            if origin.is_none() {
-                *origin = Some(node);
-                waiting.push_back(next);
-            }
-        }
-    }
-    let mut path = vec![u32::try_from(wanted.index()).ok()?];
-    while let Some(&last) = path.last() {
-        match (*from.get(last as usize)?)? {
-            origin if origin == last => break,
-            origin => path.push(origin),
-        }
-    }
+    let path = graph.path(kernels.iter().chain(&by_address).copied(), wanted)?;
     let mut lines = Vec::new();
     let mut by_pointer = false;
-    for node in path.into_iter().rev() {
+    for node in path {
         let Some(id) = graph.link_symbol(node) else {
             by_pointer = true;
             continue;

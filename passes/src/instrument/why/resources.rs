@@ -4,13 +4,12 @@ use cuweld_elf::target::attributes as code;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 use super::live::object;
 use super::live::unknown;
 use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
+use crate::checks::stack_limit::words_of_functions;
 
 /// What is asked about a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +42,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str, resource: Resource) -> St
     }
 }
 
-/// Returns a line about a function on the way.
+/// Returns a line about a function on a call path.
 fn line(module: &Module<'_>, id: LinkSymbolId, amount: u32, unit: &str) -> String {
     let name = String::from_utf8_lossy(module.link_name(id));
     let place = module.link_symbols[id].definition;
@@ -52,28 +51,16 @@ fn line(module: &Module<'_>, id: LinkSymbolId, amount: u32, unit: &str) -> Strin
     format!("  {amount:6} {unit} '{name}' in '{place}'\n")
 }
 
-/// The deepest way of calls through each component of the call graph.
+/// The deepest call path through each component of the call graph.
 struct Deepest {
     /// Bytes of stack; `None` with recursion.
     bytes: Option<u32>,
-    /// The component that the way goes on with.
+    /// The component that the path goes on with.
     next: Option<usize>,
 }
 
 fn stack(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> String {
-    let mut frames: HashMap<LinkSymbolId, u32, FixedState> = HashMap::default();
-    for record in module.merged_info.iter().flat_map(|list| &list.records) {
-        let record = &module.attributes[*record];
-        let symbol = module
-            .refs(record)
-            .first()
-            .and_then(|target| target.symbol());
-        if let (code::FRAME_SIZE, Some(link)) =
-            (record.code, symbol.and_then(|id| module.symbols[id].link))
-        {
-            frames.insert(link, record.word(0).unwrap_or(0));
-        }
-    }
+    let frames = words_of_functions(module, code::FRAME_SIZE);
     let frame = |node: u32| {
         let link = graph.link_symbol(node);
         link.and_then(|link| frames.get(&link).copied())
@@ -103,8 +90,8 @@ fn stack(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> String {
         Some(bytes) => format!("'{name}' needs {bytes} bytes of stack\n"),
         None => format!("'{name}' needs stack of unknown size\n"),
     };
-    let way = std::iter::successors(Some(first), |component| deepest[*component].next);
-    for component in way {
+    let path = std::iter::successors(Some(first), |component| deepest[*component].next);
+    for component in path {
         let is_cyclic = components.cyclic.get(component) == Some(&true);
         if is_cyclic {
             text.push_str("  these call one another, as often as they like:\n");
@@ -141,7 +128,8 @@ fn registers_of(
         .unwrap_or(id);
     let name = String::from_utf8_lossy(module.link_name(id));
     let mut text = format!("'{name}' needs {} registers\n", registers(most));
-    for link in graph.way(id, most) {
+    let path = graph.path([id], most).into_iter().flatten();
+    for link in path.filter_map(|node| graph.link_symbol(node)) {
         text.push_str(&line(module, link, registers(link), "registers,"));
     }
     text
