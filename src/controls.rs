@@ -1,7 +1,6 @@
 //! How a pipeline runs and what is shown of it.
 
 mod dumping;
-mod explaining;
 mod selection;
 mod watching;
 
@@ -10,6 +9,7 @@ use std::path::PathBuf;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
 use cuweld_ir::Phase;
+use cuweld_passes::instrument::Questions;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::pass::INSTRUMENTED;
 use cuweld_passes::pipeline::Facts;
@@ -17,7 +17,6 @@ use cuweld_passes::pipeline::Facts;
 pub use self::dumping::DumpChanged;
 pub use self::dumping::DumpFormat;
 pub use self::dumping::Dumping;
-pub use self::explaining::Explaining;
 pub use self::selection::PassSelection;
 pub use self::watching::StatisticsForm;
 pub use self::watching::Watching;
@@ -40,7 +39,7 @@ pub struct Controls {
     /// What is dumped.
     pub dumping: Dumping,
     /// What is explained.
-    pub explaining: Explaining,
+    pub explaining: Questions,
     /// File for a reproducer; after an internal error there is one in any case.
     pub repro: Option<String>,
 }
@@ -48,7 +47,7 @@ pub struct Controls {
 impl Controls {
     /// Returns `true` if anything looks at the module between passes.
     pub(crate) fn observe(&self) -> bool {
-        self.watching.is_any() || self.dumping.is_any() || self.explaining.is_any()
+        self.watching.is_any() || self.dumping.is_any() || !self.explaining.is_empty()
     }
 
     /// Resolves the pipeline that was asked for, for a module that has the phase `start`.

@@ -110,13 +110,9 @@ impl LinkedFile<'_> {
         inputs: &InputArena,
         threads: &Threads,
     ) -> Result<Replaced, OutputError> {
-        let unchanged = || match inputs.changed() {
-            None => Ok(()),
-            Some(name) => Err(OutputError::Changed(name)),
-        };
         match self {
             LinkedFile::Image(bytes) => {
-                unchanged()?;
+                OutputError::if_changed(inputs)?;
                 Ok(write_atomically(path, bytes)?)
             }
             LinkedFile::Planned(module) => {
@@ -127,7 +123,7 @@ impl LinkedFile<'_> {
                     write_blocks(file, plan.sections.len(), threads, |take| {
                         elf::write_in_order(module, plan, take)
                     })?;
-                    unchanged()
+                    OutputError::if_changed(inputs)
                 })
             }
         }

@@ -15,6 +15,8 @@ use cuweld_passes::threads::Threads;
 use cuweld_passes::threads::Work;
 use thiserror::Error;
 
+use crate::input::InputArena;
+
 /// How many blocks there are at most: one that is written, one that is filled, one that waits.
 const BLOCKS: usize = 3;
 
@@ -36,6 +38,14 @@ pub enum OutputError {
 }
 
 impl OutputError {
+    /// Fails if an input was written since it was read.
+    pub fn if_changed(inputs: &InputArena) -> Result<(), Self> {
+        match inputs.changed() {
+            None => Ok(()),
+            Some(name) => Err(OutputError::Changed(name)),
+        }
+    }
+
     /// Returns `true` if the error is one of the program.
     pub fn is_internal(&self) -> bool {
         matches!(self, OutputError::Plan(_) | OutputError::NoPlan)

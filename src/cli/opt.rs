@@ -99,11 +99,9 @@ pub fn run(
     if !reporter.failed() {
         let bytes = output(&module, args, &arena);
         let written = bytes.and_then(|bytes| {
-            if let Some(name) = input_arena.changed() {
-                let error = OutputError::Changed(name);
-                let message = format!("cuweld: {error}");
-                return Err(Diagnostic::fatal(system::INPUT_CHANGED, message));
-            }
+            OutputError::if_changed(&input_arena).map_err(|error| {
+                Diagnostic::fatal(system::INPUT_CHANGED, format!("cuweld: {error}"))
+            })?;
             write_atomically(&args.output, &bytes).map_err(|error| {
                 let name = args.output.display();
                 Diagnostic::fatal(

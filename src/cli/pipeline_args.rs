@@ -26,7 +26,6 @@ use crate::controls::Controls;
 use crate::controls::DumpChanged;
 use crate::controls::DumpFormat;
 use crate::controls::Dumping;
-use crate::controls::Explaining;
 use crate::controls::PassSelection;
 use crate::controls::StatisticsForm;
 use crate::controls::Watching;
@@ -291,13 +290,11 @@ impl PipelineArgs {
             selection: self.selection(),
             watching: self.watching(),
             dumping: self.dumping(),
-            explaining: Explaining {
-                questions: Questions {
-                    live: self.why_live.clone(),
-                    extract: self.why_extract.clone(),
-                    stack: self.why_stack.clone(),
-                    registers: self.why_regs.clone(),
-                },
+            explaining: Questions {
+                live: self.why_live.clone(),
+                extract: self.why_extract.clone(),
+                stack: self.why_stack.clone(),
+                registers: self.why_regs.clone(),
             },
             repro: self.repro.clone(),
         }

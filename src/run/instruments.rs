@@ -38,7 +38,7 @@ impl Instruments {
         let watching = &controls.watching;
         Instruments {
             verify_each: watching.verify_each.then(|| VerifyEach::new(findings)),
-            why: controls.explaining.instrument(),
+            why: (!controls.explaining.is_empty()).then(|| Why::new(controls.explaining.clone())),
             exec: watching.exec_on_change.as_deref().map(ExecOnChange::new),
             statistics: watching.statistics.map(|_| PassStatistics::new()),
             spans: tracing::dispatcher::has_been_set().then(TracingSpans::new),

@@ -17,7 +17,7 @@ use super::PassReport;
 use super::StepInfo;
 use resources::Resource;
 
-/// What is to be explained, each by names.
+/// What of a link is to be explained, each by names; by default nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
     /// Why functions and variables stay or go.
@@ -28,6 +28,24 @@ pub struct Questions {
     pub stack: Vec<String>,
     /// Which calls give kernels their registers.
     pub registers: Vec<String>,
+}
+
+impl Questions {
+    /// Returns all names that something is asked about.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        let Questions {
+            live,
+            extract,
+            stack,
+            registers,
+        } = self;
+        [extract, live, stack, registers].into_iter().flatten()
+    }
+
+    /// Returns `true` if nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.names().next().is_none()
+    }
 }
 
 /// Explains names, as soon as what is asked for is decided.
@@ -49,13 +67,7 @@ impl Why {
     /// Returns the answers, with a line for each question that the run did not get to.
     pub fn report(&self) -> String {
         let mut text = self.text.clone();
-        let Questions {
-            live,
-            extract,
-            stack,
-            registers,
-        } = &self.questions;
-        for name in [extract, live, stack, registers].into_iter().flatten() {
+        for name in self.questions.names() {
             text.push_str(&format!(
                 "'{name}': the run ended before this was decided\n"
             ));

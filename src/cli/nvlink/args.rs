@@ -254,7 +254,7 @@ fn controls(low: &LowArgs) -> Controls {
     }
 }
 
-fn list(low: &LowArgs, id: OptionId) -> Vec<String> {
+pub(super) fn list(low: &LowArgs, id: OptionId) -> Vec<String> {
     low.list(id).iter().map(|text| lossy(text)).collect()
 }
 

@@ -9,6 +9,7 @@ use cuweld_diagnostics::codes::usage;
 use cuweld_elf::toolkit::Toolkit;
 
 use super::args::NvlinkArgs;
+use super::args::list;
 use super::check::check;
 use super::check::check_release;
 use super::environment::Surroundings;
@@ -93,20 +94,11 @@ pub fn read_command_line(
     let text = |id| low.text(id).map(lossy);
     let (asked, stamp) = (text(Id::CuweldToolkit), text(Id::CuweldStamp));
     let shadowed = surroundings.shadowed.and_then(Shadowed::profile);
-    let chosen = match ChosenToolkit::parse(asked.as_deref(), stamp.as_deref(), shadowed) {
-        Ok(chosen) => chosen,
-        Err(diagnostic) => {
-            reporter.report(&diagnostic)?;
-            return Ok(None);
-        }
-    };
-    let settings: Vec<String> = low
-        .list(Id::CuweldLimit)
-        .iter()
-        .map(|text| lossy(text))
-        .collect();
-    let limits = match Limits::parse(settings.iter().map(String::as_str)) {
-        Ok(limits) => limits,
+    let settings = list(&low, Id::CuweldLimit);
+    let parsed = ChosenToolkit::parse(asked.as_deref(), stamp.as_deref(), shadowed)
+        .and_then(|chosen| Ok((chosen, Limits::parse(settings.iter().map(String::as_str))?)));
+    let (chosen, limits) = match parsed {
+        Ok(parsed) => parsed,
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
             return Ok(None);

@@ -38,28 +38,33 @@ pub fn apply_environment(low: &mut LowArgs, environment: &Environment<'_>) -> Re
 }
 
 /// Returns `true` if messages are to be explained; also known where the command line is wrong
-/// elsewhere.
+/// elsewhere, as what follows is.
 pub fn explains(low: &LowArgs, environment: &Environment<'_>) -> bool {
-    !has_explain(low, environment, b"off")
+    !is_set_to(low, environment, EXPLAIN, b"off")
 }
 
 /// Returns `true` if what messages count is to be listed.
 pub fn explains_all(low: &LowArgs, environment: &Environment<'_>) -> bool {
-    has_explain(low, environment, b"all")
+    is_set_to(low, environment, EXPLAIN, b"all")
 }
 
 /// Returns `true` if messages are to be JSON.
 pub fn wants_json(low: &LowArgs, environment: &Environment<'_>) -> bool {
-    match low.text(OptionId::CuweldMessageFormat) {
-        Some(value) => value == b"json",
-        None => environment("CUWELD_MESSAGE_FORMAT").is_some_and(|value| value == b"json"),
-    }
+    let format = (OptionId::CuweldMessageFormat, "CUWELD_MESSAGE_FORMAT");
+    is_set_to(low, environment, format, b"json")
 }
 
-fn has_explain(low: &LowArgs, environment: &Environment<'_>, wanted: &[u8]) -> bool {
-    match low.text(OptionId::CuweldExplain) {
+const EXPLAIN: (OptionId, &str) = (OptionId::CuweldExplain, "CUWELD_EXPLAIN");
+
+fn is_set_to(
+    low: &LowArgs,
+    environment: &Environment<'_>,
+    (option, variable): (OptionId, &str),
+    wanted: &[u8],
+) -> bool {
+    match low.text(option) {
         Some(value) => value == wanted,
-        None => environment("CUWELD_EXPLAIN").is_some_and(|value| value == wanted),
+        None => environment(variable).is_some_and(|value| value == wanted),
     }
 }
 
