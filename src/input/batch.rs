@@ -5,6 +5,7 @@ use std::io;
 use std::io::Read;
 use std::ops::Range;
 use std::time::Duration;
+use std::time::Instant;
 
 use memmap2::Mmap;
 use memmap2::MmapOptions;
@@ -78,9 +79,10 @@ impl Batch {
             })
         };
         let files: Vec<_> = opened.into_iter().map(|file| load(file?)).collect();
-        // Those before are closed by now.
+        // Those before are closed by now, and other threads close theirs as soon as they are read.
+        let until = Instant::now() + PATIENCE;
         let again = |(file, path): (io::Result<Contents>, &&str)| match file {
-            Err(error) if is_out_of_descriptors(&error) => open_alone(path, mapping),
+            Err(error) if is_out_of_descriptors(&error) => open_alone(path, mapping, until),
             file => file,
         };
         let files = files.into_iter().zip(paths).map(again).collect();
@@ -92,23 +94,20 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
 }
 
-/// How often a file is tried, a millisecond apart, while other threads have all descriptors. They
-/// close theirs as soon as these are read.
-const TRIES: usize = 2000;
+/// How long the files of a batch wait for descriptors in all.
+const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Brings a file into memory without others beside it.
-fn open_alone(path: &str, mapping: Mapping) -> io::Result<Contents> {
-    let mut opened = open(path, mapping);
-    for _ in 0..TRIES {
-        match &opened {
-            Err(error) if is_out_of_descriptors(error) => {
+/// Brings a file into memory without others of its batch beside it, as soon as there is a
+/// descriptor for it.
+fn open_alone(path: &str, mapping: Mapping, until: Instant) -> io::Result<Contents> {
+    let (file, way) = loop {
+        match open(path, mapping) {
+            Err(error) if is_out_of_descriptors(&error) && Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(1));
-                opened = open(path, mapping);
             }
-            _ => break,
+            opened => break opened?,
         }
-    }
-    let (file, way) = opened?;
+    };
     match way {
         Way::Map(stamp, size) => Ok(Contents::Map(map(&file, size)?, stamp)),
         Way::Read(_) | Way::Stream => stream(file),

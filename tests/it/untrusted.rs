@@ -107,7 +107,7 @@ impl Stranger {
 
 const LINK: [&str; 5] = ["nvlink", "-arch=sm_90", "/w/a.cubin", "-o", "o.cubin"];
 
-/// Returns the words of [`LINK`] with others behind them.
+/// Returns the words of [`LINK`] with others after them.
 fn link_with<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [&LINK[..], words].concat()
 }

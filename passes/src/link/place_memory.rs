@@ -208,7 +208,7 @@ fn taken_memory(module: &Module<'_>) -> Vec<bool> {
 }
 
 /// Says how much is used of a limit in bytes, and by which variables most of it.
-pub(super) fn largest(size: u64, limit: u64, mut variables: Vec<(&[u8], u64)>) -> String {
+fn largest(size: u64, limit: u64, mut variables: Vec<(&[u8], u64)>) -> String {
     /// How many variables are named.
     const NAMED: usize = 5;
     // Stable: of equal ones the first.

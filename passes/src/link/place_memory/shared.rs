@@ -127,12 +127,11 @@ pub fn place(
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let size = sizes[ordinal];
         if size > module.target.shared_limit() {
-            let used = common.iter().map(|variable| variable.link);
-            let used = used.filter(|link| uses.of(*link).contains(&(ordinal as u32)));
+            // Those in slots, then those that it alone uses.
+            let in_slots = slots.rows.iter().flat_map(|slot| &slot.members).copied();
+            let in_slots = in_slots.filter(|link| uses.of(*link).contains(&(ordinal as u32)));
             let own = private[ordinal].iter().map(|variable| variable.link);
-            // What this kernel alone uses is among both.
-            let own = own.filter(|link| !common.iter().any(|used| used.link == *link));
-            let variables: Vec<LinkSymbolId> = used.chain(own).collect();
+            let variables: Vec<LinkSymbolId> = in_slots.chain(own).collect();
             if !shared_limit::report(module, *link, (size, &variables), errors) {
                 continue;
             }

@@ -148,7 +148,7 @@ fn symbol_kind(
     match named.link.definition {
         // [constants-size]
         None if module.options.relocatable && symbol.name != known_symbols::CONSTANTS_SIZE => {
-            Ok(named.left_open())
+            Ok(named.left_open(link))
         }
         None => named.undefined(),
         Some(definition)
@@ -283,7 +283,7 @@ impl Named<'_, '_, '_> {
     }
 
     /// Classifies an object that nothing defines, in relocatable output.
-    fn left_open(&self) -> TargetKind {
+    fn left_open(&self, link: LinkSymbolId) -> TargetKind {
         let symbol = self.symbol;
         let is_reserved = known_symbols::is_reserved_shared_symbol(symbol.name);
         if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET
@@ -294,7 +294,8 @@ impl Named<'_, '_, '_> {
             TargetKind::ReservedShared
         } else if symbol.is_global_memory() {
             TargetKind::Global
-        } else if self.began_dynamic() {
+        } else if self.module.is_dynamic_shared(link) {
+            // Whether this row's own symbol has a size or not [dynamic-by-first-name].
             self.dynamic_shared_left_open()
         } else if symbol.bind == Binding::WEAK
             || is_reserved
@@ -305,12 +306,6 @@ impl Named<'_, '_, '_> {
         } else {
             TargetKind::Missing
         }
-    }
-
-    /// Returns `true` if the name is one of dynamic shared memory: the first that names it decides
-    /// [dynamic-by-first-name].
-    fn began_dynamic(&self) -> bool {
-        self.symbol.is_shared() && self.module.symbols[self.link.first].is_dynamic_shared()
     }
 
     /// Returns `true` if relocatable output has values for addresses of shared memory.
