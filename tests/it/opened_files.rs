@@ -20,7 +20,8 @@ fn calls(folder: &Path, arguments: &[&str]) -> Vec<String> {
     let log = folder.join("calls");
     let done = Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=%file,%network,fork,vfork,clone"])
-        .args(["-e", "signal=none", "-o"])
+        // Names are whole: without it a longer path than 32 bytes ends in dots.
+        .args(["-s", "4096", "-e", "signal=none", "-o"])
         .arg(&log)
         .arg(env!("CARGO_BIN_EXE_cuweld"))
         .args(arguments)
