@@ -51,6 +51,8 @@ const LATER_TARGETS: [(u16, Release); 7] = {
 pub struct Toolkit {
     /// Its minor release, by which rules differ.
     pub release: Release,
+    /// Its patch release, by which few do.
+    pub patch: u16,
     /// Its version in digits.
     pub version: &'static str,
     /// What its linker writes as its name.
@@ -171,7 +173,7 @@ impl Toolkit {
 
     /// Returns `true` if the toolkit's linker follows a rule.
     pub fn has(&self, rule: &Behaviour) -> bool {
-        rule.holds_for(self.release)
+        rule.holds_for(self.release, self.patch)
     }
 
     /// Returns `true` if the toolkit's linker takes a device object for a target; `specific` is the
@@ -293,8 +295,8 @@ mod tests {
     fn rules_hold_from_one_release_to_another() {
         let rule = &behaviours::symbols::WEAK_BEFORE_GLOBAL;
         let release = |minor| Release { major: 13, minor };
-        assert!(rule.holds_for(release(0)) && rule.holds_for(release(3)));
-        assert!(!rule.holds_for(release(4)) && !rule.holds_for(release(5)));
+        assert!(rule.holds_for(release(0), 0) && rule.holds_for(release(3), 0));
+        assert!(!rule.holds_for(release(4), 0) && !rule.holds_for(release(5), 0));
         assert!(V13_0.has(rule));
     }
 

@@ -195,9 +195,13 @@ fn nothing_rests_on_notes_elsewhere() {
 
 /// Which toolkits have a rule, as far as they are known.
 fn toolkits(rule: &Behaviour) -> String {
+    let since = match rule.since_patch {
+        0 => rule.since.to_string(),
+        patch => format!("{}.{patch}", rule.since),
+    };
     match rule.until {
-        None => format!("from {} on", rule.since),
-        Some(until) => format!("from {} on, before {until}", rule.since),
+        None => format!("from {since} on"),
+        Some(until) => format!("from {since} on, before {until}"),
     }
 }
 

@@ -141,7 +141,7 @@ super::behaviours! {
     ];
     /// Compiler constants of relocatable output are named by their section and their number in the
     /// object.
-    MERCURY_CONSTANT_NAMES = "mercury-constant-names", shown by [
+    MERCURY_CONSTANT_NAMES = "mercury-constant-names" until (13, 5), shown by [
         "mercury-relocatable-again",
         "sass-only-constants-relocatable",
     ];
@@ -152,7 +152,7 @@ super::behaviours! {
     MERCURY_TENTATIVE = "mercury-tentative", shown by ["mercury-targets-relocatable"];
     /// With the names of kernels or variables that are kept, nvlink fails to link Mercury whose
     /// code with relocations a later copy replaced, whatever is named.
-    NAMED_KERNELS_LOSE_CODE = "named-kernels-lose-code", shown by [
+    NAMED_KERNELS_LOSE_CODE = "named-kernels-lose-code" until (13, 5), shown by [
         "kernels-used-replaced-code-mercury",
         "variables-used-replaced-code-mercury",
     ];
@@ -165,4 +165,22 @@ super::behaviours! {
     ];
     /// In links of SASS the frames of copies that were replaced stay.
     FRAMES_OF_REPLACED_COPIES = "frames-of-replaced-copies", shown by ["weak-fewer-registers-later"];
+    /// The Mercury view has a call graph and prototypes of its own, with the rows of the others.
+    MERCURY_CALL_GRAPH = "mercury-call-graph" since (13, 4), shown by ["toolkit-13-mercury"];
+    /// The sections of the Mercury view are sorted: its symbols come first, as in the SASS view, and
+    /// constants, code and memory last. The headers of sections follow without alignment.
+    MERCURY_VIEW_SORTED = "mercury-view-sorted" since (13, 5), shown by ["toolkit-13-mercury"];
+    /// The tables of names hold those of the sections and symbols of the file, in their order, and
+    /// prototypes after the names of symbols. That of sections ends with room for the names of both
+    /// tables of section indices.
+    NAMES_OF_THE_FILE = "names-of-the-file" since (13, 5), shown by ["toolkit-13-mercury"];
+    /// Code of an older compiler, which has no record of work-arounds of maths, has one.
+    MATHS_RECORD_ADDED = "maths-record-added" since (13, 2, 86), shown by ["toolkit-13-mercury"];
+    /// Code of an older compiler, which has no record of early exits, has one that says none.
+    EXITS_RECORD_ADDED = "exits-record-added" since (13, 4), shown by ["toolkit-13-mercury"];
+    /// SECTION symbols of compiler constants have the name of the Mercury view in both tables of
+    /// symbols.
+    COMPILER_CONSTANT_SECTIONS = "compiler-constant-sections" since (13, 5), shown by [
+        "toolkit-13-mercury-constants",
+    ];
 }

@@ -47,6 +47,8 @@ pub struct Behaviour {
     pub doc: &'static str,
     /// The first release that has it, as far as is known.
     pub since: Release,
+    /// The first patch release of that release that has it; most often all have.
+    pub since_patch: u16,
     /// The first release that has it no more.
     pub until: Option<Release>,
     /// The cases that show it: folders of `tests/links` and files of `tests/passes`.
@@ -54,9 +56,10 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
-    /// Returns `true` if nvlink of a release behaves so.
-    pub fn holds_for(&self, release: Release) -> bool {
-        self.since <= release && self.until.is_none_or(|until| release < until)
+    /// Returns `true` if nvlink of a patch release behaves so.
+    pub fn holds_for(&self, release: Release, patch: u16) -> bool {
+        (self.since, self.since_patch) <= (release, patch)
+            && self.until.is_none_or(|until| release < until)
     }
 }
 
@@ -77,7 +80,7 @@ macro_rules! behaviours {
         $title:literal: $about:literal;
         $(
             $(#[doc = $doc:literal])+
-            $rule:ident = $name:literal $(since ($since_major:literal, $since_minor:literal))?
+            $rule:ident = $name:literal $(since ($since_major:literal, $since_minor:literal $(, $since_patch:literal)?))?
                 $(until ($major:literal, $minor:literal))?, shown by [$($case:literal),+ $(,)?];
         )*
     ) => {
@@ -87,6 +90,7 @@ macro_rules! behaviours {
                 name: $name,
                 doc: concat!($($doc),+).trim_ascii(),
                 since: $crate::behaviours::behaviours!(@since $(($since_major, $since_minor))?),
+                since_patch: 0 $($(+ $since_patch)?)?,
                 until: $crate::behaviours::behaviours!(@until $(($major, $minor))?),
                 cases: &[$($case),+],
             };

@@ -1,5 +1,5 @@
 //! Versions of CUDA 12 and 13 but 13.0's last, by what their linkers write. Patch releases of one
-//! minor release follow the same rules.
+//! minor release follow the same rules, but for those that name a patch release.
 
 use super::Stamp;
 use super::Toolkit;
@@ -17,6 +17,7 @@ macro_rules! versions {
             $(#[$doc])*
             pub static $name: Toolkit = Toolkit {
                 release: Release { major: $major, minor: $minor },
+                patch: $patch,
                 version: concat!($major, ".", $minor, ".", $patch),
                 stamp: Stamp {
                     name: concat!("nvlink-", $major, ".", $minor, ".", $patch),

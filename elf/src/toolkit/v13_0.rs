@@ -13,6 +13,7 @@ pub(super) const BASE: Toolkit = Toolkit {
         major: 13,
         minor: 0,
     },
+    patch: 88,
     version: "13.0.88",
     stamp: Stamp {
         name: "nvlink-13.0.88",

@@ -67,10 +67,6 @@ impl Pass for CheckObjects {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        if module.target.is_mercury() && module.toolkit.release > Toolkit::DEFAULT.release {
-            let finding = newer_finalizer(module);
-            cx.diagnostics.emit(finding);
-        }
         if let Some(finding) = older_toolkit(module) {
             cx.diagnostics.emit(finding);
         }
@@ -271,28 +267,6 @@ fn compatibility(module: &Module<'_>, object: &Object<'_>, facts: &ObjectFacts) 
     Diagnostic::report(format!(
         "can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}"
     ))
-}
-
-/// Says that the link follows the rules of an older toolkit than its own.
-fn newer_finalizer(module: &Module<'_>) -> Diagnostic {
-    let linker = module.toolkit.linker();
-    if module.options.strict {
-        let code = unsupported::NEWER_FINALIZER;
-        return Diagnostic::fatal(code, code.title()).note(format!(
-            "{linker} links for {} by rules that are not known",
-            module.target
-        ));
-    }
-    let mut note = Diagnostic::remark(
-        deviation::NEWER_FINALIZER,
-        format!(
-            "code for {} is linked as CUDA {} links it, and not {linker}",
-            module.target,
-            Toolkit::DEFAULT.release
-        ),
-    );
-    note.deviation = Some("D20");
-    note
 }
 
 /// Says that nothing shows how the link's toolkit, one before CUDA 13.0, links this.

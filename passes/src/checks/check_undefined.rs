@@ -6,6 +6,7 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
+use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolType;
@@ -94,7 +95,8 @@ fn loses_code_among_left_out(module: &Module<'_>) -> bool {
     let names_kernels = options.host.kernels_external.is_some()
         || options.host.kernels_used.is_some()
         || options.host.variables_used.is_some();
-    if !names_kernels || !module.is_capmerc() {
+    let rule = &behaviours::mercury::NAMED_KERNELS_LOSE_CODE;
+    if !names_kernels || !module.is_capmerc() || !module.toolkit.has(rule) {
         return false;
     }
     module.sections.values().any(|section| {

@@ -18,6 +18,7 @@ mod frames;
 mod info;
 mod inputs;
 mod lines;
+mod name_tables;
 mod names;
 mod registers;
 mod replaced_frames;
@@ -32,6 +33,7 @@ mod symbols;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours;
 use cuweld_elf::mercury::PREFIX;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
@@ -213,7 +215,11 @@ impl<'m, 'data> Encode<'m, 'data> {
             module,
             arena,
             threads,
-            second: plan.sections.iter().map(second_of).collect(),
+            second: plan
+                .sections
+                .iter()
+                .map(|section| second_of(module.toolkit, section))
+                .collect(),
             plan,
             view,
             functions,
@@ -236,8 +242,19 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.number();
         self.added_index_table();
         let slots = self.parameter_sections();
-        self.code_sections();
-        self.clones();
+        match self.is_sorted() {
+            true => {
+                self.mercury_symbol_table();
+                self.clones(|second| !second.is_memory());
+                self.code_sections();
+                self.clones(Second::is_memory);
+            }
+            false => {
+                self.code_sections();
+                self.clones(|_| true);
+                self.mercury_symbol_table();
+            }
+        }
         self.parameters_before_slots(slots);
         let (gap, banks) = self.rename();
         self.sass_infos();
@@ -248,13 +265,15 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.rows();
         self.compact_pieces();
         self.symbol_tables(&banks);
+        let own_names = self.names_of_the_file();
         self.reserved_bytes(tables);
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
         let gaps = segments::Gaps {
-            section_names: self.names_gap(),
-            symbol_names: gap,
+            headers_align: if self.is_sorted() { 1 } else { 8 },
+            section_names: if own_names { 0 } else { self.names_gap() },
+            symbol_names: if own_names { 0 } else { gap },
         };
         segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
         let notes = self.whole_name.map(names::whole_name).into_iter();
@@ -262,6 +281,24 @@ impl<'m, 'data> Encode<'m, 'data> {
         let emptied = |function| registers::emptied_ranges(self.module.function_name(function));
         let notes = notes.chain(self.emptied_ranges.map(emptied));
         Ok((self.plan, notes.collect()))
+    }
+
+    /// Returns `true` if the sections of the Mercury view are sorted as those of the SASS view are
+    /// [mercury-view-sorted].
+    fn is_sorted(&self) -> bool {
+        let rule = &behaviours::mercury::MERCURY_VIEW_SORTED;
+        self.module.toolkit.has(rule)
+    }
+
+    /// Returns the sections of the view that have a second one, in the order of these.
+    fn clone_order(&self) -> Vec<usize> {
+        let mut clones: Vec<usize> = (0..self.view)
+            .filter(|index| self.second[*index] != Second::None)
+            .collect();
+        if self.is_sorted() {
+            clones.sort_by_key(|index| self.second[*index].rank());
+        }
+        clones
     }
 
     /// Decides the indices of the sections that are added: parameters of kernels, code, the clones
@@ -278,34 +315,37 @@ impl<'m, 'data> Encode<'m, 'data> {
             })
             .copied()
             .collect();
-        let clones: Vec<usize> = (0..self.view)
-            .filter(|index| self.second[*index] != Second::None)
-            .collect();
-        let others = self.view + kernels.len() + functions.count() + clones.len();
+        let of_code = (0..self.view).filter(|index| self.functions[*index].is_some());
+        let of_code: Vec<usize> = of_code.collect();
+        let clones = self.clone_order();
+        let others = self.view + kernels.len() + of_code.len() + clones.len();
         let classic = self.classic_index_table();
-        // The table of symbols is the last section.
+        // With the table of symbols.
         let is_added = classic.is_none() && others + 1 > SHN_LORESERVE.into();
         let mut next = self.view as u32 + u32::from(is_added);
         for function in kernels {
             self.parameters.push((function, next));
             next += 1;
         }
-        for (index, function) in self.functions.iter().enumerate() {
-            if function.is_some() {
-                self.twin[index] = Some(next);
-                next += 1;
-            }
+        let tables = 1 + u32::from(is_added);
+        let mut tables_at = next + (of_code.len() + clones.len()) as u32;
+        let mut before_code = 0;
+        if self.is_sorted() {
+            before_code = clones.partition_point(|index| !self.second[*index].is_memory());
+            tables_at = next;
+            next += tables;
         }
-        for index in clones {
+        let (before, after) = clones.split_at(before_code);
+        for &index in before.iter().chain(&of_code).chain(after) {
             self.twin[index] = Some(next);
             next += 1;
         }
-        self.mercury_symbols = next + u32::from(is_added);
-        let added = (self.mercury_symbols as usize + 1).saturating_sub(self.view);
+        self.mercury_symbols = tables_at + u32::from(is_added);
+        let added = others + tables as usize + usize::from(is_added) - self.view;
         self.plan.sections.reserve_exact(added);
         self.index_tables = match classic {
             Some(index) => IndexTables::Cloned(index),
-            None if is_added => IndexTables::Added { mercury: next },
+            None if is_added => IndexTables::Added { mercury: tables_at },
             None => IndexTables::None,
         };
     }
@@ -387,11 +427,11 @@ impl<'m, 'data> Encode<'m, 'data> {
         }
     }
 
-    /// Creates the clones, in the order of their originals.
-    fn clones(&mut self) {
-        for index in 0..self.view {
+    /// Creates the clones of some kinds.
+    fn clones(&mut self, is_one: impl Fn(Second) -> bool) {
+        for index in self.clone_order() {
             let second = self.second[index];
-            if second == Second::None {
+            if !is_one(second) {
                 continue;
             }
             let section = self.plan.sections[index].clone();
@@ -438,6 +478,10 @@ impl<'m, 'data> Encode<'m, 'data> {
                     row.info = self.twin_of(info);
                 }
                 Second::ReservedShared => self.reserved_shared(&mut row),
+                Second::CallGraph(ty) => {
+                    row.ty = ty;
+                    row.link = linked;
+                }
                 Second::SectionIndices | Second::UnifiedEntries => row.link = linked,
                 Second::Copy | Second::None => {}
             }

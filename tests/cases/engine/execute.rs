@@ -124,13 +124,6 @@ impl Engine {
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
             let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
             let with = |options: &[&str]| self.ours(options, &arguments, folder);
-            if self.reference.toolkit.is_some()
-                && matches!(seen.verdict, Verdict::Differs(_))
-                && follows_older_rules(&with(&["--cuweld-strict"])?)
-            {
-                seen.verdict = Verdict::Deviation;
-                break;
-            }
             if matches!(seen.verdict, Verdict::Differs(_)) {
                 let reported = reported::codes(&with(&["--cuweld-explain=on"])?);
                 let strict = with(&["--cuweld-strict"])?;
@@ -360,12 +353,6 @@ fn judge_deviation(
         true => (Verdict::Deviation, kept),
         false => (verdict, kept),
     }
-}
-
-/// Returns `true` if strict mode refuses a link because it follows the rules of CUDA 13.0 (deviation D20).
-fn follows_older_rules(strict: &Outcome) -> bool {
-    let of_later = "code for sm_100 and later of a toolkit after 13.0";
-    strict.lines.iter().any(|line| line.contains(of_later))
 }
 
 /// Leaves the barriers of kernels out of what `-v` shows: linkers since 13.1 show other numbers (docs/using/toolkits.md).

@@ -57,7 +57,7 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         sht::CUDA_MERCURY_INFO => SectionKind::Info,
         // [preserved-rows-ignored]
         sht::CUDA_MERCURY_RESOLVED_RELA => SectionKind::Stripped,
-        // Outputs of CUDA 13.0 do not have them (deviation D20).
+        // What the link writes of them are the rows of the SASS view.
         sht::CUDA_MERCURY_CALLGRAPH | sht::CUDA_MERCURY_PROTOTYPE => SectionKind::Stripped,
         sht::CUDA_MERCURY_CONSTANT_USER
         | sht::CUDA_MERCURY_CONSTANT_PIC

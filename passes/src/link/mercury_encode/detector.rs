@@ -15,6 +15,9 @@ use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::Object;
+use cuweld_ir::elf::origin::origin;
+use cuweld_ir::table::EntityId;
 
 use super::Encode;
 use super::Refusal;
@@ -33,16 +36,18 @@ impl Encode<'_, '_> {
             return true;
         }
         let module = self.module;
-        let debugger = Debugger {
-            is_asked_for: module.is_for_debugger(),
-            has_code: module.is_for_debugger() || self.inputs.for_debugger,
+        let link = Link {
+            module,
+            is_for_debugger: module.is_for_debugger(),
+            has_debugger_code: module.is_for_debugger() || self.inputs.for_debugger,
+            older: older_objects(module),
         };
         let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
         let found =
             cx.threads
                 .map_chunks(Work::Objects(functions.len()), &functions, |functions| {
                     let found = functions.iter().filter_map(|function| {
-                        let (what, why) = change(module, *function, debugger)?;
+                        let (what, why) = link.change(*function)?;
                         Some(Kept {
                             function: *function,
                             what,
@@ -140,46 +145,73 @@ fn told(module: &Module<'_>, found: &[Kept]) -> Option<Diagnostic> {
     Some(info)
 }
 
-/// Whether code is made for the debugger.
-#[derive(Clone, Copy, Debug)]
-struct Debugger {
-    /// Whether the link is asked for it: nvlink then takes no barrier out and schedules nothing
+/// What decides how nvlink makes code.
+struct Link<'m, 'data> {
+    module: &'m Module<'data>,
+    /// Whether the link is for the debugger: nvlink then takes no barrier out and schedules nothing
     /// anew.
-    is_asked_for: bool,
-    /// Whether the file has such code, by that or by an object: nvlink then compiles all of it so,
-    /// with `-r` too.
-    has_code: bool,
+    is_for_debugger: bool,
+    /// Whether the file has code for the debugger, by that or by an object: nvlink then compiles
+    /// all of it so, with `-r` too.
+    has_debugger_code: bool,
+    /// The objects of older compilers, by index; empty if there are none.
+    older: Vec<bool>,
 }
 
-/// Returns the change that nvlink would make to a function's code, and the reason.
-fn change(
-    module: &Module<'_>,
-    function: FunctionId,
-    debugger: Debugger,
-) -> Option<(&'static str, &'static str)> {
-    const DEBUG: &str = "compile for the debugger";
-    let has_end = |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
-    if debugger.has_code && has_end(false) {
-        Some((DEBUG, "it has no memory barrier where it ends"))
-    } else if !debugger.has_code && has_end(true) {
-        Some((
-            "compile without the debugger's barriers",
-            "it has a memory barrier where it ends",
-        ))
-    } else if debugger.has_code && is_unified_stub(module, function) {
-        Some((DEBUG, "it is a unified stub"))
-    } else if is_unified_stub(module, function) && is_unoptimised(module, function) {
-        Some((
-            "schedule anew",
-            "it is a unified stub that was compiled without optimisation",
-        ))
-    } else if is_of_later_compiler(module, function) {
-        Some(("compile anew", "a compiler after 13.0.88 made it"))
-    } else if debugger.is_asked_for {
-        None
-    } else {
-        is_scheduled_anew(module, function).map(|why| ("schedule anew", why))
+impl Link<'_, '_> {
+    /// Returns the change that nvlink would make to a function's code, and the reason.
+    fn change(&self, function: FunctionId) -> Option<(&'static str, &'static str)> {
+        const DEBUG: &str = "compile for the debugger";
+        let module = self.module;
+        let has_end =
+            |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
+        if self.has_debugger_code && has_end(false) {
+            Some((DEBUG, "it has no memory barrier where it ends"))
+        } else if !self.has_debugger_code && has_end(true) {
+            Some((
+                "compile without the debugger's barriers",
+                "it has a memory barrier where it ends",
+            ))
+        } else if self.has_debugger_code && is_unified_stub(module, function) {
+            Some((DEBUG, "it is a unified stub"))
+        } else if is_unified_stub(module, function) && is_unoptimised(module, function) {
+            Some((
+                "schedule anew",
+                "it is a unified stub that was compiled without optimisation",
+            ))
+        } else if is_of_later_compiler(module, function) {
+            Some(("compile anew", "a compiler after 13.0.88 made it"))
+        } else if self.is_of_older_compiler(function) {
+            Some(("compile anew", "the compiler of an older toolkit made it"))
+        } else if self.is_for_debugger {
+            None
+        } else {
+            is_scheduled_anew(module, function).map(|why| ("schedule anew", why))
+        }
     }
+
+    /// Returns `true` if the compiler of an older toolkit than the link's made a function.
+    fn is_of_older_compiler(&self, function: FunctionId) -> bool {
+        let text = self.module.functions[function].views.sass.text;
+        let object = self.module.sections[text].object;
+        self.older.get(object.index()) == Some(&true)
+    }
+}
+
+/// Returns the objects of older toolkits than the link's, by index, where that matters: each release
+/// after CUDA 13.0 makes other code of the same Mercury than the one before.
+fn older_objects(module: &Module<'_>) -> Vec<bool> {
+    if module.toolkit.release <= Toolkit::DEFAULT.release {
+        return Vec::new();
+    }
+    let is_older = |object: &Object<'_>| {
+        let rows = (
+            &module.sections[object.sections],
+            &module.notes[object.notes],
+        );
+        origin(object, rows.0, rows.1).toolkit < module.toolkit.number
+    };
+    module.objects.values().map(is_older).collect()
 }
 
 /// Returns for each place where a function ends the thread `true` if the debugger's barriers stand

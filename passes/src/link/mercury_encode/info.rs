@@ -1,6 +1,7 @@
 //! `.nv.info.F` of the SASS view, derived from the list of the Mercury view.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours::mercury as rules;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
@@ -151,6 +152,14 @@ fn derived(
             return Err(Refusal::new(mercury::ATTRIBUTE_SYMBOL, None));
         }
         append_attribute(out, record, refs.iter().copied());
+    }
+    // [maths-record-added] [exits-record-added]
+    let has = |code| records.iter().any(|record| record.code == code);
+    if module.toolkit.has(&rules::MATHS_RECORD_ADDED) && !has(attributes::NVSAL_SW_WAR) {
+        out.extend_from_slice(&[format::HVAL, attributes::NVSAL_SW_WAR, 1, 0]);
+    }
+    if module.toolkit.has(&rules::EXITS_RECORD_ADDED) && !has(attributes::PREEXIT_USED) {
+        out.extend_from_slice(&[format::BVAL, attributes::PREEXIT_USED, 0, 0]);
     }
     if module.functions[list.function].header_kinds != 0 {
         // [mercury-slot-banks]

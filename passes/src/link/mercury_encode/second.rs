@@ -1,10 +1,12 @@
 //! Which sections of the Mercury view have one of their own beside that of the SASS view.
 
+use cuweld_elf::behaviours;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanSection;
 
 use super::registers::REGISTER_RANGES;
@@ -38,16 +40,39 @@ pub(super) enum Second {
     SectionIndices,
     /// `.nv.merc.nv.udt`, which has the same bytes again.
     Copy,
+    /// `.nv.merc.nv.callgraph` and `.nv.merc.nv.prototype`, of this type [mercury-call-graph].
+    CallGraph(u32),
     /// `.nv.merc.nv.uft.entry` and `.nv.merc.nv.udt.entry`.
     UnifiedEntries,
+}
+
+impl Second {
+    /// Returns its place among others where they are sorted: after all else constants, then memory,
+    /// which follows the code.
+    pub(super) fn rank(self) -> u32 {
+        match self {
+            Second::Alias(sht::PROGBITS) => 0,
+            Second::Alias(sht::CUDA_GLOBAL_INIT) | Second::ReservedShared => 2,
+            Second::Alias(_) | Second::Constants(_) | Second::HeaderIndices => 1,
+            _ => 0,
+        }
+    }
+
+    /// Returns `true` if it is memory of variables that are no constants.
+    pub(super) fn is_memory(self) -> bool {
+        self.rank() == 2
+    }
 }
 
 /// The section of variables in reserved shared memory.
 pub(super) const RESERVED_SHARED: &[u8] = b".nv.shared.reserved.0";
 
 /// Returns what a section becomes.
-pub(super) fn second_of(section: &PlanSection<'_>) -> Second {
+pub(super) fn second_of(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second {
+    let has_call_graph = || toolkit.has(&behaviours::mercury::MERCURY_CALL_GRAPH);
     match section.ty {
+        sht::CUDA_CALLGRAPH if has_call_graph() => Second::CallGraph(sht::CUDA_MERCURY_CALLGRAPH),
+        sht::CUDA_PROTOTYPE if has_call_graph() => Second::CallGraph(sht::CUDA_MERCURY_PROTOTYPE),
         sht::RELA => Second::Relocs,
         sht::CUDA_RESOLVED_RELA => Second::ResolvedRelocs,
         sht::CUDA_INFO if section.flags.contains(SectionFlags::INFO_LINK) => Second::FunctionInfo,

@@ -76,13 +76,10 @@ impl<'data> Encode<'_, 'data> {
         }
     }
 
-    /// Adds the table of the Mercury view after all clones. Its rows come later.
+    /// Adds the table of the Mercury view, if it is one of those that are added. Its rows come later.
     pub(super) fn added_mercury_table(&mut self) {
         if matches!(self.index_tables, IndexTables::Added { .. }) {
-            let mut table = index_table(MERCURY_TABLE, SectionFlags::MERCURY, self.mercury_symbols);
-            table.name_offset = self.plan.section_names.len() as u32;
-            self.plan.section_names.extend_from_slice(MERCURY_TABLE);
-            self.plan.section_names.push(0);
+            let table = index_table(MERCURY_TABLE, SectionFlags::MERCURY, self.mercury_symbols);
             self.plan.sections.push(table);
         }
     }

@@ -22,10 +22,14 @@ const PF_R: u32 = 4;
 const PF_W: u32 = 2;
 const PF_X: u32 = 1;
 
-/// Numbers of bytes that are left after the names of sections and after those of symbols.
+/// Bytes that are left between parts of the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
+    /// The alignment of the headers of sections.
+    pub(super) headers_align: u64,
+    /// After the names of sections.
     pub(super) section_names: u64,
+    /// After the names of symbols.
     pub(super) symbol_names: u64,
 }
 
@@ -58,7 +62,7 @@ pub(super) fn place(plan: &mut OutputLayout<'_>, gaps: Gaps, executable: bool) {
         plan.sections[index].offset = offset;
         offset = end.saturating_add(left);
     }
-    plan.shoff = align_up(offset, 8);
+    plan.shoff = align_up(offset, gaps.headers_align);
     if !executable {
         plan.file_size = plan.shoff.saturating_add(64 * plan.sections.len() as u64);
         return;

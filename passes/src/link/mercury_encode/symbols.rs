@@ -1,6 +1,7 @@
 //! Symbol tables of both views.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::HEADER_INDICES;
 use cuweld_elf::raw::SHN_COMMON;
@@ -20,6 +21,7 @@ use cuweld_ir::table::EntityId;
 use super::Encode;
 use super::Refusal;
 use super::second::RESERVED_SHARED;
+use super::second::Second;
 
 impl<'data> Encode<'_, 'data> {
     /// Returns the output symbol indices of the SECTION symbols of kernels' parameters, by
@@ -43,7 +45,26 @@ impl<'data> Encode<'_, 'data> {
         found
     }
 
-    /// Makes `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view:
+    /// Adds `.nv.merc.symtab`, with a table of section indices if there is one. Their rows come
+    /// later.
+    pub(super) fn mercury_symbol_table(&mut self) {
+        self.added_mercury_table();
+        self.plan.sections.push(PlanSection {
+            name: b".nv.merc.symtab",
+            name_offset: 0,
+            ty: sht::CUDA_MERCURY_SYMTAB,
+            flags: SectionFlags::MERCURY,
+            offset: 0,
+            size: 0,
+            link: 2,
+            info: 0,
+            align: 8,
+            entsize: 24,
+            content: PlanContent::None,
+        });
+    }
+
+    /// Makes the rows of `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view:
     /// constant banks under their SASS names, and the parameters of kernels. `banks` says which
     /// sections are constant banks.
     pub(super) fn symbol_tables(&mut self, banks: &[bool]) {
@@ -129,7 +150,6 @@ impl<'data> Encode<'_, 'data> {
         let first_global = table.map_or(0, |table| self.plan.sections[table].info);
         self.renamed_symbols(banks, &places);
         self.parameter_symbols(&mut sass_indices);
-        self.added_mercury_table();
         self.index_rows(&sass_indices, mercury_indices);
         if let Some(table) = table {
             let section = &mut self.plan.sections[table];
@@ -139,23 +159,10 @@ impl<'data> Encode<'_, 'data> {
                 section.info = self.plan.symbols.len() as u32;
             }
         }
-        let name: &'static [u8] = b".nv.merc.symtab";
-        let name_offset = self.plan.section_names.len() as u32;
-        self.plan.section_names.extend_from_slice(name);
-        self.plan.section_names.push(0);
-        self.plan.sections.push(PlanSection {
-            name,
-            name_offset,
-            ty: sht::CUDA_MERCURY_SYMTAB,
-            flags: SectionFlags::MERCURY,
-            offset: 0,
-            size: rows.len() as u64,
-            link: 2,
-            info: first_global,
-            align: 8,
-            entsize: 24,
-            content: PlanContent::Bytes(self.arena.bytes(&rows)),
-        });
+        let section = &mut self.plan.sections[self.mercury_symbols as usize];
+        section.size = rows.len() as u64;
+        section.info = first_global;
+        section.content = PlanContent::Bytes(self.arena.bytes(&rows));
         for section in &mut self.plan.sections {
             match section.content {
                 PlanContent::SectionNames => section.size = self.plan.section_names.len() as u64,
@@ -169,8 +176,14 @@ impl<'data> Encode<'_, 'data> {
     /// section of each symbol.
     fn renamed_symbols(&mut self, banks: &[bool], places: &[u32]) {
         let mut names = vec![None; banks.len()];
+        // [compiler-constant-sections]
+        let rule = &behaviours::mercury::COMPILER_CONSTANT_SECTIONS;
+        let kept = match self.module.toolkit.has(rule) {
+            true => Second::Constants(sht::CUDA_MERCURY_CONSTANT_OPTIMIZER),
+            false => Second::None,
+        };
         for (index, is_bank) in banks.iter().enumerate() {
-            if *is_bank {
+            if *is_bank && self.second[index] != kept {
                 let name = self.plan.sections[index].name;
                 names[index] = Some(self.append_symbol_name(name));
             }

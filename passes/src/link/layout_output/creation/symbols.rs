@@ -1,6 +1,7 @@
 //! Creation of the symbols of variables, in nvlink's order.
 
 use super::*;
+use cuweld_elf::behaviours;
 
 impl Replay<'_, '_> {
     /// Creates P2: all other symbols in symbol order.
@@ -34,11 +35,13 @@ impl Replay<'_, '_> {
                 self.out.global.push(OutSymbol::Link(link));
                 continue;
             }
+            let rule = &behaviours::mercury::MERCURY_CONSTANT_NAMES;
+            let has_other_name = (self.out.capmerc || is_converted)
+                && symbol.is_compiler_constant()
+                && self.module.toolkit.has(rule);
             let name = match symbol.place {
                 // [mercury-constant-names]
-                SymbolPlace::Section(section)
-                    if (self.out.capmerc || is_converted) && symbol.is_compiler_constant() =>
-                {
+                SymbolPlace::Section(section) if has_other_name => {
                     let bank = mercury_name(&self.module.sections[section]);
                     let number = format!(".{compiler_constants}");
                     self.arena.joined(&bank, number.as_bytes())
