@@ -183,4 +183,12 @@ super::behaviours! {
     COMPILER_CONSTANT_SECTIONS = "compiler-constant-sections" since (13, 5), shown by [
         "toolkit-13-mercury-constants",
     ];
+    /// In the SASS view a unit of a line table that has no lines ends as one with lines does; the
+    /// table of the Mercury view has none of that, and has bytes of its own.
+    EMPTY_LINE_TABLES_END = "empty-line-tables-end" since (13, 5), shown by ["toolkit-13-mercury-lines"];
+    /// Reserved shared memory has bytes in the Mercury view: what lies at its place in the file of
+    /// that view.
+    RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by [
+        "mercury-reserved-shared-two-variables",
+    ];
 }

@@ -41,8 +41,9 @@ pub struct Staying {
 
 /// Leaves sequences out of a table and sorts the others of each unit by their rank: `addresses`
 /// says where the address of each lies, in ascending order, and what becomes of it if it stays.
-/// `None` if the table is of another form.
-pub fn keep(bytes: &[u8], addresses: &[(u64, Option<Staying>)]) -> Option<Kept> {
+/// `ends_empty` has a unit without sequences end as a sequence does. `None` if the table is of
+/// another form.
+pub fn keep(bytes: &[u8], addresses: &[(u64, Option<Staying>)], ends_empty: bool) -> Option<Kept> {
     let mut kept = Kept::default();
     let mut rest = addresses;
     let mut at = 0_usize;
@@ -80,6 +81,9 @@ pub fn keep(bytes: &[u8], addresses: &[(u64, Option<Staying>)]) -> Option<Kept> 
                 let made = staying.made.as_deref();
                 sequences.push((staying.rank, index, made.unwrap_or(sequence)));
             }
+        }
+        if ends_empty && sequences.is_empty() && !kept.bytes.ends_with(&END) {
+            kept.bytes.extend_from_slice(&END);
         }
         sequences.sort_by_key(|(rank, ..)| *rank);
         let first = kept.addresses.len();
@@ -119,12 +123,12 @@ mod tests {
     #[test]
     fn sequences_go_and_sizes_follow() {
         let table = [unit(2), unit(1), unit(0)].concat();
-        let kept = keep(&table, &[(9, None), (24, Some(rank(0))), (45, None)]).unwrap();
+        let kept = keep(&table, &[(9, None), (24, Some(rank(0))), (45, None)], false).unwrap();
         let mut first = unit(1);
         first[17] = 1;
         assert_eq!(kept.bytes, [first, unit(0), unit(0)].concat());
         assert_eq!(kept.addresses, [None, Some(9), None]);
-        let kept = keep(&unit(2), &[(9, Some(rank(8))), (24, Some(rank(3)))]).unwrap();
+        let kept = keep(&unit(2), &[(9, Some(rank(8))), (24, Some(rank(3)))], false).unwrap();
         assert_eq!(kept.addresses, [Some(24), Some(9)]);
         assert_eq!((kept.bytes[17], kept.bytes[32]), (1, 0));
     }
@@ -132,9 +136,9 @@ mod tests {
     #[test]
     fn another_form_is_refused() {
         let table = unit(1);
-        assert!(keep(&table, &[(10, None)]).is_none());
-        assert!(keep(&table, &[(2, None)]).is_none());
-        assert!(keep(&table, &[(900, None)]).is_none());
-        assert!(keep(&table[..8], &[]).is_none());
+        assert!(keep(&table, &[(10, None)], false).is_none());
+        assert!(keep(&table, &[(2, None)], false).is_none());
+        assert!(keep(&table, &[(900, None)], false).is_none());
+        assert!(keep(&table[..8], &[], false).is_none());
     }
 }

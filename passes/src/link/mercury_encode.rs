@@ -573,8 +573,10 @@ impl<'m, 'data> Encode<'m, 'data> {
                 size: None,
             });
         }
-        // Nor has a line table of its own what has no lines.
-        let without_lines = LINE_TABLES.contains(&name)
+        // Nor has a line table of its own what has no lines [empty-line-tables-end].
+        let rule = &behaviours::mercury::EMPTY_LINE_TABLES_END;
+        let without_lines = !self.module.toolkit.has(rule)
+            && LINE_TABLES.contains(&name)
             && self
                 .inputs
                 .debug_sections(self.module, name)

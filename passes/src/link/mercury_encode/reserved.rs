@@ -1,4 +1,5 @@
-//! `.nv.merc.nv.shared.reserved.0`: memory without bytes, to which nvlink gives some.
+//! `.nv.merc.nv.shared.reserved.0`: memory without bytes, to which nvlink gives some
+//! [reserved-shared-bytes].
 //!
 //! nvlink copies what lies at its place in the file of the Mercury view, which it makes first. That
 //! file has no bytes for it, so what lies there is padding and, at the end of the file, the headers
@@ -8,6 +9,7 @@
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::align::align_up;
+use cuweld_elf::behaviours;
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::target::section_types::is_no_bits;
@@ -62,6 +64,11 @@ impl Encode<'_, '_> {
         let Some(twin) = self.twin[own].map(|twin| twin as usize) else {
             return;
         };
+        let rule = &behaviours::mercury::RESERVED_SHARED_BYTES;
+        if !self.module.toolkit.has(rule) {
+            self.plan.sections[twin].content = PlanContent::None;
+            return;
+        }
         let size = self.plan.sections.get(twin).map_or(0, |row| row.size);
         match self.bytes_at(own, size, tables) {
             Some(bytes) => {

@@ -49,7 +49,8 @@ pub(super) fn place(plan: &mut OutputLayout<'_>, gaps: Gaps, executable: bool) {
             continue;
         }
         offset = align_up(offset, section.align);
-        let end = if is_no_bits(section.ty, section.flags) {
+        let has_none = section.content == PlanContent::None;
+        let end = if has_none || is_no_bits(section.ty, section.flags) {
             offset
         } else {
             offset.saturating_add(section.size)

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
+use cuweld_elf::behaviours;
 use cuweld_elf::mercury::lines::Kept;
 use cuweld_elf::mercury::lines::Remade;
 use cuweld_elf::mercury::lines::SET_ADDRESS;
@@ -102,7 +103,11 @@ pub(crate) fn of_section<'m>(
         }
         addresses.push((row.offset, staying));
     }
-    let kept = keep(module.sections[section].bytes(), &addresses)?;
+    // [empty-line-tables-end]
+    let ends_empty = module
+        .toolkit
+        .has(&behaviours::mercury::EMPTY_LINE_TABLES_END);
+    let kept = keep(module.sections[section].bytes(), &addresses, ends_empty)?;
     Some((kept, rows))
 }
 
