@@ -191,4 +191,6 @@ super::behaviours! {
     RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by [
         "mercury-reserved-shared-two-variables",
     ];
+    /// Both views have one `.debug_info`.
+    ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-lines"];
 }

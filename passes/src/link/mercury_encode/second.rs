@@ -81,12 +81,13 @@ pub(super) fn second_of(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second 
         sht::SYMTAB_SHNDX => Second::SectionIndices,
         sht::CUDA_UNIFIED_DATA => Second::Copy,
         ty if is_unified_entries(ty) => Second::UnifiedEntries,
-        _ => second_of_named(section),
+        _ => second_of_named(toolkit, section),
     }
 }
 
-/// Returns the same of a section that its name tells apart.
-fn second_of_named(section: &PlanSection<'_>) -> Second {
+/// Returns the same of a section that its name tells apart [one-debug-info].
+fn second_of_named(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second {
+    let has_one_info = || toolkit.has(&behaviours::mercury::ONE_DEBUG_INFO);
     if let Some((bank, rest)) = Bank::of_name(section.name) {
         return if bank == HEADER_INDICES {
             Second::HeaderIndices
@@ -99,6 +100,9 @@ fn second_of_named(section: &PlanSection<'_>) -> Second {
     match section.ty {
         _ if section.name == RESERVED_SHARED => Second::ReservedShared,
         _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
+        sht::PROGBITS if section.name == b".debug_info" && has_one_info() => {
+            Second::Alias(sht::PROGBITS)
+        }
         sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
         sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
         _ => Second::None,
