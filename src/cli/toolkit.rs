@@ -132,7 +132,7 @@ fn rows(toolkit: &Shadowed) -> [(&'static str, String); 6] {
     };
     let from_100 = match links_as.release == Toolkit::DEFAULT.release {
         true => linker.clone(),
-        false => "by the rules of CUDA 13.0, with a note (deviation D20)".to_owned(),
+        false => format!("{linker}; code of older compilers stays as it is (deviation D12)"),
     };
     [
         (

@@ -173,3 +173,10 @@ fn mask_code(file: &mut [u8], name: &str) -> Option<()> {
     }
     Some(())
 }
+
+/// Returns `true` if a link has code of an older toolkit's compiler for a target with Mercury, given what it says with
+/// `--cuweld-strict-finalize`: nvlink makes all of it anew, with other registers and sizes.
+pub fn has_older_code(finalized: &Outcome) -> bool {
+    let older = "the compiler of an older toolkit made it";
+    finalized.stderr.contains(older)
+}

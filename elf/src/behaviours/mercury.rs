@@ -43,13 +43,19 @@ super::behaviours! {
     /// 0b). A bit goes if a linked function has an instruction that the other target does in
     /// another way: double precision arithmetic, `IMMA`, `DMMA`, `UTCIMMA`. One form of comparison
     /// is taken for another.
-    FAST_PATH_RECORD = "fast-path-record", shown by [
+    FAST_PATH_RECORD = "fast-path-record" until (13, 3), shown by [
         "mercury-fast-path",
         "mercury-fast-path-own",
         "mercury-fast-path-immediate",
         "mercury-fast-path-comparison",
         "mercury-fast-path-forms",
     ];
+    /// Functions for a target with an `a` have no other one in the record of those on which their SASS
+    /// would run, unless each object has a record of tensor cores.
+    FAST_PATH_SPECIFIC = "fast-path-specific" since (13, 1), shown by ["toolkit-13-fast-path"];
+    /// No instruction takes a target out of the record of those on which the SASS would run, which a
+    /// file without functions has, too.
+    FAST_PATH_WHOLE = "fast-path-whole" since (13, 3), shown by ["toolkit-13-fast-path"];
     /// The Mercury view keeps the frames of all objects; the SASS view has those of linked
     /// functions, each after its CIE. Rows by which an entry names its CIE have the place in the
     /// frames of each view.
@@ -92,7 +98,7 @@ super::behaviours! {
     /// information of the function is not made: the frame is that of the Mercury view without rules,
     /// lines have their addresses in Mercury code, addresses in the function and ranges of registers
     /// are 0. Where `-r` wrote the file, they are made when it is linked again.
-    MERCURY_EARLY_ALIASES = "mercury-early-aliases", shown by [
+    MERCURY_EARLY_ALIASES = "mercury-early-aliases" until (13, 5), shown by [
         "mercury-early-alias",
         "mercury-early-alias-linked-again",
         "mercury-early-alias-debug",

@@ -28,7 +28,11 @@ pub struct EarlyAliases {
 impl Analysis for EarlyAliases {
     fn compute(module: &Module<'_>, analyses: &Analyses) -> Self {
         let mut found = EarlyAliases::default();
-        if !module.is_capmerc() || !module.functions.ids().any(|id| module.is_alias(id)) {
+        let rule = &behaviours::mercury::MERCURY_EARLY_ALIASES;
+        if !module.is_capmerc()
+            || !module.toolkit.has(rule)
+            || !module.functions.ids().any(|id| module.is_alias(id))
+        {
             return found;
         }
         let in_objects = aliases_before_functions(module);

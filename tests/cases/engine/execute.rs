@@ -333,6 +333,9 @@ fn judge_deviation(
     strict: &Outcome,
     finalized: Option<&Outcome>,
 ) -> (Verdict, Option<Kept>) {
+    if finalized.is_some_and(kept_schedule::has_older_code) {
+        return (Verdict::Deviation, None);
+    }
     let refused = reported::refused(strict);
     let differs = refused.map_or((|_| false) as fn(&str) -> bool, |refused| refused.differs);
     let without_kept = |outcome: &Outcome| {

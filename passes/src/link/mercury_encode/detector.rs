@@ -174,6 +174,11 @@ impl Link<'_, '_> {
             ))
         } else if self.has_debugger_code && is_unified_stub(module, function) {
             Some((DEBUG, "it is a unified stub"))
+        } else if is_unified_stub(module, function)
+            && module.options.relocatable
+            && module.toolkit.release > Toolkit::DEFAULT.release
+        {
+            Some(("schedule anew", "it is a unified stub"))
         } else if is_unified_stub(module, function) && is_unoptimised(module, function) {
             Some((
                 "schedule anew",

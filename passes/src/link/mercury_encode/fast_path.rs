@@ -3,19 +3,24 @@
 //!
 //! ptxas clears a bit of an object if its code has an instruction that the other target does in
 //! another way; nvlink clears it if the code of a linked function has one. For sm_100 the
-//! instructions of CUDA 13.0 are known; for sm_120 none was found. An object whose record says
-//! otherwise is refused, or taken at its word in links of a later toolkit (deviation D20).
+//! instructions are known; for sm_120 none was found. Since CUDA 13.3 there are none
+//! [fast-path-whole]. Since CUDA 13.1 code for a target with an `a` runs on no other, unless all
+//! objects have a record of tensor cores [fast-path-specific]. An object whose record says otherwise
+//! is refused.
 
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours;
 use cuweld_elf::finalize::fast_path_bit;
 use cuweld_elf::mercury::fast_path::has_own_to_sm_100;
+use cuweld_elf::target::arch::Suffix;
 use cuweld_elf::target::compat;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::toolkit::Toolkit;
+use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::SectionKind;
+use cuweld_ir::elf::origin::origin;
 use cuweld_ir::plan::PlanContent;
 
 use super::Encode;
@@ -61,6 +66,12 @@ impl Encode<'_, '_> {
         if whole == 0 {
             return Ok(0);
         }
+        let merged = &module.merged_compat;
+        let is_specific = module.target.suffix == Suffix::Specific;
+        let own = specific_targets(module, merged.iter().copied(), is_specific);
+        if !module.toolkit.has(&behaviours::mercury::FAST_PATH_RECORD) {
+            return self.whole_fast_path(whole, own);
+        }
         // Whether some of these functions has such an instruction.
         let have_own = |functions: &mut dyn Iterator<Item = FunctionId>| {
             let mut unknown = None;
@@ -99,19 +110,16 @@ impl Encode<'_, '_> {
                 if linked.peek().is_none() {
                     return Ok(None);
                 }
-                if module.toolkit.release > Toolkit::DEFAULT.release {
-                    return Ok(of_object(module, object));
+                let is_own = have_own(&mut linked)?;
+                let all = is_own || have_own(&mut lost)?;
+                let mut records = compat_records(module, object);
+                let is_specific = records.any(|id| is_specific_mark(module, id));
+                let records = compat_records(module, object);
+                let of_object = specific_targets(module, records, is_specific);
+                if recorded(module, object) != Some(without(all) & of_object) {
+                    return Err(against_code(object));
                 }
-                let own = have_own(&mut linked)?;
-                let all = own || have_own(&mut lost)?;
-                if of_object(module, object) != Some(without(all)) {
-                    let what = format!(
-                        "a record of fast path targets against the code ('{}')",
-                        object.display()
-                    );
-                    return Err(Refusal::with(mercury::FAST_PATH, what, None));
-                }
-                Ok(Some(without(own)))
+                Ok(Some(without(is_own) & own))
             });
             of_objects.collect::<Result<Vec<_>, _>>()
         });
@@ -123,13 +131,72 @@ impl Encode<'_, '_> {
         }
         Ok(value.unwrap_or(0))
     }
+
+    /// Returns the value where no instruction clears a bit, as the objects of such compilers say, too;
+    /// `own` are the targets on which functions may run.
+    fn whole_fast_path(&self, whole: u64, own: u64) -> Result<u64, Refusal> {
+        let module = self.module;
+        let first = behaviours::mercury::FAST_PATH_WHOLE.since;
+        let first = u32::from(first.major) * 10 + u32::from(first.minor);
+        let alone = whole & fast_path_bit(module.target.sm);
+        let is_other = |object: &&Object<'_>| {
+            let rows = (
+                &module.sections[object.sections],
+                &module.notes[object.notes],
+            );
+            origin(object, rows.0, rows.1).toolkit >= first
+                && recorded(module, object)
+                    .is_some_and(|targets| ![whole, alone].contains(&targets))
+        };
+        let mut objects = module.included_objects().map(|(_, object)| object);
+        if let Some(object) = objects.find(is_other) {
+            return Err(against_code(object));
+        }
+        let has_functions = self.functions.iter().any(Option::is_some);
+        Ok(if has_functions { whole & own } else { whole })
+    }
 }
 
-/// Returns the record of an object.
-fn of_object(module: &Module<'_>, object: &Object<'_>) -> Option<u64> {
+/// Returns the targets that such records leave to code for a target that ends in `a`.
+fn specific_targets(
+    module: &Module<'_>,
+    mut records: impl Iterator<Item = AttributeId>,
+    is_specific: bool,
+) -> u64 {
+    let rule = &behaviours::mercury::FAST_PATH_SPECIFIC;
+    let has_tensor_cores = |id: AttributeId| module.attributes[id].code == compat::INST_TCGEN05_MMA;
+    match is_specific && module.toolkit.has(rule) && !records.any(has_tensor_cores) {
+        true => fast_path_bit(module.target.sm),
+        false => u64::MAX,
+    }
+}
+
+/// Refuses an object whose record does not say what its code does.
+fn against_code(object: &Object<'_>) -> Refusal {
+    let what = format!(
+        "a record of fast path targets against the code ('{}')",
+        object.display()
+    );
+    Refusal::with(mercury::FAST_PATH, what, None)
+}
+
+/// Returns the `.nv.compat` records of an object.
+fn compat_records(module: &Module<'_>, object: &Object<'_>) -> impl Iterator<Item = AttributeId> {
     let mut sections = object.sections.iter();
-    let section = sections.find(|id| module.sections[*id].kind == SectionKind::Compat)?;
-    let mut records = module.attributes[module.sections[section].attributes].iter();
+    let section = sections.find(|id| module.sections[*id].kind == SectionKind::Compat);
+    let records = section.map(|section| module.sections[section].attributes);
+    records.into_iter().flat_map(|records| records.iter())
+}
+
+/// Returns `true` if a record says that the target of an object ends in `a`.
+fn is_specific_mark(module: &Module<'_>, id: AttributeId) -> bool {
+    let record = &module.attributes[id];
+    record.code == compat::CUDA_ACCELERATOR_TARGET && record.value == 1
+}
+
+/// Returns the targets that an object says.
+fn recorded(module: &Module<'_>, object: &Object<'_>) -> Option<u64> {
+    let mut records = compat_records(module, object).map(|id| &module.attributes[id]);
     let record = records.find(|record| record.code == compat::CAN_FASTPATH_FINALIZE)?;
     Some(u64::from_le_bytes(record.rest.try_into().ok()?))
 }

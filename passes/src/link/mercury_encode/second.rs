@@ -52,7 +52,7 @@ impl Second {
     pub(super) fn rank(self) -> u32 {
         match self {
             Second::Alias(sht::PROGBITS) => 0,
-            Second::Alias(sht::CUDA_GLOBAL_INIT) | Second::ReservedShared => 2,
+            Second::Alias(sht::CUDA_GLOBAL_INIT) | Second::ReservedShared | Second::Copy => 2,
             Second::Alias(_) | Second::Constants(_) | Second::HeaderIndices => 1,
             _ => 0,
         }

@@ -69,6 +69,8 @@ impl<'data> Encode<'_, 'data> {
     /// sections are constant banks.
     pub(super) fn symbol_tables(&mut self, banks: &[bool]) {
         let relocatable = self.module.options.relocatable;
+        let rule = &behaviours::mercury::MERCURY_EARLY_ALIASES;
+        let has_early = self.module.toolkit.has(rule);
         let mut rows = Vec::with_capacity(self.plan.symbols.len() * 24);
         let mut sass_indices = self.classic_rows();
         sass_indices.resize(self.plan.symbols.len(), 0);
@@ -116,7 +118,7 @@ impl<'data> Encode<'_, 'data> {
                             false => self.module.functions[function].merc_size,
                         };
                         if is_alias {
-                            let size = if is_first { code.size } else { 0 };
+                            let size = if is_first && has_early { code.size } else { 0 };
                             self.plan.symbols[index].size = size;
                         }
                     }
