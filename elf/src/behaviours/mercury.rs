@@ -105,10 +105,13 @@ super::behaviours! {
     ];
     /// Where another copy than the first of its name is linked, the ranges of registers of the first
     /// are those of its Mercury code: they end where the instruction does its work that begins there,
-    /// and begin one before that of the next instruction. At barriers of some lanes they begin where
-    /// the barrier does, or after it.
+    /// and begin one before that of the next instruction.
     RANGES_OF_REPLACED_COPIES = "ranges-of-replaced-copies", shown by [
         "mercury-replaced-ranges",
+    ];
+    /// Such ranges begin before the instruction that does the work of the next one where that became
+    /// several, and at barriers of some lanes where the barrier does, or after it.
+    RANGES_AROUND_RUNS = "ranges-around-runs" until (13, 1), shown by [
         "mercury-replaced-ranges-barriers",
         "mercury-replaced-ranges-collectives",
     ];

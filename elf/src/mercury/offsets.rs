@@ -131,6 +131,20 @@ impl Offsets {
         (mercury == size).then_some(offsets)
     }
 
+    /// Returns the same without what is known of where ranges begin around Mercury instructions that
+    /// became several SASS instructions.
+    pub fn without_runs(mut self) -> Self {
+        let mut next_is_run = false;
+        for start in self.starts.iter_mut().rev() {
+            let is_run = start.main != Some(start.sass);
+            if is_run || next_is_run || start.barrier != Barrier::None {
+                start.barrier = Barrier::Unknown;
+            }
+            next_is_run = is_run;
+        }
+        self
+    }
+
     /// Returns the number of the instruction that begins at this offset of the Mercury code. The
     /// end counts as an instruction.
     fn at(&self, mercury: u64) -> Option<usize> {

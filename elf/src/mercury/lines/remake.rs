@@ -139,11 +139,11 @@ fn write_row(
 ) -> Option<()> {
     let advance = i64::try_from(advance).ok()?;
     let (file, before) = last.unwrap_or((0, 1));
-    if line.0 != file {
-        out.extend_from_slice(&[SET_FILE, line.0]);
-    }
     if ends_prologue && last.is_some() {
         out.push(PROLOGUE_END);
+    }
+    if line.0 != file {
+        out.extend_from_slice(&[SET_FILE, line.0]);
     }
     let lines = line.1.checked_sub(before)?;
     let special =

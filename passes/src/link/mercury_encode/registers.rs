@@ -4,6 +4,8 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours;
+use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::mercury::register_ranges;
 use cuweld_elf::mercury::register_ranges::Ranges;
 use cuweld_elf::mercury::register_ranges::Row;
@@ -122,7 +124,7 @@ impl<'m> Encode<'m, '_> {
     }
 
     /// Returns the ranges of a copy in the code that is linked in its place
-    /// [ranges-of-replaced-copies]; `None` for one that is not known. `mercury` has those of its
+    /// [ranges-of-replaced-copies] [ranges-around-runs]; `None` for one that is not known. `mercury` has those of its
     /// object in the Mercury view, by function.
     fn ranges_in_linked_code(
         &self,
@@ -134,6 +136,11 @@ impl<'m> Encode<'m, '_> {
         let link = module.symbols[module.functions[copy].symbol].link;
         let linked = link.and_then(|link| module.link_function(link));
         let offsets = linked.and_then(|linked| module.mercury_offsets(linked));
+        let rule = &behaviours::mercury::RANGES_AROUND_RUNS;
+        let offsets = match module.toolkit.has(rule) {
+            true => offsets,
+            false => offsets.map(Offsets::without_runs),
+        };
         let mercury = mercury.get(ranges.function).and_then(Option::as_ref);
         match mercury.zip(offsets) {
             Some((mercury, offsets)) => {
