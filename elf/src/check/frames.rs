@@ -16,6 +16,9 @@ use crate::mercury::frames::Step;
 use crate::raw::RawRela;
 use crate::target::section_types::is_rela;
 
+/// `DW_CFA_undefined`.
+const UNDEFINED: u8 = 0x07;
+
 /// The entries of a section of frames.
 struct Entries<'v> {
     bytes: &'v [u8],
@@ -192,6 +195,8 @@ fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
             at.is_multiple_of(INSTRUCTION) && at <= size
         }
         Some(Step::Rule([0])) => true,
+        // Compilers since CUDA 13.4 say where a register has no value any more, in SASS alone.
+        Some(Step::Rule([UNDEFINED, ..])) => true,
         // Mercury may go back to a place and give it another rule.
         Some(rule) => {
             let is_after = twins.any(|twin| twin == Some(rule));

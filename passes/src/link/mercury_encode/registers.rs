@@ -98,7 +98,8 @@ impl<'m> Encode<'m, '_> {
                     Some(function) => {
                         let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));
                         let places = self.ranges_in_linked_code(row, mercury, function);
-                        if places.contains(&None) {
+                        let rule = &behaviours::mercury::RANGES_AROUND_RUNS;
+                        if places.contains(&None) || !module.toolkit.has(rule) {
                             self.emptied_ranges.get_or_insert(function);
                             if module.options.strict {
                                 let what = mercury::RANGES_AFTER_CODE;
