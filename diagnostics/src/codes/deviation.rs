@@ -50,6 +50,9 @@ codes! {
         "a link of CUDA 12 that nothing can be compared with"
         when "The toolkit is older than 13.0, and the link has options or host information that libnvJitLink, the only linker of it to compare with, does not take (D28)."
         advice "`--cuweld-strict` makes it an error.";
+    UNIFIED_LINKS "unified-links":
+        "unified tables that name their symbols"
+        when "The toolkit is 13.5 or later, and relocatable output for sm_100 and up has a unified table; nvlink gives it a number that is another section's (D29).";
     DYNAMIC_SHARED_ALIGN "dynamic-shared-align":
         "dynamic shared memory at the largest alignment of its names"
         when "A kernel reaches names of dynamic shared memory with different alignments, which are one address; nvlink since CUDA 13.1 aligns it for one of them only (D21).";

@@ -98,6 +98,10 @@ codes! {
     REGISTER_RANGES "register-ranges":
         "ranges of registers of another form"
         when "Debug information of registers cannot be taken apart into functions.";
+    UNIFIED_LINKS "unified-links":
+        "a unified table of -r for a toolkit since 13.5"
+        when "With `--cuweld-strict`: nvlink since CUDA 13.5 gives unified tables of relocatable output another section than their symbols'."
+        advice "Link without `--cuweld-strict`: the tables name their symbols, and the link says so (D29).";
     RANGES_AFTER_CODE "ranges-after-code":
         "ranges of registers of a copy that is not linked"
         when "With `--cuweld-strict`: the first copy of a function has a range of registers whose end is not in the code that is linked; nvlink writes what its memory holds (deviation D25)."

@@ -52,7 +52,7 @@ super::behaviours! {
     ];
     /// Functions for a target with an `a` have no other one in the record of those on which their SASS
     /// would run, unless each object has a record of tensor cores.
-    FAST_PATH_SPECIFIC = "fast-path-specific" since (13, 1), shown by ["toolkit-13-fast-path"];
+    FAST_PATH_SPECIFIC = "fast-path-specific" since (13, 1), shown by ["toolkit-13-fast-path", "toolkit-13-fast-path-13-2"];
     /// No instruction takes a target out of the record of those on which the SASS would run, which a
     /// file without functions has, too.
     FAST_PATH_WHOLE = "fast-path-whole" since (13, 3), shown by ["toolkit-13-fast-path"];
@@ -101,8 +101,7 @@ super::behaviours! {
     MERCURY_EARLY_ALIASES = "mercury-early-aliases" until (13, 5), shown by [
         "mercury-early-alias",
         "mercury-early-alias-linked-again",
-        "mercury-early-alias-debug",
-    ];
+        "mercury-early-alias-debug", "toolkit-13-mercury-aliases"];
     /// Where another copy than the first of its name is linked, the ranges of registers of the first
     /// are those of its Mercury code: they end where the instruction does its work that begins there,
     /// and begin one before that of the next instruction.
@@ -113,8 +112,7 @@ super::behaviours! {
     /// several, and at barriers of some lanes where the barrier does, or after it.
     RANGES_AROUND_RUNS = "ranges-around-runs" until (13, 1), shown by [
         "mercury-replaced-ranges-barriers",
-        "mercury-replaced-ranges-collectives",
-    ];
+        "mercury-replaced-ranges-collectives", "toolkit-13-replaced-ranges"];
     /// Ranges of registers are those of the first linked function of the name, looked up in its
     /// Mercury code, and those of later ones of the name are empty.
     RANGES_BY_FIRST_NAME = "ranges-by-first-name", shown by [
@@ -152,8 +150,7 @@ super::behaviours! {
     /// object.
     MERCURY_CONSTANT_NAMES = "mercury-constant-names" until (13, 5), shown by [
         "mercury-relocatable-again",
-        "sass-only-constants-relocatable",
-    ];
+        "sass-only-constants-relocatable", "toolkit-13-mercury-constants"];
     /// The name of the constants of local functions of one name is renamed once for each function,
     /// as if it still were the old one: that of the function is cut (deviation D19).
     RENAMED_AGAIN = "renamed-again", shown by ["relocatable-mercury-constants-local-names"];
@@ -163,8 +160,7 @@ super::behaviours! {
     /// code with relocations a later copy replaced, whatever is named.
     NAMED_KERNELS_LOSE_CODE = "named-kernels-lose-code" until (13, 5), shown by [
         "kernels-used-replaced-code-mercury",
-        "variables-used-replaced-code-mercury",
-    ];
+        "variables-used-replaced-code-mercury", "toolkit-13-mercury-named-kernels"];
     /// Kernels whose attributes say that they use reserved shared memory are named with
     /// `--disable-smem-reservation`, in order of creation, as `(null)` if they are left out; after
     /// the call graph and before what kernels need.
@@ -175,31 +171,29 @@ super::behaviours! {
     /// In links of SASS the frames of copies that were replaced stay.
     FRAMES_OF_REPLACED_COPIES = "frames-of-replaced-copies", shown by ["weak-fewer-registers-later"];
     /// The Mercury view has a call graph and prototypes of its own, with the rows of the others.
-    MERCURY_CALL_GRAPH = "mercury-call-graph" since (13, 4), shown by ["toolkit-13-mercury"];
+    MERCURY_CALL_GRAPH = "mercury-call-graph" since (13, 4), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-13-4", "toolkit-13-mercury-own-relocatable"];
     /// The sections of the Mercury view are sorted: its symbols come first, as in the SASS view, and
     /// constants, code and memory last. The headers of sections follow without alignment.
-    MERCURY_VIEW_SORTED = "mercury-view-sorted" since (13, 5), shown by ["toolkit-13-mercury"];
+    MERCURY_VIEW_SORTED = "mercury-view-sorted" since (13, 5), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-relocatable", "toolkit-13-unified-relocatable"];
     /// The tables of names hold those of the sections and symbols of the file, in their order, and
     /// prototypes after the names of symbols. That of sections ends with room for the names of both
     /// tables of section indices.
-    NAMES_OF_THE_FILE = "names-of-the-file" since (13, 5), shown by ["toolkit-13-mercury"];
+    NAMES_OF_THE_FILE = "names-of-the-file" since (13, 5), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-relocatable"];
     /// Code of an older compiler, which has no record of work-arounds of maths, has one.
-    MATHS_RECORD_ADDED = "maths-record-added" since (13, 2, 86), shown by ["toolkit-13-mercury"];
+    MATHS_RECORD_ADDED = "maths-record-added" since (13, 2, 86), shown by ["toolkit-13-mercury-older"];
     /// Code of an older compiler, which has no record of early exits, has one that says none.
-    EXITS_RECORD_ADDED = "exits-record-added" since (13, 4), shown by ["toolkit-13-mercury"];
+    EXITS_RECORD_ADDED = "exits-record-added" since (13, 4), shown by ["toolkit-13-mercury-older"];
     /// SECTION symbols of compiler constants have the name of the Mercury view in both tables of
     /// symbols.
-    COMPILER_CONSTANT_SECTIONS = "compiler-constant-sections" since (13, 5), shown by [
-        "toolkit-13-mercury-constants",
-    ];
+    COMPILER_CONSTANT_SECTIONS = "compiler-constant-sections" since (13, 5), shown by ["toolkit-13-mercury-constants", "toolkit-13-mercury-constants-executable"];
     /// In the SASS view a unit of a line table that has no lines ends as one with lines does; the
     /// table of the Mercury view has none of that, and has bytes of its own.
-    EMPTY_LINE_TABLES_END = "empty-line-tables-end" since (13, 5), shown by ["toolkit-13-mercury-lines"];
+    EMPTY_LINE_TABLES_END = "empty-line-tables-end" since (13, 5), shown by ["toolkit-13-mercury-lines", "toolkit-13-mercury-lines-relocatable"];
     /// Reserved shared memory has bytes in the Mercury view: what lies at its place in the file of
     /// that view.
-    RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by [
-        "mercury-reserved-shared-two-variables",
-    ];
+    RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by ["mercury-reserved-shared-two-variables", "toolkit-13-mercury-reserved"];
     /// Both views have one `.debug_info`.
-    ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-lines"];
+    ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-debug"];
+    /// Functions for sm_107 have a record 0x67 of 0, which compilers do not write.
+    SM_107_RECORD = "sm-107-record" since (13, 4), shown by ["toolkit-13-sm-107", "toolkit-13-sm-107-newest"];
 }

@@ -32,6 +32,7 @@ mod symbols;
 
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::behaviours;
 use cuweld_elf::mercury::PREFIX;
@@ -267,6 +268,11 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.symbol_tables(&banks);
         let own_names = self.names_of_the_file();
         self.reserved_bytes(tables);
+        let has_unified_links = self.has_unified_links();
+        if has_unified_links && self.module.options.strict {
+            self.refusals
+                .push(Refusal::new(mercury::UNIFIED_LINKS, None));
+        }
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
@@ -280,6 +286,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         let notes = notes.chain(self.applied_together.map(resolved::applied_together));
         let emptied = |function| registers::emptied_ranges(self.module.function_name(function));
         let notes = notes.chain(self.emptied_ranges.map(emptied));
+        let notes = notes.chain(has_unified_links.then(unified_links));
         Ok((self.plan, notes.collect()))
     }
 
@@ -288,6 +295,13 @@ impl<'m, 'data> Encode<'m, 'data> {
     fn is_sorted(&self) -> bool {
         let rule = &behaviours::mercury::MERCURY_VIEW_SORTED;
         self.module.toolkit.has(rule)
+    }
+
+    /// Returns `true` if the output has unified tables to whose `sh_link` nvlink gives the number of
+    /// some section [mercury-view-sorted].
+    fn has_unified_links(&self) -> bool {
+        let is_sorted = self.is_sorted() && self.module.options.relocatable;
+        is_sorted && self.second.contains(&Second::UnifiedEntries)
     }
 
     /// Returns the sections of the view that have a second one, in the order of these.
@@ -589,4 +603,12 @@ impl<'m, 'data> Encode<'m, 'data> {
             PlanContent::Pieces(start..self.plan.pieces.len() as u32)
         };
     }
+}
+
+/// Says that unified tables name their symbols (deviation D29).
+fn unified_links() -> Diagnostic {
+    let message = "unified tables name the table of their symbols".to_owned();
+    let mut note = Diagnostic::remark(deviation::UNIFIED_LINKS, message);
+    note.deviation = Some("D29");
+    note
 }

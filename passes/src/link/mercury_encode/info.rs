@@ -32,6 +32,10 @@ fn is_sass_only(code: u8) -> bool {
     )
 }
 
+/// The code of a record of functions for sm_107 that no compiler writes, and NVIDIA's tools do not
+/// name.
+const OF_SM_107: u8 = 0x67;
+
 /// Bytes of records that mostly only the SASS view of a function has.
 const SASS_RECORDS: usize = 24;
 
@@ -160,6 +164,10 @@ fn derived(
     }
     if module.toolkit.has(&rules::EXITS_RECORD_ADDED) && !has(attributes::PREEXIT_USED) {
         out.extend_from_slice(&[format::BVAL, attributes::PREEXIT_USED, 0, 0]);
+    }
+    if module.target.sm == 107 && !has(OF_SM_107) {
+        // [sm-107-record]
+        out.extend_from_slice(&[format::BVAL, OF_SM_107, 0, 0]);
     }
     if module.functions[list.function].header_kinds != 0 {
         // [mercury-slot-banks]
